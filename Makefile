@@ -1,0 +1,55 @@
+# `make test` is all a fresh machine needs: it makes its own .venv, installs, and runs everything.
+# `make check` is the quick part, for every commit.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help check test lint types bench docs rulings clean
+
+help:
+	@echo "make check    lint, types and the quick tests (under a minute)"
+	@echo "make test     everything: what CI runs"
+	@echo "make bench    the benchmarks, with their bounds"
+	@echo "make docs     write the command reference from the commands' own help"
+	@echo "make rulings  break each ruling in a scratch copy; a test must fail each time"
+	@echo "make clean    remove what the other targets made"
+
+check: lint types
+	$(BIN)/pytest -q -n 2 -m "not slow"
+
+test: lint types
+	$(BIN)/pytest -q -n 2 --durations=10 -rs
+
+lint: $(STAMP)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(STAMP)
+	$(BIN)/mypy
+
+bench: $(STAMP)
+	$(BIN)/python benchmarks/contracts.py
+
+docs: $(STAMP)
+	PYTHONPATH=tests $(BIN)/python tests/write_commands_page.py
+
+rulings: $(STAMP)
+	$(BIN)/python tests/break_rulings.py
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Affidavit needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
+	  echo "On Debian 12 or newer: apt-get install python3. Or: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; \
+	  exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv"; \
+	  exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .pytest_cache

@@ -1,0 +1,177 @@
+"""What the contracts cost, with bounds; run by `make bench`. Exit code 1 if one is not held.
+
+1. Every parser of model text on hostile shapes: see hostile_texts.py, which has these bounds.
+2. judge.read against the same rules written by hand around json.loads (plain_judge_check.py). The plain check
+   says yes or no; ours also says what and where, and keeps what it read. That may cost something, but a
+   judge contract at less than 0.6 of the plain speed would be a reason to write one's own.
+3. Start-up. A program that imports affidavit pays for the contracts it names and no more, so the import
+   alone stays near Python's own start-up; and a command's help must feel immediate, which 200 ms still does.
+
+The machine may be noisy: each timing is the least of several, and what is compared takes turns.
+"""
+
+import argparse
+import json
+import math
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import mean
+from time import perf_counter
+
+import hostile_texts
+from affidavit import Asked, judge
+from plain_judge_check import is_valid
+
+LEAST_RATIO = 0.6
+MOST_MS = {"import affidavit": 60.0, "affidavit --help": 200.0}
+
+
+def seconds(call: Callable[[], object]) -> float:
+    start = perf_counter()
+    call()
+    return perf_counter() - start
+
+
+# --- 2. judge.read against a plain check ---
+
+EVALUATIONS, PART, ROUNDS = 2000, 100, 15
+DIMENSIONS = judge.rubric.ids
+WORDS = [
+    "report", "section", "figure", "claim", "table", "caption", "reader", "year", "summary", "length",
+    "gives", "names", "repeats", "keeps", "tells", "asks", "each", "every", "one", "no", "a", "the", "of", "and",
+]  # fmt: skip
+
+
+def sentence(chance: random.Random, words: int) -> str:
+    return " ".join(chance.choices(WORDS, k=words))
+
+
+def evaluation(chance: random.Random, number: int) -> tuple[str, Asked]:
+    """A valid evaluation of about 930 bytes, and the output of about 2 kB that it quotes."""
+    sentences = [sentence(chance, 10) for _ in range(36)]
+    scores = {dimension: chance.randint(0, 2) for dimension in DIMENSIONS}
+    itself = chance.random() < 0.2
+    value = {
+        "meta": {
+            "judge_model": "model-large-2",
+            "target_model": "model-large-2" if itself else "model-small-1",
+            "question_id": f"q{number:05}",
+            "prompt_variant": chance.choice(("base", "strict", "terse")),
+            "output_id": f"o{chance.getrandbits(32):08x}",
+            "method": "self_judge" if itself else "cross_judge",
+            "timestamp": f"2025-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}",
+        },
+        "scores": {**scores, "overall_score": sum(scores.values())},
+        "verdict": judge.rubric.verdict(scores),
+        "flags": [],
+        "evidence": [
+            {"dimension": dimension, "quote": quote, "reason": sentence(chance, 3)}
+            for dimension, quote in zip(DIMENSIONS, chance.sample(sentences, 4), strict=True)
+        ],
+        "notes": sentence(chance, 3),
+    }  # fmt: skip
+    return json.dumps(value), Asked(judged_output=". ".join(sentences))
+
+
+def least_microseconds(ways: Mapping[str, Sequence[Callable[[], object]]]) -> dict[str, float]:
+    """What one evaluation takes in each way: the least of all rounds for every part, summed over the parts.
+
+    The ways take turns part by part, so a busy moment hits one part in one round and not the comparison.
+    """
+    best = {(name, place): math.inf for name, parts in ways.items() for place in range(len(parts))}
+    for _ in range(ROUNDS):
+        for place in range(EVALUATIONS // PART):
+            for name, parts in ways.items():
+                best[name, place] = min(best[name, place], seconds(parts[place]))
+    return {
+        name: sum(best[name, place] for place in range(len(parts))) / EVALUATIONS * 1e6
+        for name, parts in ways.items()
+    }
+
+
+def in_parts(reader: Callable[..., object], *columns: Sequence[object]) -> list[Callable[[], object]]:
+    """One call per part of the columns; each reading is let go at once, as the engine lets go of it."""
+    return [
+        partial(each, reader, *(column[start : start + PART] for column in columns))
+        for start in range(0, EVALUATIONS, PART)
+    ]
+
+
+def each(reader: Callable[..., object], *columns: Sequence[object]) -> None:
+    for arguments in zip(*columns, strict=True):
+        reader(*arguments)
+
+
+def plain_check() -> Iterator[str]:
+    """Print the table; yield the bound if it is not held."""
+    chance = random.Random(24)
+    raws, items = zip(*(evaluation(chance, number) for number in range(EVALUATIONS)), strict=True)
+    assert len(set(raws)) == EVALUATIONS
+    assert all(map(is_valid, raws))
+    assert all(judge.read(raw).protocol_compliant for raw in raws)
+    assert all(judge.read(raw, item).protocol_compliant for raw, item in zip(raws, items, strict=True))
+    ways = {
+        "judge.read, evidence off": in_parts(judge.read, raws),
+        "plain check": in_parts(is_valid, raws),
+        "json.loads alone": in_parts(json.loads, raws),
+        "judge.read, evidence on": in_parts(judge.read, raws, items),
+    }
+    found = least_microseconds(ways)
+    ratio = found["plain check"] / found["judge.read, evidence off"]
+    size, judged = mean(map(len, raws)), mean(len(item.judged_output) for item in items)
+    print(f"2. {EVALUATIONS:,} valid evaluations of {size:.0f} bytes, judged outputs of {judged:.0f}; µs each,")
+    print(f"   the least of {ROUNDS} rounds for every {PART} of them (steadier than the median of ratios)\n")
+    for name, microseconds in found.items():
+        print(f"{name:<26} {microseconds:6.2f}")
+    print(f"{'plain check / judge.read':<26} {ratio:6.2f}  at least {LEAST_RATIO}\n")
+    if ratio < LEAST_RATIO:
+        yield f"judge.read has {ratio:.2f} of the plain check's speed, less than {LEAST_RATIO}"
+
+
+# --- 3. start-up ---
+
+STARTS = 15
+
+
+def start_up() -> Iterator[str]:
+    """Print the table; yield every bound that is not held."""
+    python = sys.executable
+    commands = {
+        "python -c pass": (python, "-c", "pass"),
+        "import affidavit": (python, "-c", "import affidavit"),
+        "mcqa, game24, judge": (python, "-c", "from affidavit import mcqa, game24, judge"),
+        "affidavit --help": (str(Path(python).with_name("affidavit")), "--help"),
+    }
+    rounds = [{name: run(command) for name, command in commands.items()} for _ in range(STARTS)]
+    print(f"3. Start-up, the least of {STARTS} runs; ms\n")
+    for name in commands:
+        least = min(each[name] for each in rounds) * 1000
+        bound = MOST_MS.get(name)
+        print(f"{name:<26} {least:6.1f}" + (f"  below {bound:.0f}" if bound else ""))
+        if bound and least >= bound:
+            yield f"{name} takes {least:.1f} ms"
+    print()
+
+
+def run(command: tuple[str, ...]) -> float:
+    return seconds(lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="What the contracts cost, with bounds.")
+    parser.add_argument("--all", action="store_true", help="print every parser on every shape")
+    arguments = parser.parse_args()
+    broken = [*hostile_texts.report(everything=arguments.all), *plain_check(), *start_up()]
+    for bound in broken:
+        print(f"bound not held: {bound}")
+    if not broken:
+        print("all bounds held")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""The command line: arguments → one call → a printed result and an exit code.
+
+Nothing is decided here. Heavy modules are imported by the command that needs them, so that `--help` answers
+at once.
+"""
+
+import difflib
+import json
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NoReturn
+
+import click
+
+from affidavit import __version__
+from affidavit.errors import AffidavitError, UsageError
+
+if TYPE_CHECKING:
+    from affidavit.engines.local import Result, Source
+    from affidavit.rows import AnyContract, RowReader
+
+DONE, ENDED_WITH_FAILURES = 0, 4
+BUILT_IN = ("mcqa", "game24", "judge", "text")
+
+
+class _Commands(click.Group):
+    """A group whose commands report what a person can mend in one message, without a traceback."""
+
+    def invoke(self, context: click.Context) -> object:
+        try:
+            return super().invoke(context)
+        except AffidavitError as error:
+            click.echo(f"affidavit: {_printable(str(error))}", err=True)
+            context.exit(error.exit_code)
+        except BrokenPipeError:
+            # The reader of our output has gone (`| head`): that is its right, and no failure of ours.
+            _silence_output()
+            context.exit(DONE)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="affidavit")
+def cli() -> None:
+    """LLM evaluation on the record.
+
+    Every score traces back to a verbatim output, the contract that read it, and evidence anyone can check.
+    """
+
+
+@cli.command(no_args_is_help=True)
+@click.argument("contract")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("-o", "--out", type=click.Path(path_type=Path, allow_dash=True), help="Write the rows here.")
+@click.option("--field", default="raw_output", show_default=True, help="The field that holds the model's text.")
+@click.option("--options", default=None, help="mcqa: the option set, A-D unless given.", metavar="A-E")
+@click.option("--lenses", is_flag=True, help="mcqa: add the other readings, which are not the protocol.")
+@click.option("--archive", type=click.Path(path_type=Path), help="judge: sort evaluations into two trees here.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def read(
+    contract: str,
+    files: tuple[Path, ...],
+    out: Path | None,
+    field: str,
+    options: str | None,
+    archive: Path | None,
+    *,
+    lenses: bool,
+    as_json: bool,
+) -> None:
+    """Read outputs that exist already.
+
+    CONTRACT is mcqa, game24, judge, text, or a contract of your own as my_file.py:name. FILES are JSON
+    Lines; `-`, or no file, is standard input. Every row keeps its bytes and gains the contract's fields.
+
+    \b
+    Rows go to --out, else to standard output unless that is a terminal; the summary goes
+    to standard output, or to standard error when the rows are there. With --json, standard
+    output carries the summary alone.
+
+    \b
+    Examples:
+      affidavit read mcqa outputs.jsonl -o read.jsonl
+      affidavit read game24 --field completion samples.jsonl --json
+      cat judgements.jsonl | affidavit read judge --archive judged/ > read.jsonl
+
+    \b
+    Exit codes: 0 done; 2 the command or a file is wrong; 4 a contract of your own raised
+    on some outputs; 5 the disk refused.
+    """
+    from affidavit.engines.local import read_rows
+    from affidavit.rows import RowReader
+
+    reader = RowReader(_contract(contract, options), field=field, lenses=lenses)
+    with ExitStack() as stack:
+        sources = [_source(stack, path) for path in files or (Path("-"),)]
+        rows = _rows_out(stack, out, as_json=as_json)
+        result = read_rows(sources, reader, out=rows, archive=archive)
+    _report(result, reader, as_json=as_json, rows_on_stdout=rows is sys.stdout.buffer)
+    sys.exit(ENDED_WITH_FAILURES if result.tally.unread else DONE)
+
+
+def _contract(name: str, options: str | None) -> "AnyContract":
+    if options is not None and name != "mcqa":
+        raise UsageError("--options", expected="the contract mcqa", found=name)
+    if name == "mcqa":
+        from affidavit.contracts.mcqa import MultipleChoice
+
+        return MultipleChoice(options or "A-D")
+    if name in BUILT_IN:
+        import affidavit
+
+        built_in: AnyContract = getattr(affidavit, name)
+        return built_in
+    if ":" in name:
+        from affidavit.user_contract import load_contract
+
+        return load_contract(name)
+    nearest = difflib.get_close_matches(name, BUILT_IN, 1)
+    raise UsageError(
+        "CONTRACT",
+        expected="mcqa, game24, judge, text or my_file.py:name",
+        found=repr(name),
+        hint=f"Did you mean {nearest[0]}?" if nearest else "",
+    )
+
+
+def _source(stack: ExitStack, path: Path) -> "Source":
+    from affidavit.engines.local import Source, open_source
+
+    if str(path) == "-":
+        return Source("standard input", sys.stdin.buffer)
+    return Source(str(path), stack.enter_context(open_source(path)))
+
+
+def _rows_out(stack: ExitStack, out: Path | None, *, as_json: bool) -> BinaryIO | None:
+    """Where the rows go; None if nowhere."""
+    from affidavit.storage import new_file, told
+
+    if out is not None and str(out) != "-":
+        return stack.enter_context(new_file(out))
+    if out is None and (as_json or sys.stdout.isatty()):
+        return None
+    stack.enter_context(told("standard output"))
+    stack.callback(sys.stdout.buffer.flush)
+    return sys.stdout.buffer
+
+
+def _report(result: "Result", reader: "RowReader", *, as_json: bool, rows_on_stdout: bool) -> None:
+    from affidavit import label
+    from affidavit.contracts.judge import Judge
+    from affidavit.summary import EVALUATIONS, Words, figures, text
+
+    name = label(reader.contract)
+    if as_json:
+        summary = json.dumps(figures(result.tally, name, dict(reader.contract.params)), indent=2)
+    else:
+        summary = text(result.tally, name, EVALUATIONS if isinstance(reader.contract, Judge) else Words())
+    click.echo(_printable(summary), err=rows_on_stdout)
+    for note in _notes(result, reader):
+        click.echo(f"note: {_printable(note)}", err=True)
+
+
+def _notes(result: "Result", reader: "RowReader") -> list[str]:
+    notes = []
+    if result.unchecked:
+        notes.append(
+            f"{result.unchecked:,} of {result.tally.n:,} rows have no '{reader.layout.needs}': "
+            f"{reader.layout.unchecked}"
+        )
+    if result.replaced:
+        notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")
+    notes.extend(f"{count:,} unread: {error}" for error, count in result.tally.errors.most_common(5))
+    return notes
+
+
+def _printable(text: str) -> str:
+    """The text without control characters, which could command a terminal."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in text)
+
+
+def _silence_output() -> None:
+    """Keep Python from complaining, at exit, about output that nobody reads."""
+    sys.stdout = None
+    sys.stderr = None
+
+
+def main() -> NoReturn:
+    """Run the command; never returns."""
+    cli(prog_name="affidavit")
+    raise SystemExit(DONE)

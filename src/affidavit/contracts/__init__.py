@@ -1,0 +1,1 @@
+"""One contract per file, each usable alone."""

@@ -1,0 +1,294 @@
+"""game24/1: reasoning is welcome, the final expression is found by a fixed order of places.
+
+Raw output → candidate → validator. `read` looks for the candidate: the last `<answer>` block that holds
+something, else the last `Output:` line, else the lowest line that could be an expression. `validate` sees
+the candidate and the hand, never the raw output, and computes exactly.
+
+    >>> hand = Hand((4, 9, 10, 13))
+    >>> reading = game24.read("13-9 is 4, 10-4 is 6.\\n<answer>(13-9)*(10-4) = 24</answer>", hand)
+    >>> reading.candidate, reading.extraction_method.value, game24.validate(reading, hand).reason
+    ('(13-9)*(10-4)', 'answer_block', 'ok')
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from itertools import islice
+
+from affidavit.contract import Fields, Span, Validation
+from affidavit.errors import InputError
+from affidavit.expression import Expression, Malformed, parse
+
+OPENING, CLOSING, OUTPUT = "<answer>", "</answer>", "Output:"
+LONGEST = 500
+"""Characters of a candidate, at most (ruling G8)."""
+
+INSTRUCTION = (
+    "You may show intermediate steps. Put the final expression, and nothing else, between <answer> and "
+    "</answer>, using each number exactly once."
+)
+"""Ruling G11. It holds no example: small models copy examples (ruling G10)."""
+
+
+class Method(StrEnum):
+    """Where the candidate was found (ruling G9)."""
+
+    ANSWER_BLOCK = "answer_block"
+    OUTPUT_LINE = "output_line"
+    FALLBACK_BOTTOM_SCAN = "fallback_bottom_scan"
+    EMPTY = "empty"
+
+
+class Reason(StrEnum):
+    """The validator's verdict; the first that applies (ruling G8)."""
+
+    EMPTY = "empty"
+    TOO_LONG = "too_long"
+    ILLEGAL_CHARACTERS = "illegal_characters"
+    FORMAT_ERROR = "format_error"
+    WRONG_NUMBERS = "wrong_numbers"
+    DIVISION_BY_ZERO = "division_by_zero"
+    WRONG_VALUE = "wrong_value"
+    OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """The numbers of one game and the value to reach."""
+
+    numbers: tuple[int, ...]
+    target: int = 24
+
+    def __post_init__(self) -> None:
+        for number in (*self.numbers, abs(self.target) if type(self.target) is int else self.target):
+            # A candidate has at most 500 characters, so a longer number could never be used.
+            if type(number) is not int or not 0 <= number < 10**LONGEST:
+                raise InputError(
+                    "hand", expected=f"whole numbers from 0 of at most {LONGEST} digits", found=_brief(number)
+                )
+        if not self.numbers:
+            raise InputError("hand", expected="at least one number", found="none")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpressionReading:
+    """The candidate, where it was found and where it stands; no candidate has no place."""
+
+    candidate: str
+    extraction_method: Method
+    candidate_span: Span | None
+
+    @property
+    def protocol_compliant(self) -> bool:
+        """A marker was used (ruling G9)."""
+        return self.extraction_method in (Method.ANSWER_BLOCK, Method.OUTPUT_LINE)
+
+    def fields(self) -> Fields:
+        """Candidate, method and place by their names in a row."""
+        start, end = self.candidate_span if self.candidate_span is not None else (None, None)
+        return {
+            "candidate": self.candidate,
+            "extraction_method": self.extraction_method,
+            "candidate_start": start,
+            "candidate_end": end,
+        }
+
+
+@dataclass(frozen=True)
+class Game24:
+    """The reasoning-friendly contract for the Game of 24, with any target and any count of numbers."""
+
+    name: str = field(default="game24", init=False, repr=False)
+    version: int = field(default=1, init=False, repr=False)
+
+    @property
+    def params(self) -> Mapping[str, object]:
+        """None: hand and target belong to the item."""
+        return {}
+
+    def instruction(self, item: Hand | None = None, /) -> str:
+        """The hand and the target, then the words of ruling G11."""
+        if item is None:
+            return INSTRUCTION
+        numbers = " ".join(map(str, item.numbers))
+        return f"Make {item.target} from the numbers {numbers} with + - * / and parentheses.\n\n{INSTRUCTION}"
+
+    def read(self, raw: str, item: Hand | None = None, /) -> ExpressionReading:
+        """The candidate by the order of places; without an item, any calculation is plausible."""
+        for method, place in (
+            (Method.ANSWER_BLOCK, _in_last_block),
+            (Method.OUTPUT_LINE, _in_output_line),
+            (Method.FALLBACK_BOTTOM_SCAN, _in_lowest_line),
+        ):
+            span = place(raw, item)
+            if span is not None:
+                return ExpressionReading(raw[span.start : span.end], method, span)
+        return ExpressionReading("", Method.EMPTY, None)
+
+    def validate(self, reading: ExpressionReading, item: Hand, /) -> Validation:
+        """Whether the candidate solves the hand (ruling G8)."""
+        reason = _judge(reading.candidate, item)
+        return Validation(reason is Reason.OK, reason.value)
+
+    def grammar(self, item: Hand | None = None, /) -> str | None:
+        """A finite GBNF grammar: an answer block with as many numbers as the hand has, all from the hand.
+
+        Finite on purpose: a small model in an endless grammar opens parentheses until its tokens run out.
+        """
+        if item is None:
+            return None
+        count = len(item.numbers)
+        rules = [f'root ::= "{OPENING}" e{count} "{CLOSING}"', 'op ::= " + " | " - " | " * " | " / "']
+        rules.append("e1 ::= " + " | ".join(f'"{number}"' for number in sorted(set(item.numbers))))
+        rules.extend(f'p{size} ::= "(" e{size} ")" | e{size}' for size in range(2, count))
+        for size in range(2, count + 1):
+            splits = (f"{_part(left)} op {_part(size - left)}" for left in range(1, size))
+            rules.append(f"e{size} ::= " + " | ".join(splits))
+        return "\n".join(rules)
+
+
+def _brief(value: object) -> str:
+    # Python refuses to write out integers of more than 4,300 digits.
+    return "a longer one" if type(value) is int and abs(value) >= 10**LONGEST else repr(value)
+
+
+def _part(size: int) -> str:
+    return "e1" if size == 1 else f"p{size}"
+
+
+def _judge(candidate: str, hand: Hand) -> Reason:
+    if not candidate:
+        return Reason.EMPTY
+    if len(candidate) > LONGEST:
+        return Reason.TOO_LONG
+    expression = parse(candidate)
+    if isinstance(expression, Malformed):
+        return Reason(expression.value)
+    if not _uses(expression, hand):
+        return Reason.WRONG_NUMBERS
+    try:
+        value = expression.value()
+    except ZeroDivisionError:
+        return Reason.DIVISION_BY_ZERO
+    return Reason.OK if value == hand.target else Reason.WRONG_VALUE
+
+
+def _uses(expression: Expression, hand: Hand) -> bool:
+    """Whether the expression's numbers are the hand's, each as often."""
+    literals = islice(expression.literals(), len(hand.numbers) + 1)
+    return sorted(literals) == sorted(map(str, hand.numbers))
+
+
+def _plausible(text: str, hand: Hand | None) -> bool:
+    """Ruling G5, on cleaned text. `=` and arrows need no test of their own: they are not in the alphabet."""
+    expression = parse(text)
+    if isinstance(expression, Malformed):
+        return False
+    return expression.has_binary_operator() if hand is None else _uses(expression, hand)
+
+
+# --- the three places ---
+
+
+# Within a line, every blank of ruling M1; lines end at \n, \r\n or \r and nowhere else (ruling G2).
+_PAD = r"[^\S\n]*+"
+_OUTPUT_LINE = re.compile(rf"\n{_PAD}{OUTPUT}{_PAD}[^\n]++")
+
+
+def _in_last_block(raw: str, hand: Hand | None) -> Span | None:
+    """The candidate in the last block with non-blank content (rulings G1 to G3)."""
+    if OPENING not in raw:
+        return None
+    *pieces, tail = raw.split(CLOSING)
+    closing = len(raw) - len(tail)
+    for piece in reversed(pieces):
+        closing -= len(CLOSING)
+        opening = piece.rfind(OPENING)
+        if opening >= 0 and piece[opening + len(OPENING) :].strip():
+            return _in_content(raw, Span(closing - len(piece) + opening + len(OPENING), closing), hand)
+        closing -= len(piece)
+    return None
+
+
+def _in_content(raw: str, content: Span, hand: Hand | None) -> Span:
+    """Ruling G2: the one line, the whole, the lowest plausible line, or the last line."""
+    trimmed = _trimmed(raw, content)
+    last_break = max(raw.rfind("\n", *trimmed), raw.rfind("\r", *trimmed))
+    whole = _cleaned(raw, trimmed, hand)
+    if last_break < 0 or _plausible(raw[whole.start : whole.end], hand):
+        return whole
+    last_line = Span(last_break + 1, trimmed.end)
+    return _lowest_plausible(raw, trimmed, hand) or _cleaned(raw, last_line, hand)
+
+
+def _in_output_line(raw: str, hand: Hand | None) -> Span | None:
+    """The candidate in the last line that starts with `Output:` and goes on (ruling G4)."""
+    if OUTPUT not in raw:
+        return None
+    last = None
+    for match in _OUTPUT_LINE.finditer(_lines_of(raw)):
+        last = match
+    return None if last is None else _cleaned(raw, Span(last.start(), last.end() - 1), hand)
+
+
+def _in_lowest_line(raw: str, hand: Hand | None) -> Span | None:
+    """The lowest plausible line of the whole output (ruling G5)."""
+    return _lowest_plausible(raw, Span(0, len(raw)), hand)
+
+
+def _lowest_plausible(raw: str, part: Span, hand: Hand | None) -> Span | None:
+    worth_a_look = _expression_line(None if hand is None else len(hand.numbers))
+    lines = list(worth_a_look.finditer(_lines_of(raw[part.start : part.end])))
+    for line in reversed(lines):
+        if hand is not None and not _uses(Expression(line[1]), hand):
+            continue
+        span = _cleaned(raw, Span(part.start + line.start(), part.start + line.end() - 1), hand)
+        if _plausible(raw[span.start : span.end], hand):
+            return span
+    return None
+
+
+@cache
+def _expression_line(numbers: int | None) -> re.Pattern[str]:
+    """What a plausible line may look like before it is cleaned: all other lines are skipped unseen.
+
+    Sound because cleaning cuts no more than `Output:` and what follows an `=`; it only saves time.
+    """
+    operand = r"[-( \t\v\f]*+[0-9]++[) \t\v\f]*+"
+    more = "+" if numbers is None else f"{{{numbers - 1}}}"
+    calculation = rf"{operand}(?:[-+*/]{operand}){more}+"
+    return re.compile(rf"\n(?!\n){_PAD}(?:{OUTPUT}{_PAD})?({calculation}){_PAD}(?:=[^\n]*+)?(?=\n|\Z)")
+
+
+def _lines_of(text: str) -> str:
+    """The text with a line feed before every line; line n of it stands one code point further right.
+
+    A carriage return before a line feed becomes an empty line, and empty lines are never looked at.
+    """
+    return "\n" + text.replace("\r", "\n")
+
+
+def _cleaned(raw: str, span: Span, hand: Hand | None) -> Span:
+    """Ruling G6: trimmed, less one leading `Output:` and one trailing target; neither if nothing would remain."""
+    start, end = _trimmed(raw, span)
+    if raw.startswith(OUTPUT, start, end):
+        rest = _trimmed(raw, Span(start + len(OUTPUT), end))
+        start, end = rest if rest.start < rest.end else (start, end)
+    equals = raw.rfind("=", start, end)
+    if equals >= 0:
+        target = str(24 if hand is None else hand.target)
+        before = _trimmed(raw, Span(start, equals))
+        if before.start < before.end and raw[equals + 1 : end].lstrip() in (target, f"{target}."):
+            return before
+    return Span(start, end)
+
+
+def _trimmed(raw: str, span: Span) -> Span:
+    text = raw[span.start : span.end]
+    start = span.end - len(text.lstrip())
+    return Span(start, max(start, span.start + len(text.rstrip())))
+
+
+game24 = Game24()

@@ -1,0 +1,293 @@
+"""mcqa/1: one tag around one letter, and nothing else.
+
+The whole output, trimmed, is `<answer>B</answer>` or it is not compliant; there is no repair and no
+second guess. What a non-compliant output did instead is *diagnosed* (ruling M4) for the people who read
+the tables; a diagnosis never becomes an answer. The two lenses (ruling M5) read the same text more
+leniently under names of their own, so that the cost of strictness can be seen and is never hidden.
+
+    >>> mcqa.read("<answer>B</answer>").extracted_answer
+    'B'
+    >>> mcqa.read("The answer is <answer>B</answer>").deviation
+    <Deviation.TEXT_AROUND: 'text_around'>
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from affidavit.contract import Answered, AnswerReading, Fields, Span, Validation
+from affidavit.errors import UsageError
+
+BASE_INSTRUCTION = """\
+Answer the following multiple-choice question by outputting your final answer
+in the following exact format:
+
+<answer>X</answer>
+
+Do not include any other text."""
+"""The protocol's own words; the same for every item, option set and condition."""
+
+THINK_END = "</think>"
+OPENING, CLOSING = "<answer>", "</answer>"
+
+
+class Deviation(StrEnum):
+    """What a non-compliant output did instead; the first that applies (ruling M4)."""
+
+    EMPTY = "empty"
+    REASONING_THEN_ANSWER = "reasoning_then_answer"
+    TEXT_AROUND = "text_around"
+    CONFLICTING_ANSWERS = "conflicting_answers"
+    REPEATED_ANSWER = "repeated_answer"
+    PLACEHOLDER = "placeholder"
+    OPTION_OUT_OF_SET = "option_out_of_set"
+    INNER_WHITESPACE = "inner_whitespace"
+    WRONG_CASE = "wrong_case"
+    ANSWER_NOT_A_LETTER = "answer_not_a_letter"
+    UNCLOSED_TAG = "unclosed_tag"
+    UNOPENED_TAG = "unopened_tag"
+    BARE_LETTER = "bare_letter"
+    OPTION_TEXT = "option_text"
+    NO_TAG = "no_tag"
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceReading:
+    """The letter, or why there is none: exactly one of the two is there."""
+
+    extracted_answer: str | None
+    deviation: Deviation | None
+
+    @property
+    def protocol_compliant(self) -> bool:
+        """The output is the tag and nothing else."""
+        return self.deviation is None
+
+    def fields(self) -> Fields:
+        """The letter and the diagnosis by their names in the record."""
+        return {"extracted_answer": self.extracted_answer, "deviation": self.deviation}
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """The regular expressions of one option set; each is linear on any text (ruling C4)."""
+
+    block: re.Pattern[str]
+    out_of_set: re.Pattern[str]
+    inner_whitespace: re.Pattern[str]
+    wrong_case: re.Pattern[str]
+    bare_letter: re.Pattern[str]
+    option_text: re.Pattern[str]
+
+    @classmethod
+    def of(cls, last: str) -> "_Forms":
+        letter, either, beyond = f"[A-{last}]", f"[A-{last}a-{last.lower()}]", f"[{chr(ord(last) + 1)}-Z]"
+        block = f"{OPENING}({letter}){CLOSING}"
+        return cls(
+            block=re.compile(block),
+            out_of_set=re.compile(f"{OPENING}{beyond}{CLOSING}"),
+            # Python's \s is str.isspace, the whitespace of ruling M1.
+            inner_whitespace=re.compile(rf"{OPENING}(?:\s++{either}\s*+|{either}\s++){CLOSING}"),
+            # ASCII: without it, U+017F (long s) would pass for the s of the tag.
+            wrong_case=re.compile(block, re.IGNORECASE | re.ASCII),
+            bare_letter=re.compile(rf"{letter}[.)]?|\({letter}\)|(\*++){letter}\1|`{letter}`"),
+            option_text=re.compile(f"{letter}[.):]"),
+        )
+
+
+def _last_option(options: str) -> str:
+    """The last letter of an option set such as `A-E` (ruling M3)."""
+    if re.fullmatch("A-[B-W]", options) is None:
+        raise UsageError(
+            "options",
+            expected="a run of 2 to 23 letters from A, written A-B up to A-W",
+            found=repr(options),
+            hint="X is the placeholder of the instruction, so W is the last letter that can be an option.",
+        )
+    return options[-1]
+
+
+@dataclass(frozen=True)
+class MultipleChoice:
+    """The strict multiple-choice contract over one option set.
+
+    >>> MultipleChoice(options="A-E").read("<answer>E</answer>").extracted_answer
+    'E'
+    """
+
+    options: str = "A-D"
+    name: str = field(default="mcqa", init=False, repr=False)
+    version: int = field(default=1, init=False, repr=False)
+    _forms: _Forms = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_forms", _Forms.of(_last_option(self.options)))
+
+    @property
+    def params(self) -> Mapping[str, object]:
+        """The option set."""
+        return {"options": self.options}
+
+    @property
+    def letters(self) -> str:
+        """Every letter of the option set, in order."""
+        return "".join(map(chr, range(ord("A"), ord(self.options[-1]) + 1)))
+
+    @property
+    def answers(self) -> str:
+        """What a key may be, in words."""
+        return f"a letter from {self.options[0]} to {self.options[-1]}"
+
+    def can_answer(self, key: str) -> bool:
+        """Whether an output could ever give this answer (ruling M3)."""
+        return len(key) == 1 and key in self.letters
+
+    @property
+    def lenses(self) -> "tuple[AfterThink, LastTag]":
+        """The companion readings of ruling M5, over the same option set."""
+        return AfterThink(self), LastTag(self)
+
+    def instruction(self, item: object = None, /) -> str:
+        """The base instruction, byte for byte, whatever the item."""
+        return BASE_INSTRUCTION
+
+    def read(self, raw: str, item: object = None, /) -> ChoiceReading:
+        """The letter if the trimmed text is the tag (rulings M1, M2), else the diagnosis (ruling M4)."""
+        trimmed = raw.strip()
+        match = self._forms.block.fullmatch(trimmed)
+        if match is not None:
+            return ChoiceReading(match[1], None)
+        return ChoiceReading(None, self._deviation(raw, trimmed))
+
+    def validate(self, reading: ChoiceReading, item: Answered, /) -> Validation | None:
+        """Compare the letter with the key; None for a non-compliant output (ruling M6) or without a key."""
+        if reading.extracted_answer is None or item.answer is None:
+            return None
+        correct = reading.extracted_answer == item.answer
+        return Validation(correct, "ok" if correct else "wrong_option")
+
+    def grammar(self, item: object = None, /) -> str:
+        """A GBNF grammar whose language is exactly the compliant outputs, untrimmed."""
+        return f'root ::= "{OPENING}" [{self.options}] "{CLOSING}"'
+
+    def _deviation(self, raw: str, trimmed: str) -> Deviation:
+        if not trimmed:
+            return Deviation.EMPTY
+        if THINK_END in raw and self._forms.block.fullmatch(_after_think(raw).strip()):
+            return Deviation.REASONING_THEN_ANSWER
+        letters = self._forms.block.findall(raw)
+        if len(letters) == 1:
+            return Deviation.TEXT_AROUND
+        if letters:
+            return Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 1 else Deviation.REPEATED_ANSWER
+        return self._broken_block(raw) or _broken_tag(raw) or self._untagged(trimmed)
+
+    def _broken_block(self, raw: str) -> Deviation | None:
+        """The diagnosis of a text with closed blocks, none of them well-formed."""
+        if f"{OPENING}X{CLOSING}" in raw:
+            return Deviation.PLACEHOLDER
+        if self._forms.out_of_set.search(raw):
+            return Deviation.OPTION_OUT_OF_SET
+        if self._forms.inner_whitespace.search(raw):
+            return Deviation.INNER_WHITESPACE
+        if self._forms.wrong_case.search(raw):
+            return Deviation.WRONG_CASE
+        # An opening tag with a closing one anywhere after it: then some closing tag ends a block.
+        opening = raw.find(OPENING)
+        if opening >= 0 and raw.find(CLOSING, opening) >= 0:
+            return Deviation.ANSWER_NOT_A_LETTER
+        return None
+
+    def _untagged(self, trimmed: str) -> Deviation:
+        if self._forms.bare_letter.fullmatch(trimmed):
+            return Deviation.BARE_LETTER
+        return Deviation.OPTION_TEXT if self._forms.option_text.match(trimmed) else Deviation.NO_TAG
+
+
+def _broken_tag(raw: str) -> Deviation | None:
+    """The diagnosis of a text that has no block but a tag."""
+    if OPENING in raw:
+        return Deviation.UNCLOSED_TAG
+    return Deviation.UNOPENED_TAG if CLOSING in raw else None
+
+
+def _after_think(raw: str) -> str:
+    """The text after the last `</think>`; the whole text if there is none."""
+    return raw.rpartition(THINK_END)[2]
+
+
+@dataclass(frozen=True)
+class _Lens:
+    """What the two lenses share: the words, the key and the grammar of the strict contract."""
+
+    choice: MultipleChoice
+
+    @property
+    def params(self) -> Mapping[str, object]:
+        """The option set."""
+        return self.choice.params
+
+    @property
+    def answers(self) -> str:
+        """What a key may be, in words."""
+        return self.choice.answers
+
+    def can_answer(self, key: str) -> bool:
+        """Whether an output could ever give this answer."""
+        return self.choice.can_answer(key)
+
+    def instruction(self, item: object = None, /) -> str:
+        """The base instruction: a lens reads outputs that were asked for by the protocol."""
+        return self.choice.instruction(item)
+
+    def validate(self, reading: AnswerReading, item: Answered, /) -> Validation | None:
+        """Compare the letter with the key, as the strict contract does."""
+        return self.choice.validate(ChoiceReading(reading.extracted_answer, None), item)
+
+    def grammar(self, item: object = None, /) -> str:
+        """The strict grammar: every lens reads a compliant output as the protocol does."""
+        return self.choice.grammar(item)
+
+
+@dataclass(frozen=True)
+class AfterThink(_Lens):
+    """mcqa-after-think/1: the strict rule on the text after the last `</think>` (ruling M5).
+
+    >>> AfterThink(mcqa).read("<think>C?</think> <answer>B</answer>").extracted_answer
+    'B'
+    """
+
+    name: str = field(default="mcqa-after-think", init=False, repr=False)
+    version: int = field(default=1, init=False, repr=False)
+
+    def read(self, raw: str, item: object = None, /) -> AnswerReading:
+        """The letter if what follows the reasoning is compliant."""
+        after = _after_think(raw)
+        letter = self.choice.read(after, item).extracted_answer
+        if letter is None:
+            return AnswerReading.nothing()
+        start = len(raw) - len(after.lstrip()) + len(OPENING)
+        return AnswerReading(letter, Span(start, start + 1))
+
+
+@dataclass(frozen=True)
+class LastTag(_Lens):
+    """mcqa-last-tag/1: the last well-formed block anywhere (ruling M5).
+
+    >>> LastTag(mcqa).read("<answer>A</answer> No: <answer>B</answer>!").extracted_answer
+    'B'
+    """
+
+    name: str = field(default="mcqa-last-tag", init=False, repr=False)
+    version: int = field(default=1, init=False, repr=False)
+
+    def read(self, raw: str, item: object = None, /) -> AnswerReading:
+        """The letter of the last well-formed block."""
+        last = None
+        for match in self.choice._forms.block.finditer(raw):
+            last = match
+        return AnswerReading.nothing() if last is None else AnswerReading(last[1], Span(*last.span(1)))
+
+
+mcqa = MultipleChoice()

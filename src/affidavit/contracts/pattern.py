@@ -1,0 +1,143 @@
+"""A contract from one regular expression and an instruction.
+
+The pattern must match the *whole* trimmed output, as it must in mcqa/1: what may stand around an answer is
+said by the pattern, not guessed by us. The answer is the group named `answer`, else the first group, else
+the whole match. Patterns run on the Rust engine that Polars carries, in rows as in columns (ruling C8): it
+needs linear time on any text, and one pattern has one meaning. It has no look-around and no backreferences.
+
+A number after four hashes, as GSM8K writes its solutions:
+
+    >>> gsm8k = Pattern(
+    ...     name="gsm8k",
+    ...     version=1,
+    ...     pattern=r"(?s).*#### (?P<answer>-?[0-9][0-9,]*(?:\\.[0-9]+)?)",
+    ...     words="Solve the problem step by step. End with a line that holds #### and the number alone.",
+    ...     compare="number",
+    ... )
+    >>> reading = gsm8k.read("48 / 2 = 24 clips in May.\\n#### 1,072")
+    >>> reading.extracted_answer, gsm8k.validate(reading, AnswerKey("1072")).correct
+    ('1,072', True)
+    >>> gsm8k.read("#### 72 clips").protocol_compliant
+    False
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal
+
+from affidavit.contract import Answered, AnswerKey, AnswerReading, Validation
+from affidavit.errors import InputError, UsageError
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PRIVATE = range(0xF0000, 0x110000 - 0x800, 0x800)
+_NUMBER = re.compile(r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A contract of one's own, without a line of code."""
+
+    name: str
+    version: int
+    pattern: str
+    words: str
+    compare: Literal["text", "number"] = "text"
+    _group: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_group", _answer_group(self.name, self.whole))
+
+    @property
+    def params(self) -> Mapping[str, object]:
+        """The pattern and how answers are compared."""
+        return {"pattern": self.pattern, "compare": self.compare}
+
+    @property
+    def answers(self) -> str:
+        """What a key may be, in words."""
+        return "a number" if self.compare == "number" else "a text"
+
+    def can_answer(self, key: str) -> bool:
+        """Whether answers can be compared with this key."""
+        return self.compare == "text" or _number(key) is not None
+
+    @property
+    def whole(self) -> str:
+        """The pattern anchored at both ends, as both paths run it."""
+        return rf"\A(?:{self.pattern})\z"
+
+    def instruction(self, item: object = None, /) -> str:
+        """The words, whatever the item."""
+        return self.words
+
+    def read(self, raw: str, item: object = None, /) -> AnswerReading:
+        """The answer if the whole trimmed text matches."""
+        import polars as pl  # noqa: PLC0415 - a quarter of a second that only this contract needs
+
+        text, private = _without_surrogates(raw.strip())
+        found = pl.Series([text], dtype=pl.String).str.extract(self.whole, self._group).item()
+        return AnswerReading.nothing() if found is None else AnswerReading(_with_surrogates(found, private))
+
+    def validate(self, reading: AnswerReading, item: Answered, /) -> Validation | None:
+        """Compare the answer with the key, as texts or as exact numbers; None without an answer or a key."""
+        if reading.extracted_answer is None or item.answer is None:
+            return None
+        if self.compare == "text":
+            correct = reading.extracted_answer == item.answer
+            return Validation(correct, "ok" if correct else "wrong_answer")
+        key, answer = _number(item.answer), _number(reading.extracted_answer)
+        if key is None:
+            raise InputError("answer", expected="a number to compare with", found=repr(item.answer))
+        if answer is None:
+            return Validation(False, "not_a_number")  # noqa: FBT003 - the field's name says it
+        return Validation(answer == key, "ok" if answer == key else "wrong_answer")
+
+    def grammar(self, item: object = None, /) -> None:
+        """None: a regular expression is not a GBNF grammar."""
+
+
+def _answer_group(name: str, whole: str) -> int:
+    """The number of the group that holds the answer; 0 is the whole match."""
+    import polars as pl  # noqa: PLC0415
+
+    try:
+        groups = pl.Series([""]).str.extract_groups(whole).struct.fields
+    except pl.exceptions.ComputeError as error:
+        reason = str(error).partition("\n\nThis error")[0]
+        raise UsageError(
+            f"pattern {name!r}",
+            expected="a regular expression without look-around and backreferences",
+            found=reason,
+        ) from error
+    return groups.index("answer") + 1 if "answer" in groups else min(len(groups), 1)
+
+
+def _without_surrogates(text: str) -> tuple[str, int]:
+    """The text as Polars can hold it, and where its lone surrogates went.
+
+    Each becomes one private-use character of a block that the text does not use, so that lengths stay and
+    the way back is exact. A text that uses all of these blocks keeps none of its secrets: the first is taken.
+    """
+    if _SURROGATE.search(text) is None:
+        return text, 0
+    used = {ord(character) // 0x800 for character in text}
+    private = next((block for block in _PRIVATE if block // 0x800 not in used), _PRIVATE[0])
+    return _SURROGATE.sub(lambda match: chr(ord(match[0]) - 0xD800 + private), text), private
+
+
+def _with_surrogates(text: str, private: int) -> str:
+    if not private:
+        return text
+    return re.sub(
+        f"[{chr(private)}-{chr(private + 0x7FF)}]", lambda match: chr(ord(match[0]) - private + 0xD800), text
+    )
+
+
+def _number(text: str) -> Decimal | None:
+    """The exact number that a text is; commas only where they part full groups of three."""
+    return Decimal(text.replace(",", "")) if _NUMBER.fullmatch(text) else None
+
+
+__all__ = ["AnswerKey", "Pattern"]

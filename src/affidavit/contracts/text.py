@@ -1,0 +1,51 @@
+"""text/1: any output that is not blank. For open tasks, whose outputs are judged rather than read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from affidavit.contract import Fields
+
+
+@dataclass(frozen=True, slots=True)
+class TextReading:
+    """Whether there is anything to judge."""
+
+    protocol_compliant: bool
+
+    def fields(self) -> Fields:
+        """None of its own: the text itself is the answer."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Text:
+    """The contract of an open task.
+
+    >>> text.read("Dear reader, ...").protocol_compliant, text.read(" \\n").protocol_compliant
+    (True, False)
+    """
+
+    name: str = field(default="text", init=False, repr=False)
+    version: int = field(default=1, init=False, repr=False)
+
+    @property
+    def params(self) -> Mapping[str, object]:
+        """None."""
+        return {}
+
+    def instruction(self, item: object = None, /) -> str:
+        """Nothing: an open task says what it wants in its own words."""
+        return ""
+
+    def read(self, raw: str, item: object = None, /) -> TextReading:
+        """Compliant if anything but whitespace (ruling M1) arrived."""
+        return TextReading(bool(raw.strip()))
+
+    def validate(self, reading: TextReading, item: object, /) -> None:
+        """None: nothing to compare."""
+
+    def grammar(self, item: object = None, /) -> None:
+        """None: any text will do."""
+
+
+text = Text()

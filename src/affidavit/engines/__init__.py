@@ -1,0 +1,1 @@
+"""A contract over files of any size: in this process, or spread over many."""

@@ -1,0 +1,45 @@
+"""Every exception that Affidavit raises on purpose.
+
+    AffidavitError
+    ├── UsageError      what was asked for cannot be done            exit code 2
+    ├── InputError      a file or value does not say what it must    exit code 2
+    └── StorageError    the disk refused, or what it holds is broken exit code 5
+
+A model that breaks its contract is a value, never an exception: see `contract.py`.
+"""
+
+
+class AffidavitError(Exception):
+    """Something a person can mend: where it is, what was expected, what was found, what to do.
+
+    >>> print(InputError("a.jsonl:3", expected="an object", found="[1, 2]", hint="One object per line."))
+    a.jsonl:3: expected an object, found [1, 2]
+    One object per line.
+    """
+
+    exit_code = 2
+
+    def __init__(self, where: str, *, expected: str, found: str, hint: str = "") -> None:
+        self.where = where
+        self.expected = expected
+        self.found = found
+        self.hint = hint
+        super().__init__(where, expected, found, hint)
+
+    def __str__(self) -> str:
+        told = f"{self.where}: expected {self.expected}, found {self.found}"
+        return f"{told}\n{self.hint}" if self.hint else told
+
+
+class UsageError(AffidavitError):
+    """What was asked for cannot be done."""
+
+
+class InputError(AffidavitError):
+    """A file or a value does not say what it must."""
+
+
+class StorageError(AffidavitError):
+    """The disk refused, or what it holds is broken."""
+
+    exit_code = 5

@@ -1,0 +1,98 @@
+"""Counts of what a contract said, row by row.
+
+Every row is in exactly one of compliant, non-compliant, unread and failed (ruling C5).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from affidavit.rows import COMPLIANT
+
+BREAKDOWNS = {
+    "deviation": "deviations",
+    "extraction_method": "methods",
+    "reason": "reasons",
+    "flags": "flags",
+    "findings": "findings",
+    "judge_flags": "flags of the judge",
+    "verdict": "verdicts of valid evaluations",
+    "evidence": "quotes",
+}
+"""The added fields that are counted by value, with the title of their block."""
+
+
+@dataclass
+class Tally:
+    """The counts over any number of rows."""
+
+    compliant: int = 0
+    non_compliant: int = 0
+    unread: int = 0
+    failed: int = 0
+    right: int = 0
+    """Compliant outputs whose answer is right."""
+    compared: int = 0
+    """Compliant outputs whose answer could be compared."""
+    keyed: int = 0
+    """Outputs to items whose answer is known."""
+    breakdowns: dict[str, Counter[str]] = field(default_factory=dict)
+    lenses: dict[str, int] = field(default_factory=dict)
+    errors: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def n(self) -> int:
+        """All rows."""
+        return self.compliant + self.non_compliant + self.unread + self.failed
+
+    @property
+    def arrived(self) -> int:
+        """Rows that hold an output that was read."""
+        return self.compliant + self.non_compliant
+
+    def add(self, added: Mapping[str, object], *, counted: Iterable[str] = (), has_key: bool = False) -> None:
+        """Count one row by the fields that it gained; those in `counted` by their values too."""
+        match added[COMPLIANT]:
+            case True:
+                self.compliant += 1
+            case False:
+                self.non_compliant += 1
+            case _:
+                self._add_unknown(added)
+                return
+        self.keyed += has_key
+        # Answer-level figures are over compliant outputs only (ruling M6).
+        if added[COMPLIANT] and added.get("correct") is not None:
+            self.compared += 1
+            self.right += added["correct"] is True
+        for name in counted:
+            self.breakdowns.setdefault(name, Counter()).update(_labels(name, added))
+        readings = added.get("other_readings")
+        if isinstance(readings, dict):
+            for lens, answer in readings.items():
+                self.lenses[lens] = self.lenses.get(lens, 0) + (answer is not None)
+
+    def _add_unknown(self, added: Mapping[str, object]) -> None:
+        if "unread" in added:
+            self.unread += 1
+            self.errors[str(added["unread"])] += 1
+        else:
+            self.failed += 1
+
+    def blocks(self) -> Iterator[tuple[str, Counter[str]]]:
+        """Title and counts of every breakdown that counted something, in their fixed order."""
+        return ((BREAKDOWNS[name], self.breakdowns[name]) for name in BREAKDOWNS if self.breakdowns.get(name))
+
+
+def _labels(name: str, added: Mapping[str, object]) -> Iterator[str]:
+    value = added.get(name)
+    if name == "verdict" and not added[COMPLIANT]:
+        return
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        if name == "evidence":
+            yield from (each["kind"] for each in value)
+        else:
+            # How many evaluations have it, not how often one has it.
+            yield from {each["code"] if name == "findings" else each for each in value}

@@ -1,0 +1,23 @@
+"""What all tests share: the depth of the laws, and the way to the public data."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+settings.register_profile(
+    "quick", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+)
+settings.register_profile("deep", settings.get_profile("quick"), max_examples=20_000, derandomize=False)
+settings.load_profile(os.environ.get("AFFIDAVIT_LAWS", "quick"))
+
+
+@pytest.fixture
+def public_data() -> Path:
+    """Real outputs of real models, kept beside the project."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the public data sets are not beside this checkout (../shared/data)")
+    return SHARED_DATA

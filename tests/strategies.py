@@ -1,0 +1,35 @@
+"""Texts for the laws: anything at all, and texts made of the parts that contracts look for."""
+
+from hypothesis import strategies as st
+
+WHITESPACE = [chr(code) for code in range(0x110000) if chr(code).isspace()]
+NEARLY_WHITESPACE = ["\u200b", "\ufeff", "\u180e", "\u2060", "\0"]
+LINE_BREAKS = ["\n", "\r\n", "\r", "\u2028", "\v", "\f", "\x85", "\x1c"]
+
+any_text = st.text(st.characters())  # surrogates included
+blanks = st.lists(st.sampled_from(WHITESPACE), max_size=4).map("".join)
+
+
+def made_of(*parts: str, most: int = 12) -> st.SearchStrategy[str]:
+    """Texts that string parts together, with anything between them now and then."""
+    pieces = st.one_of(
+        st.sampled_from(parts),
+        st.sampled_from(parts),
+        st.sampled_from(WHITESPACE + NEARLY_WHITESPACE),
+        st.text(st.characters(), max_size=3),
+    )
+    return st.lists(pieces, max_size=most).map("".join)
+
+
+choice_texts = made_of(
+    "<answer>", "</answer>", "<ANSWER>", "</Answer>", "<answer>B</answer>", "A", "B", "b", "E", "X", "</think>",
+    "<think>", "(", ")", ".", ":", "*", "**", "`", " ", "\n", "ſ",
+)  # fmt: skip
+game_texts = made_of(
+    "<answer>", "</answer>", "Output:", "= 24", "=24.", "=", "4", "9", "10", "13", "0", "+", "-", "*", "/", "(", ")",
+    "(13-9)*(10-4)", "4+9+10+13", " ", *LINE_BREAKS, "->",
+)  # fmt: skip
+quote_texts = made_of(
+    "…", "...", "[...]", "(…)", "“", "”", '"', "'", "’", "—", "-", "ﬁ", "fi", "e\u0301", "é", "\u0301", "漢字", "かな",
+    "한", "\u1112\u1161\u11ab", "the quick", "brown fox", " ", "\n", "ﷺ", "\U000110a5\U000110ba", "😀",
+)  # fmt: skip

@@ -1,0 +1,151 @@
+"""The house stays as it is drawn: imports run along the line, pure rooms stay pure, nothing grows out of hand."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "affidavit"
+
+# The line. A module may import what stands before it, never what stands after.
+LINE = (
+    "errors",
+    "contract",
+    "finding",
+    "strict_json",
+    "expression",
+    "evidence",
+    "rubric",
+    "contracts.mcqa",
+    "contracts.game24",
+    "contracts.judge",
+    "contracts.pattern",
+    "contracts.text",
+    "jsonl",
+    "rows",
+    "estimates",
+    "tally",
+    "summary",
+    "archive_names",
+    "user_contract",
+    "storage",
+    "judge_archive",
+    "engines.local",
+    "cli",
+    "__main__",
+)
+# These touch the world; all others are pure.
+TOUCHES_THE_WORLD = {"user_contract", "storage", "judge_archive", "engines.local", "cli", "__main__"}
+WORLDLY_MODULES = {
+    "os", "sys", "io", "pathlib", "shutil", "tempfile", "time", "random", "secrets", "socket", "subprocess",
+    "threading", "asyncio", "aiohttp", "logging", "signal", "platform", "getpass", "uuid", "glob",
+}  # fmt: skip
+WORLDLY_CALLS = {"open", "print", "input", "eval", "exec", "compile", "__import__", "breakpoint"}
+WORLDLY_METHODS = {"now", "today", "utcnow", "getenv", "read_text", "write_text", "environ"}
+BANNED_NAMES = {
+    "utils",
+    "util",
+    "common",
+    "helpers",
+    "misc",
+    "base",
+    "core",
+    "manager",
+    "handler",
+    "processor",
+    "data",
+    "info",
+}
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__init__.py"]
+TREES = {name_of(path): ast.parse(path.read_text()) for path in FILES}
+PURE = sorted(TREES.keys() - TOUCHES_THE_WORLD)
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """Full names of the modules that a tree imports, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found
+
+
+def own(modules: set[str]) -> set[str]:
+    """Those of our own modules, without the package's name."""
+    return {module.removeprefix("affidavit.") for module in modules if module.startswith("affidavit.")}
+
+
+def test_every_module_has_its_place_on_the_line():
+    assert sorted(TREES) == sorted(LINE)
+
+
+@pytest.mark.parametrize("name", LINE)
+def test_imports_run_along_the_line(name):
+    """With a total order there can be no cycle either."""
+    place = LINE.index(name)
+    assert [other for other in own(imported(TREES[name])) if LINE.index(other) >= place] == []
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_pure_modules_touch_nothing(name):
+    """No clock, disk, network, randomness or environment."""
+    roots = {module.partition(".")[0] for module in imported(TREES[name])}
+    assert roots & WORLDLY_MODULES == set()
+    assert own(imported(TREES[name])) & TOUCHES_THE_WORLD == set()
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in WORLDLY_CALLS, f"{name}:{node.lineno}"
+        if isinstance(node, ast.Attribute):
+            assert node.attr not in WORLDLY_METHODS, f"{name}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_files_and_functions_fit_a_reader(path):
+    lines = path.read_text().splitlines()
+    assert len(lines) <= 600
+    assert path.stem not in BANNED_NAMES
+    for node in ast.walk(TREES[name_of(path)]):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            size = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert size <= 60, f"{node.name} has {size} lines"
+        if isinstance(node, ast.ClassDef):
+            assert node.name.lower() not in BANNED_NAMES
+
+
+def test_only_commands_and_heavy_libraries_are_imported_late():
+    """Imports hidden in functions: the command line's, and Polars in the one contract that needs it."""
+    late = set()
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                late.update((name, module) for module in imported(node))
+    assert {name for name, _ in late} <= {"cli", "contracts.pattern"}
+    assert {module for name, module in late if name == "contracts.pattern"} == {"polars"}
+
+
+def test_every_ruling_that_is_cited_is_written_down():
+    """A citation leads somewhere: docs/rulings.md has a heading for each, and every ruling of it."""
+    stated = set(re.findall(r"^### ([CMGJ]\d+)\. ", (ROOT / "docs" / "rulings.md").read_text(), re.MULTILINE))
+    expected = {
+        f"{group}{number}"
+        for group, last in (("C", 8), ("M", 7), ("G", 11), ("J", 13))
+        for number in range(1, last + 1)
+    }
+    assert stated == expected
+    for path in (*FILES, *sorted((ROOT / "tests").glob("*.py"))):
+        cited = set(
+            re.findall(
+                r"\b([CMGJ]\d{1,2})\b(?=[^\"']*$)", "\n".join(re.findall(r"[Rr]ulings? [^\n]*", path.read_text()))
+            )
+        )
+        assert cited <= expected, path

@@ -1,0 +1,125 @@
+"""The documentation cannot drift: its examples run, its headings are complete, its help is generated."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import affidavit
+import write_commands_page
+from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
+from affidavit.contracts.judge import EvidenceKind
+from affidavit.contracts.mcqa import Deviation
+from affidavit.finding import Code, Flag
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+ENUMS = {
+    "Deviations": Deviation,
+    "Extraction methods": Method,
+    "Reasons": Reason,
+    "Flags": Flag,
+    "Findings": Code,
+    "Evidence kinds": EvidenceKind,
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_run(page):
+    assert doctest.testfile(str(page), module_relative=False).failed == 0
+
+
+def transcripts(page: Path) -> list[str]:
+    """The console blocks of a page."""
+    return re.findall(r"^```console\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def steps(block: str) -> list[tuple[str, str]]:
+    """Each command of a block with the output that is shown for it."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
+    assert parts[0] == ""
+    return [tuple(part.partition("\n")[::2]) for part in parts[1:]]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if transcripts(page)], ids=lambda page: page.name)
+def test_transcripts_are_real(page, tmp_path):
+    """Files that a page shows with `cat` are made from what it shows; all other commands really run."""
+    for name, content in re.findall(r"whole of `(.+?)`:\n\n```python\n(.*?)^```$", page.read_text(), re.M | re.S):
+        (tmp_path / name).write_text(content)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "100"}
+    for block in transcripts(page):
+        for command, shown in steps(block):
+            if command.startswith("cat ") and not (tmp_path / command[4:]).exists():
+                (tmp_path / command[4:]).write_text(shown)
+                continue
+            done = subprocess.run(
+                ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            )
+            assert done.stdout + done.stderr == shown, command
+
+
+def test_every_name_of_a_closed_list_has_its_heading():
+    sections = re.split(r"^### (.+)$", (ROOT / "docs" / "contracts.md").read_text(), flags=re.MULTILINE)
+    by_title = dict(zip(sections[1::2], sections[2::2], strict=True))
+    for title, names in ENUMS.items():
+        text = re.split(r"^## ", by_title[title], flags=re.MULTILINE)[0]
+        assert re.findall(r"^#### `(.+)`$", text, re.MULTILINE) == [name.value for name in names], title
+
+
+def test_the_command_reference_is_what_the_commands_say():
+    assert write_commands_page.PAGE.read_text() == write_commands_page.page(), "run `make docs`"
+
+
+def test_the_map_names_every_module():
+    design = (ROOT / "docs" / "design.md").read_text()
+    for path in (ROOT / "src" / "affidavit").iterdir():
+        if not path.name.startswith("__"):
+            assert f"`{path.name}" in design or path.is_dir(), path.name
+
+
+def test_every_public_name_is_documented_and_leads_somewhere():
+    pages = "\n".join(page.read_text() for page in PAGES)
+    for name in affidavit.__all__:
+        assert getattr(affidavit, name) is not None
+        assert re.search(rf"\b{name}\b", pages), name
+    assert set(affidavit.__all__) <= set(dir(affidavit))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = affidavit.nothing
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub makes of a page's headings."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_within_the_project_lead_somewhere(page):
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", page.read_text()):
+        file, _, anchor = target.partition("#")
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), target
+        assert not anchor or anchor in anchors(path), target
+
+
+def test_the_instruction_in_the_rulings_is_the_one_that_is_given():
+    text = " ".join((ROOT / "docs" / "rulings.md").read_text().split())
+    assert INSTRUCTION in text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [ROOT / "constraints.txt", ROOT / "Makefile", ROOT / "pyproject.toml", *PAGES],
+    ids=lambda path: path.name,
+)
+def test_no_host_of_a_package_registry_is_named(path):
+    assert re.search(r"pypi\.|pythonhosted|index-url|registry\.", path.read_text()) is None
