@@ -82,6 +82,7 @@ def test_the_summary_for_programs():
     parts = ("compliant", "non_compliant", "unread", "failed", "pending")
     assert summary["n"] == sum(summary[part] for part in parts) == 5
     assert summary["compliance"]["n"] == 4
+    assert (summary["accuracy_over_compliant"]["n"], summary["yield"]["n"]) == (2, 3)
     assert summary["accuracy_bounds"] == [1 / 3, 2 / 3]
     assert summary["deviations"] == {"text_around": 1, "option_text": 1}
     assert summary["contract_params"] == {"options": "A-D"}
