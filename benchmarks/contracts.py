@@ -3,7 +3,8 @@
 1. Every parser of model text on hostile shapes: see hostile_texts.py, which has these bounds.
 2. judge.read against the same rules written by hand around json.loads (plain_judge_check.py). The plain check
    says yes or no; ours also says what and where, and keeps what it read. That may cost something, but a
-   judge contract at less than 0.6 of the plain speed would be a reason to write one's own.
+   judge contract at less than 0.6 of the plain speed would be a reason to write one's own. Readings are let
+   go as they are made, as the engine does; a list that keeps them all costs more, and is shown without bound.
 3. Start-up. A program that imports affidavit pays for the contracts it names and no more, so the import
    alone stays near Python's own start-up; and a command's help must feel immediate, which 200 ms still does.
 
@@ -57,8 +58,8 @@ def evaluation(chance: random.Random, number: int) -> tuple[str, Asked]:
     itself = chance.random() < 0.2
     value = {
         "meta": {
-            "judge_model": "model-large-2",
-            "target_model": "model-large-2" if itself else "model-small-1",
+            "judge_model": "large-2",
+            "target_model": "large-2" if itself else "small-1",
             "question_id": f"q{number:05}",
             "prompt_variant": chance.choice(("base", "strict", "terse")),
             "output_id": f"o{chance.getrandbits(32):08x}",
@@ -72,7 +73,7 @@ def evaluation(chance: random.Random, number: int) -> tuple[str, Asked]:
             {"dimension": dimension, "quote": quote, "reason": sentence(chance, 3)}
             for dimension, quote in zip(DIMENSIONS, chance.sample(sentences, 4), strict=True)
         ],
-        "notes": sentence(chance, 3),
+        "notes": sentence(chance, 2),
     }  # fmt: skip
     return json.dumps(value), Asked(judged_output=". ".join(sentences))
 
@@ -121,6 +122,8 @@ def plain_check() -> Iterator[str]:
         "judge.read, evidence on": in_parts(judge.read, raws, items),
     }
     found = least_microseconds(ways)
+    kept = min(seconds(lambda: list(map(judge.read, raws))) for _ in range(ROUNDS))
+    found["evidence off, all kept"] = kept / EVALUATIONS * 1e6
     ratio = found["plain check"] / found["judge.read, evidence off"]
     size, judged = mean(map(len, raws)), mean(len(item.judged_output) for item in items)
     print(f"2. {EVALUATIONS:,} valid evaluations of {size:.0f} bytes, judged outputs of {judged:.0f}; µs each,")
@@ -153,7 +156,7 @@ def start_up() -> Iterator[str]:
         bound = MOST_MS.get(name)
         print(f"{name:<26} {least:6.1f}" + (f"  below {bound:.0f}" if bound else ""))
         if bound and least >= bound:
-            yield f"{name} takes {least:.1f} ms"
+            yield f"{name} takes {least:.1f} ms, not below {bound:.0f}"
     print()
 
 

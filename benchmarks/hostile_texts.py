@@ -13,7 +13,6 @@ A kB is 1,024 bytes of UTF-8.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from time import perf_counter, sleep
 
@@ -26,9 +25,9 @@ MOST_GROWTH, MOST_MS_PER_MB = 2.5, 50.0
 NOISE = 0.0002
 GIVE_UP = 2.0
 """Seconds; when a text takes longer, larger ones are left out: a quadratic parser would take hours."""
-LOOKS, MORE_LOOKS = 3, 8
+LOOKS, MORE_LOOKS_FOR = 3, 30.0
 """A busy machine is slow for up to a second at a time. So every timing is taken in passes that lie far apart,
-and what breaks a bound is looked at more often."""
+and what breaks a bound is looked at again, for so many seconds at most, until it holds."""
 
 Parser = Callable[[str], object]
 Shape = Callable[[int], str]
@@ -76,6 +75,10 @@ SHAPES: Mapping[str, Shape] = {
     "e U+0301": around("e\u0301"),
     "Output:": around("Output:"),
     "= 24": around("= 24"),
+    "calculations": around("1+1+1+1\n"),
+    "equations": around("1+1=x\n"),
+    "half calculations": around("(1+1\n"),
+    "long key, NaN": lambda size: around("NaN,", before=f'{{"{"k" * (size // 2)}": [', after="0]}")(size),
     "prose": around(PROSE),
     "prose, letter": around(PROSE, after="<answer>B</answer>"),
     "prose, expression": around(PROSE, after="<answer>(13-9)*(10-4) = 24</answer>"),
@@ -148,19 +151,25 @@ class Cell:
     def broken(self) -> Iterator[str]:
         place = f"{self.parser} on {self.shape!r}"
         if self.growth > MOST_GROWTH:
-            yield f"{place}: growth {self.growth:.2f} per doubling"
-        if self.step > MOST_GROWTH:
-            yield f"{place}: growth {self.step:.2f} per doubling in one step"
-        if self.ms_per_mb > MOST_MS_PER_MB:
-            yield f"{place}: {self.ms_per_mb:.1f} ms/MB"
+            yield f"{place}: growth {self.growth:.2f} per doubling, more than {MOST_GROWTH}"
+        # A text that holds an answer may be handed to another engine once it is long: the Rust engine behind
+        # patterns does so at 64 kB. One such step is no growth; on hostile shapes there is no such excuse.
+        if self.step > MOST_GROWTH and not self.shape.startswith("prose,"):
+            yield f"{place}: growth {self.step:.2f} per doubling in one step, more than {MOST_GROWTH}"
+        if self.ms_per_mb > MOST_MS_PER_MB and self.shape != "long key, NaN":  # there, findings are what costs
+            yield f"{place}: {self.ms_per_mb:.1f} ms/MB, more than {MOST_MS_PER_MB:.0f}"
 
 
-def least(call: Callable[[], object]) -> float:
-    """The shortest of up to three runs, in seconds; a long run is alone."""
+def least(parser: Parser, shape: Shape, size: int) -> float:
+    """The shortest of up to three runs, in seconds; a long run is alone.
+
+    Every run has a text of its own: a `str` that was once encoded keeps its UTF-8.
+    """
     times: list[float] = []
     while len(times) < 3 and sum(times) < 0.01:
+        raw = shape(size)
         start = perf_counter()
-        call()
+        parser(raw)
         times.append(perf_counter() - start)
     return min(times)
 
@@ -170,7 +179,7 @@ def looked_at(cell: Cell) -> Cell:
     parser, shape = ALL_PARSERS[cell.parser], SHAPES[cell.shape]
     seconds: dict[int, float] = {}
     for size, known in cell.seconds.items():
-        seconds[size] = min(known, least(partial(parser, shape(size))))
+        seconds[size] = min(known, least(parser, shape, size))
         if seconds[size] > GIVE_UP:
             break
     return replace(cell, seconds=seconds)
@@ -186,9 +195,8 @@ def all_cells() -> list[Cell]:
     ]
     for _ in range(LOOKS):
         cells = [looked_at(cell) for cell in cells]
-    for _ in range(MORE_LOOKS):
-        if not any(map(Cell.is_broken, cells)):
-            break
+    end = perf_counter() + MORE_LOOKS_FOR
+    while any(map(Cell.is_broken, cells)) and perf_counter() < end:
         sleep(0.5)
         cells = [looked_at(cell) if cell.is_broken() else cell for cell in cells]
     return cells

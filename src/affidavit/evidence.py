@@ -24,6 +24,7 @@ from affidavit.contract import Span
 MARKS_AT_ONCE = 32
 SHORTEST_PIECE = 8
 SHORTEST_EAST_ASIAN_PIECE = 4
+_SIZE = 4096
 
 _FOLDS = {
     "'": "\u2018\u2019\u201a\u201b",
@@ -32,7 +33,8 @@ _FOLDS = {
 }
 _FOLD = {ord(fancy): plain for plain, fancies in _FOLDS.items() for fancy in fancies}
 _FOLDABLE = re.compile(f"[{''.join(map(chr, _FOLD))}]")
-_ELLIPSIS = re.compile(r"\[(?:\.{3,}+|…)\]|\((?:\.{3,}+|…)\)|\.{3,}+|…")
+# NFKC has turned every … into three dots by the time a quote is split.
+_ELLIPSIS = re.compile(r"\[\.\.\.\.*+\]|\(\.\.\.\.*+\)|\.\.\.\.*+")
 _EAST_ASIAN = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u30ff\u3131-\u318e"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7fb\uf900-\ufaff\uff66-\uff9f"
@@ -99,8 +101,10 @@ def _locate_normalised(wanted: str, searched: "_Normalised") -> Location:
     start = searched.text.find(wanted)
     if start >= 0:
         return Location(Kind.NORMALISED, searched.original(start, start + len(wanted)))
+    if "..." not in wanted:
+        return ABSENT
     pieces = [piece for piece in _ELLIPSIS.split(wanted) if piece]
-    if not pieces or any(len(piece) < _shortest(piece) for piece in pieces):
+    if not pieces or any(_too_short(piece) for piece in pieces):
         return ABSENT
     first, end = -1, 0
     for piece in pieces:
@@ -111,8 +115,11 @@ def _locate_normalised(wanted: str, searched: "_Normalised") -> Location:
     return Location(Kind.ELIDED, searched.original(first, end))
 
 
-def _shortest(piece: str) -> int:
-    return SHORTEST_EAST_ASIAN_PIECE if _EAST_ASIAN.search(piece) else SHORTEST_PIECE
+def _too_short(piece: str) -> bool:
+    """Whether a piece between ellipses could stand anywhere by chance."""
+    if len(piece) >= SHORTEST_PIECE:
+        return False
+    return len(piece) < SHORTEST_EAST_ASIAN_PIECE or _EAST_ASIAN.search(piece) is None
 
 
 def _without_quote_marks(quote: str) -> str:
@@ -141,8 +148,11 @@ class _Normalised:
     def _pieces(self) -> Iterator[tuple[int, str]]:
         text = self._original
         if text.isascii():
-            return ((start, text[start : start + 4096]) for start in range(0, len(text), 4096))
-        return ((match.start(), match[0]) for match in _cuts_for(text).piece.finditer(text))
+            return ((start, text[start : start + _SIZE]) for start in range(0, len(text), _SIZE))
+        cuts = _cuts_for(text)
+        if cuts.long_run.search(text) is None:
+            return _cut_before(cuts.plain, text)
+        return ((match.start(), match[0]) for match in cuts.piece.finditer(text))
 
     def original(self, start: int, end: int) -> Span:
         """The stretch of the original that the normalised characters `start` to `end` come from."""
@@ -173,6 +183,16 @@ def _within(unit: str, start: int, place: int) -> Span:
     raise AssertionError("a place within the unit belongs to one of its code points")
 
 
+def _cut_before(plain: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
+    """Pieces of about the same size, each beginning with a code point that leaves the last one alone."""
+    start = 0
+    while start < len(text):
+        following = plain.search(text, start + _SIZE)
+        end = len(text) if following is None else following.start()
+        yield start, text[start:end]
+        start = end
+
+
 def _folded(piece: str) -> str:
     """NFKC, then folded, then without whitespace: in this order (ruling J6)."""
     if not piece.isascii():
@@ -186,6 +206,10 @@ def _folded(piece: str) -> str:
 class _Cuts:
     """Regular expressions that cut a text where normalising the parts is normalising the whole."""
 
+    plain: re.Pattern[str]
+    """A code point that does not attach to what stands before it."""
+    long_run: re.Pattern[str]
+    """More marks than may be normalised at once."""
     unit: re.Pattern[str]
     """The shortest pieces: a code point and up to 32 that attach to it."""
     piece: re.Pattern[str]
@@ -195,7 +219,12 @@ class _Cuts:
     def of(cls, plain: str, glue: str) -> "_Cuts":
         unit = f"{plain}{glue}{{0,{MARKS_AT_ONCE}}}+|{glue}{{1,{MARKS_AT_ONCE}}}+"
         marked = f"{plain}{{1,64}}{glue}{{0,{MARKS_AT_ONCE}}}(?!{glue})"
-        return cls(re.compile(unit), re.compile(f"(?:{marked}){{1,64}}|{unit}"))
+        return cls(
+            plain=re.compile(plain),
+            long_run=re.compile(f"{glue}{{{MARKS_AT_ONCE + 1}}}"),
+            unit=re.compile(unit),
+            piece=re.compile(f"(?:{marked}){{1,64}}|{unit}"),
+        )
 
 
 def _cuts_for(text: str) -> _Cuts:

@@ -121,7 +121,9 @@ def at_key(path: str, key: str) -> str:
     >>> at_key("$.meta", "method"), at_key("$", "overall score")
     ('$.meta.method', '$["overall score"]')
     """
-    return f"{path}.{key}" if _PLAIN_KEY.fullmatch(key) else f"{path}[{json.dumps(key)}]"
+    # Long keys are cut: a path that repeats one for every finding would grow with the square of the text.
+    plain = len(key) < _LONGEST_SHOWN and _PLAIN_KEY.fullmatch(key)
+    return f"{path}.{key}" if plain else f"{path}[{shown(key)}]"
 
 
 def shown(value: object) -> str:
@@ -130,5 +132,5 @@ def shown(value: object) -> str:
     >>> shown({"a": [1, None]}), shown("x" * 100)[-10:]
     ('{"a": [1, null]}', 'xxxxxxxxx…')
     """
-    text = json.dumps(value[: 2 * _LONGEST_SHOWN] if isinstance(value, str) else value)
+    text = json.dumps(value[:_LONGEST_SHOWN] if isinstance(value, str) else value)
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"

@@ -24,6 +24,7 @@ MOST_EVIDENCE = 64
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _STEPS = bytes.maketrans(b"[]{}", b"\x01\xff\x01\xff")
 _NOT_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
+_COUNTED = re.compile(r'["\[\]}]')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -97,8 +98,8 @@ def _not_json(text: str, error: json.JSONDecodeError) -> tuple[Finding, ...]:
     start = text.find("{")
     if start < 0:
         return (_no_json(text),)
-    too_deep = _beyond_limits(text[start:])
-    if too_deep:
+    # What stands before the object matters to the count only by its quote marks and brackets.
+    if _COUNTED.search(text, 0, start) and (too_deep := _beyond_limits(text[start:])):
         return too_deep
     try:
         _, end = _SYNTAX_ALONE.raw_decode(text, start)
@@ -203,6 +204,9 @@ _LENIENT = json.JSONDecoder(
 )
 
 
+_WALKED = (_NotFinite, str, list, dict)
+
+
 def _shape(text: str, value: object) -> Iterator[Finding]:
     if not isinstance(value, dict):
         if "{" not in text:
@@ -231,14 +235,19 @@ def _walk(path: str, value: object) -> Iterator[Finding]:
             yield Finding(Code.BAD_TEXT, path, "text without lone surrogates", shown(value))
     elif isinstance(value, list):
         for place, element in enumerate(value):
-            yield from _walk(f"{path}[{place}]", element)
+            if isinstance(element, _WALKED):
+                yield from _walk(f"{path}[{place}]", element)
     elif isinstance(value, dict):
-        met: set[str] = set()
-        for key, member in value.pairs if isinstance(value, _WithRepeats) else value.items():
-            below = at_key(path, key)
-            if key in met:
-                yield Finding(Code.DUPLICATE_KEY, below, "each key once", shown(key))
-            if _SURROGATE.search(key):
-                yield Finding(Code.BAD_TEXT, below, "keys without lone surrogates", shown(key))
-            met.add(key)
-            yield from _walk(below, member)
+        yield from _walk_object(path, value)
+
+
+def _walk_object(path: str, members: dict[str, object]) -> Iterator[Finding]:
+    met: set[str] = set()
+    for key, member in members.pairs if isinstance(members, _WithRepeats) else members.items():
+        below = at_key(path, key)
+        if key in met:
+            yield Finding(Code.DUPLICATE_KEY, below, "each key once", shown(key))
+        if _SURROGATE.search(key):
+            yield Finding(Code.BAD_TEXT, below, "keys without lone surrogates", shown(key))
+        met.add(key)
+        yield from _walk(below, member)

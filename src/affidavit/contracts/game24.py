@@ -228,7 +228,7 @@ def _in_output_line(raw: str, hand: Hand | None) -> Span | None:
     if OUTPUT not in raw:
         return None
     last = None
-    for match in _OUTPUT_LINE.finditer(_lines_of(raw)):
+    for match in _OUTPUT_LINE.finditer("\n" + _with_line_feeds(raw)):
         last = match
     return None if last is None else _cleaned(raw, Span(last.start(), last.end() - 1), hand)
 
@@ -240,34 +240,35 @@ def _in_lowest_line(raw: str, hand: Hand | None) -> Span | None:
 
 def _lowest_plausible(raw: str, part: Span, hand: Hand | None) -> Span | None:
     worth_a_look = _expression_line(None if hand is None else len(hand.numbers))
-    lines = list(worth_a_look.finditer(_lines_of(raw[part.start : part.end])))
-    for line in reversed(lines):
-        if hand is not None and not _uses(Expression(line[1]), hand):
-            continue
-        span = _cleaned(raw, Span(part.start + line.start(), part.start + line.end() - 1), hand)
-        if _plausible(raw[span.start : span.end], hand):
-            return span
+    text = _with_line_feeds(raw[part.start : part.end])
+    # Each line once, from the lowest: models that lose their way write one line a thousand times.
+    for line in dict.fromkeys(reversed(text.split("\n"))):
+        if worth_a_look.fullmatch(line):
+            start, end = _cleaned(line, Span(0, len(line)), hand)
+            if _plausible(line[start:end], hand):
+                place = part.start + f"\n{text}\n".rfind(f"\n{line}\n")
+                return Span(place + start, place + end)
     return None
 
 
 @cache
 def _expression_line(numbers: int | None) -> re.Pattern[str]:
-    """What a plausible line may look like before it is cleaned: all other lines are skipped unseen.
+    """What a plausible line may look like before it is cleaned: all other lines need no closer look.
 
-    Sound because cleaning cuts no more than `Output:` and what follows an `=`; it only saves time.
+    Sound because cleaning cuts no more than `Output:` and an `=` with a number; it only saves time.
     """
     operand = r"[-( \t\v\f]*+[0-9]++[) \t\v\f]*+"
     more = "+" if numbers is None else f"{{{numbers - 1}}}"
     calculation = rf"{operand}(?:[-+*/]{operand}){more}+"
-    return re.compile(rf"\n(?!\n){_PAD}(?:{OUTPUT}{_PAD})?({calculation}){_PAD}(?:=[^\n]*+)?(?=\n|\Z)")
+    return re.compile(rf"\s*+(?:{OUTPUT}\s*+)?{calculation}\s*+(?:=\s*+-?[0-9]++\.?\s*+)?")
 
 
-def _lines_of(text: str) -> str:
-    """The text with a line feed before every line; line n of it stands one code point further right.
+def _with_line_feeds(text: str) -> str:
+    """The text, as long as it was, with its lines ended by line feeds alone.
 
-    A carriage return before a line feed becomes an empty line, and empty lines are never looked at.
+    A carriage return before a line feed makes an empty line, and empty lines are never looked at.
     """
-    return "\n" + text.replace("\r", "\n")
+    return text.replace("\r", "\n")
 
 
 def _cleaned(raw: str, span: Span, hand: Hand | None) -> Span:
