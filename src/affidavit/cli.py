@@ -8,6 +8,7 @@ import difflib
 import json
 import sys
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
@@ -18,6 +19,7 @@ from affidavit.errors import AffidavitError, UsageError
 
 if TYPE_CHECKING:
     from affidavit.engines.local import Result, Source
+    from affidavit.progress import Progress
     from affidavit.rows import AnyContract, RowReader
 
 DONE, ENDED_WITH_FAILURES = 0, 4
@@ -71,7 +73,9 @@ def read(
     """Read outputs that exist already.
 
     CONTRACT is mcqa, game24, judge, text, or a contract of your own as my_file.py:name. FILES are JSON
-    Lines; `-`, or no file, is standard input. Every row keeps its bytes and gains the contract's fields.
+    Lines, CSV (.csv) or Parquet (.parquet), all of one kind; `-`, or no file, is JSON Lines from standard
+    input. The same rows come out in the same order, with the contract's fields at their end; JSON Lines
+    keep every byte that they had.
 
     \b
     Rows go to --out, else to standard output unless that is a terminal; the summary goes
@@ -88,16 +92,84 @@ def read(
     Exit codes: 0 done; 2 the command or a file is wrong; 4 a contract of your own raised
     on some outputs; 5 the disk refused.
     """
-    from affidavit.engines.local import read_rows
+    from affidavit.progress import Progress
     from affidavit.rows import RowReader
 
     reader = RowReader(_contract(contract, options), field=field, lenses=lenses)
-    with ExitStack() as stack:
-        sources = [_source(stack, path) for path in files or (Path("-"),)]
-        rows = _rows_out(stack, out, as_json=as_json)
-        result = read_rows(sources, reader, out=rows, archive=archive)
-    _report(result, reader, as_json=as_json, rows_on_stdout=rows is sys.stdout.buffer)
+    paths = files or (Path("-"),)
+    kind = _kind(paths, out)
+    if kind != "jsonl" and archive is not None:
+        raise UsageError("--archive", expected="JSON Lines", found=f"{kind} files")
+    with Progress(sys.stderr, _size(paths)) as progress:
+        places = _ReadOptions(out, archive, as_json, progress)
+        if kind == "parquet":
+            result, on_stdout = _read_parquet(paths, reader, places), False
+        else:
+            result, on_stdout = _read_streams(kind, paths, reader, places)
+    _report(result, reader, as_json=as_json, rows_on_stdout=on_stdout)
     sys.exit(ENDED_WITH_FAILURES if result.tally.unread else DONE)
+
+
+def _kind(paths: tuple[Path, ...], out: Path | None) -> str:
+    """The one kind of file that all these are, by their endings."""
+    kinds = {_ENDINGS.get(path.suffix.lower(), "jsonl") for path in paths}
+    if out is not None and str(out) != "-" and not _is_device(out):
+        kinds.add(_ENDINGS.get(out.suffix.lower(), "jsonl"))
+    if len(kinds) > 1:
+        raise UsageError(
+            "FILES and --out",
+            expected="files of one kind, told by their endings: .jsonl, .csv or .parquet",
+            found=", ".join(map(str, [*paths, *([out] if out is not None else [])])),
+        )
+    return kinds.pop()
+
+
+_ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _size(paths: tuple[Path, ...]) -> int | None:
+    """The bytes that there are to read; None if nobody knows."""
+    return sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None
+
+
+def _read_streams(
+    kind: str, paths: tuple[Path, ...], reader: "RowReader", options: "_ReadOptions"
+) -> tuple["Result", bool]:
+    """Files that are read from their first byte to their last; also says whether rows went to standard output."""
+    from affidavit.engines.csv_files import read_csv
+    from affidavit.engines.local import read_lines
+
+    tell = options.progress.tell
+    with ExitStack() as stack:
+        sources = [_source(stack, path) for path in paths]
+        rows = _rows_out(stack, options.out, as_json=options.as_json)
+        if kind == "csv":
+            result = read_csv(sources, reader, out=rows, progress=tell)
+        else:
+            result = read_lines(sources, reader, out=rows, archive=options.archive, progress=tell)
+    return result, rows is sys.stdout.buffer
+
+
+def _read_parquet(paths: tuple[Path, ...], reader: "RowReader", options: "_ReadOptions") -> "Result":
+    from affidavit.engines.parquet_files import read_parquet
+
+    if options.out is None and not options.as_json and not sys.stdout.isatty():
+        raise UsageError("--out", expected="a name for the Parquet file", found="nothing")
+    return read_parquet(paths, reader, out=options.out, progress=options.progress.tell)
+
+
+@dataclass(frozen=True)
+class _ReadOptions:
+    """Where the results of `read` go."""
+
+    out: Path | None
+    archive: Path | None
+    as_json: bool
+    progress: "Progress"
 
 
 def _contract(name: str, options: str | None) -> "AnyContract":

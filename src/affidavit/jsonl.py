@@ -42,6 +42,11 @@ def decode_row(line: str, *, where: str) -> Fields:
     return value
 
 
+def members_of(added: Mapping[str, object]) -> str:
+    """The added fields as they are spliced into a row: `"a": 1, "b": null`."""
+    return json.dumps(added)[1:-1]
+
+
 def splice(line: str, row: Fields, added: Mapping[str, object]) -> str:
     """The line of `row` with the added fields at its end and every other byte as it was.
 
@@ -50,7 +55,7 @@ def splice(line: str, row: Fields, added: Mapping[str, object]) -> str:
     >>> splice('{"a": 1, "b": 2}', {"a": 1, "b": 2}, {"a": None})
     '{"b": 2, "a": null}'
     """
-    members = json.dumps(added)[1:-1]
+    members = members_of(added)
     if not row.keys().isdisjoint(added):
         kept = (text for key, text in _members(line) if key not in added)
         before, after = line[: line.index("{") + 1], line[line.rindex("}") :]

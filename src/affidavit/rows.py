@@ -34,6 +34,8 @@ class Layout(Protocol):
     """What to tell a person whose rows lack it."""
     counted: ClassVar[tuple[str, ...]]
     """The added fields whose values are worth counting."""
+    reads: ClassVar[tuple[str, ...] | None]
+    """The fields that make the item; None if any may."""
 
     def item(self, row: Fields, *, where: str) -> object:
         """What the contract is told of the question; None if the row says nothing of it."""
@@ -56,6 +58,7 @@ class KeyLayout:
     needs: ClassVar[str] = ""
     unchecked: ClassVar[str] = ""
     counted: ClassVar[tuple[str, ...]] = ("deviation",)
+    reads: ClassVar[tuple[str, ...] | None] = ("answer",)
 
     def item(self, row: Fields, *, where: str) -> AnswerKey:
         """The key in `answer`, which must be one that the contract could ever read."""
@@ -99,6 +102,7 @@ class HandLayout:
     needs: ClassVar[str] = "numbers"
     unchecked: ClassVar[str] = "candidates were looked for without a hand and not checked"
     counted: ClassVar[tuple[str, ...]] = ("extraction_method", "reason")
+    reads: ClassVar[tuple[str, ...] | None] = ("numbers", "target")
 
     def item(self, row: Fields, *, where: str) -> Hand | None:
         """The hand, its numbers as a list or as a text such as `4 9 10 13`."""
@@ -145,6 +149,7 @@ class JudgeLayout:
     needs: ClassVar[str] = "judged_output"
     unchecked: ClassVar[str] = "quotes could not be checked (evidence_checked is false)"
     counted: ClassVar[tuple[str, ...]] = ("flags", "findings", "judge_flags", "verdict", "evidence")
+    reads: ClassVar[tuple[str, ...] | None] = ("judged_output", "asked")
 
     def item(self, row: Fields, *, where: str) -> Asked:
         """The judged text and the meta that was asked for."""
@@ -189,6 +194,7 @@ class OwnLayout:
     needs: ClassVar[str] = ""
     unchecked: ClassVar[str] = ""
     counted: ClassVar[tuple[str, ...]] = ("reason",)
+    reads: ClassVar[tuple[str, ...] | None] = None
 
     def item(self, row: Fields, *, where: str) -> Fields:
         """The row itself."""
@@ -221,6 +227,28 @@ def layout_of(contract: AnyContract) -> Layout:
 @dataclass(frozen=True, slots=True)
 class NoOutput:
     """The row's text is null: nothing arrived."""
+
+
+_OWN_COLUMNS = ("fields", "correct", "reason", "unread")
+"""In tables, which need their columns beforehand, the fields of a user's contract stand together as JSON."""
+
+
+def column_names(reader: "RowReader", header: Fields) -> list[str]:
+    """The columns that a table with this header gains, in their order."""
+    first = [COMPLIANT] if reader.field == RAW_OUTPUT else [RAW_OUTPUT, COMPLIANT]
+    about: Fields = {name: None for name in header if name != reader.field}
+    own = _OWN_COLUMNS if reader.layout.reads is None and not reader.built_in else reader.layout.columns(about)
+    return [*first, *own, *(["other_readings"] if reader.lenses else [])]
+
+
+def column_values(reader: "RowReader", added: Fields, names: Iterable[str]) -> list[object]:
+    """What a row gained, as the values of these columns."""
+    if reader.built_in:
+        return [added.get(name) for name in names]
+    known = {RAW_OUTPUT, COMPLIANT, *_OWN_COLUMNS}
+    others = {name: value for name, value in added.items() if name not in known}
+    gathered = {**added, "fields": json.dumps(others) if added[COMPLIANT] is not None else None}
+    return [gathered.get(name) for name in names]
 
 
 Outcome = Read | Unread | NoOutput

@@ -17,7 +17,8 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write that takes its name only when the block ends without an error.
 
     Until then the name holds what it held before, or nothing; also if the process is killed. A link is
-    followed. A device or a pipe is written to as it is: it has no content to keep.
+    followed. A device or a pipe is written to as it is: it has no content to keep. It is for what can be made
+    again, so it does not wait for the disk.
     """
     real = path.resolve()
     _check_parent(path, real)
@@ -25,13 +26,19 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
         with told(str(path)), real.open("wb") as stream:
             yield stream
         return
+    with new_path(path) as partial, partial.open("xb") as stream:
+        yield stream
+
+
+@contextmanager
+def new_path(path: Path) -> Iterator[Path]:
+    """A path to write to by other means; what is there takes the name `path` when the block ends well."""
+    real = path.resolve()
+    _check_parent(path, real)
     partial = real.with_name(f".{real.name[:100]}.{secrets.token_hex(4)}.partial")
     try:
         with told(str(path), hint="Nothing was changed under this name."):
-            with partial.open("xb") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
+            yield partial
             partial.replace(real)
     finally:
         partial.unlink(missing_ok=True)

@@ -50,34 +50,43 @@ class Tally:
         """Rows that hold an output that was read."""
         return self.compliant + self.non_compliant
 
-    def add(self, added: Mapping[str, object], *, counted: Iterable[str] = (), has_key: bool = False) -> None:
-        """Count one row by the fields that it gained; those in `counted` by their values too."""
+    def add(
+        self,
+        added: Mapping[str, object],
+        *,
+        counted: Iterable[str] = (),
+        has_key: bool = False,
+        times: int = 1,
+    ) -> None:
+        """Count rows by the fields that each of them gained; those in `counted` by their values too."""
         match added[COMPLIANT]:
             case True:
-                self.compliant += 1
+                self.compliant += times
             case False:
-                self.non_compliant += 1
+                self.non_compliant += times
             case _:
-                self._add_unknown(added)
+                self._add_unknown(added, times)
                 return
-        self.keyed += has_key
+        self.keyed += times * has_key
         # Answer-level figures are over compliant outputs only (ruling M6).
         if added[COMPLIANT] and added.get("correct") is not None:
-            self.compared += 1
-            self.right += added["correct"] is True
+            self.compared += times
+            self.right += times * (added["correct"] is True)
         for name in counted:
-            self.breakdowns.setdefault(name, Counter()).update(_labels(name, added))
+            counts = self.breakdowns.setdefault(name, Counter())
+            for label in _labels(name, added):
+                counts[label] += times
         readings = added.get("other_readings")
         if isinstance(readings, dict):
             for lens, answer in readings.items():
-                self.lenses[lens] = self.lenses.get(lens, 0) + (answer is not None)
+                self.lenses[lens] = self.lenses.get(lens, 0) + times * (answer is not None)
 
-    def _add_unknown(self, added: Mapping[str, object]) -> None:
+    def _add_unknown(self, added: Mapping[str, object], times: int) -> None:
         if "unread" in added:
-            self.unread += 1
-            self.errors[str(added["unread"])] += 1
+            self.unread += times
+            self.errors[str(added["unread"])] += times
         else:
-            self.failed += 1
+            self.failed += times
 
     def blocks(self) -> Iterator[tuple[str, Counter[str]]]:
         """Title and counts of every breakdown that counted something, in their fixed order."""

@@ -44,10 +44,11 @@ class Pattern:
     pattern: str
     words: str
     compare: Literal["text", "number"] = "text"
-    _group: int = field(init=False, repr=False, compare=False)
+    group: int = field(init=False, repr=False, compare=False)
+    """The number of the group that holds the answer; 0 is the whole match."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_group", _answer_group(self.name, self.whole))
+        object.__setattr__(self, "group", _answer_group(self.name, self.whole))
 
     @property
     def params(self) -> Mapping[str, object]:
@@ -77,7 +78,7 @@ class Pattern:
         import polars as pl  # noqa: PLC0415 - a quarter of a second that only this contract needs
 
         text, private = _without_surrogates(raw.strip())
-        found = pl.Series([text], dtype=pl.String).str.extract(self.whole, self._group).item()
+        found = pl.Series([text], dtype=pl.String).str.extract(self.whole, self.group).item()
         return AnswerReading.nothing() if found is None else AnswerReading(_with_surrogates(found, private))
 
     def validate(self, reading: AnswerReading, item: Answered, /) -> Validation | None:

@@ -1,18 +1,31 @@
-"""Files of outputs through a contract, in this process: rows in, the same rows with new fields out."""
+"""Files of outputs through a contract, in this process: rows in, the same rows with new fields out.
 
-from collections.abc import Iterator
+JSON Lines are read in batches of bounded size, so memory does not grow with the file.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from affidavit.contract import Fields, Read
 from affidavit.contracts.judge import Asked, EvaluationReading, Judge
+from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.errors import InputError, UsageError
 from affidavit.jsonl import decode_row, splice
 from affidavit.judge_archive import JudgeArchive, judge_archive
-from affidavit.rows import Outcome, RowReader
+from affidavit.line_batch import Batch, ChoiceReader, ChoiceRow
+from affidavit.once import Gained, OnceReader
+from affidavit.rows import RowReader, RowResult
 from affidavit.tally import Tally
+
+BATCH = 512 * 1024
+"""Bytes of lines that are read and decoded together: few enough to stay in the cache."""
+ROWS_AT_ONCE = 16 * 1024
+"""Rows that are read in columns together: enough to forget what each step costs by itself."""
 
 _LFS = b"version https://git-lfs.github.com/spec/"
 _BOM = b"\xef\xbb\xbf"
@@ -28,84 +41,144 @@ class Result:
     replaced: set[str] = field(default_factory=set)
     """Fields that were in the rows already and now hold what this contract says."""
 
+    def count(self, gained: Gained, reader: RowReader, row: Fields, *, times: int = 1) -> None:
+        """Count what a row gained, and what a person should be told of it."""
+        self.tally.add(gained.fields, has_key=gained.has_key, counted=reader.layout.counted, times=times)
+        self.unchecked += bool(reader.layout.needs) and row.get(reader.layout.needs) is None
+
+
+Progress = Callable[[Tally, int], None]
+"""Told after every batch: the counts so far, and the bytes read since the last time."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file of JSON Lines: its name, for messages, and its bytes."""
+    """One file of outputs: its name, for messages, and its bytes."""
 
     name: str
     stream: BinaryIO
 
-    def lines(self) -> Iterator[tuple[str, str]]:
-        """Place and text of every line that is not blank."""
+    def batches(self) -> Iterator[Batch]:
+        """The lines that are not blank, some thousands at a time."""
         number = 0
         try:
-            for number, line in enumerate(self.stream, 1):
-                text = _text(line, first=number == 1, where=f"{self.name}:{number}")
-                if not text.isspace():
-                    yield f"{self.name}:{number}", text.rstrip("\n")
+            while lines := self.stream.readlines(BATCH):
+                if number == 0:
+                    refuse_pointer(lines[0], where=f"{self.name}:1")
+                    lines[0] = lines[0].removeprefix(_BOM)
+                yield Batch(self.name, number + 1, lines)
+                number += len(lines)
         except OSError as error:
             where, reason = f"{self.name}:{number + 1}", error.strerror or str(error)
             raise InputError(where, expected="to read on", found=reason) from error
 
 
-def _text(line: bytes, *, first: bool, where: str) -> str:
-    if first:
-        if line.startswith(_LFS):
-            raise InputError(
-                where,
-                expected="rows of outputs",
-                found="a Git LFS pointer, which stands for a file that was not downloaded",
-                hint="Run `git lfs pull` in its repository.",
-            )
-        line = line.removeprefix(_BOM)
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
+def refuse_pointer(line: bytes, *, where: str) -> None:
+    """Refuse what Git LFS puts in place of a file."""
+    if line.startswith(_LFS):
         raise InputError(
             where,
-            expected="text in UTF-8",
-            found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
-            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
-        ) from error
+            expected="rows of outputs",
+            found="a Git LFS pointer, which stands for a file that was not downloaded",
+            hint="Run `git lfs pull` in its repository.",
+        )
 
 
 def open_source(path: Path) -> BinaryIO:
     """The file's bytes."""
     try:
-        return path.open("rb")
+        return path.open("rb", buffering=1024 * 1024)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(str(path), expected="a file to read", found=reason) from error
 
 
-def read_rows(
-    sources: list[Source], reader: RowReader, *, out: BinaryIO | None, archive: Path | None = None
+def read_lines(
+    sources: list[Source],
+    reader: RowReader,
+    *,
+    out: BinaryIO | None,
+    archive: Path | None = None,
+    progress: Progress | None = None,
 ) -> Result:
     """Read every row of every source in order; write the rows with their new fields to `out`."""
-    result = Result()
     with ExitStack() as stack:
         trees = None
         if archive is not None:
             if not isinstance(reader.contract, Judge):
                 raise UsageError("--archive", expected="the contract judge", found=reader.contract.name)
             trees = stack.enter_context(judge_archive(archive, reader.contract))
+        lines = _LineEngine(reader, out, trees)
         for source in sources:
-            for where, line in source.lines():
-                row = decode_row(line, where=where)
-                read = reader.read(row, where=where)
-                result.tally.add(read.added, has_key=read.has_key, counted=reader.layout.counted)
-                result.unchecked += bool(reader.layout.needs) and row.get(reader.layout.needs) is None
-                result.replaced.update(row.keys() & read.added.keys())
-                if out is not None:
-                    out.write(splice(line, row, read.added).encode() + b"\n")
-                if trees is not None:
-                    _file_away(trees, reader, row, read.outcome, where)
-    return result
+            for batch in source.batches():
+                lines.read(batch)
+                if progress is not None:
+                    progress(lines.result.tally, sum(map(len, batch.lines)))
+        lines.read_waiting()
+    return lines.result
 
 
-def _file_away(trees: JudgeArchive, reader: RowReader, row: Fields, outcome: Outcome, where: str) -> None:
-    raw = reader.raw(row, where=where)
-    if isinstance(outcome, Read) and isinstance(outcome.reading, EvaluationReading) and isinstance(raw, str):
-        asked = reader.layout.item(row, where=where)
-        trees.add(raw, asked if isinstance(asked, Asked) else Asked(), outcome.reading, where)
+class _LineEngine:
+    """Batches of lines on their way through a contract."""
+
+    def __init__(self, reader: RowReader, out: BinaryIO | None, trees: JudgeArchive | None) -> None:
+        self.result = Result()
+        self._reader = reader
+        self._out = out
+        self._trees = trees
+        self._careful = OnceReader(reader)
+        self._choices: ChoiceReader | None = None
+        if isinstance(reader.contract, MultipleChoice) and not reader.lenses:
+            self._choices = ChoiceReader(reader.contract, reader.field)
+        self._waiting: list[Batch] = []
+        self._rows: list[ChoiceRow | None] = []
+
+    def read(self, batch: Batch) -> None:
+        """Read a batch now, or with others when there are enough."""
+        if self._choices is None:
+            self._finish(batch, [None] * len(batch.lines))
+            return
+        self._waiting.append(batch)
+        self._rows += self._choices.decode(batch.lines)
+        if len(self._rows) >= ROWS_AT_ONCE:
+            self.read_waiting()
+
+    def read_waiting(self) -> None:
+        """Read whatever has been waiting for company."""
+        gained = iter(self._choices.read(self._rows) if self._choices is not None else [])
+        for batch in self._waiting:
+            self._finish(batch, list(islice(gained, len(batch.lines))))
+        self._waiting, self._rows = [], []
+
+    def _finish(self, batch: Batch, fast: list[Gained | None]) -> None:
+        """Count a batch and write it."""
+        # What is gained ends with the brace and the line feed that the line itself loses.
+        heads = [line[:-2] for line in batch.lines]
+        ends = [b"" if each is None else each.end for each in fast]
+        gained = [
+            self._read_carefully(batch, place, heads) if each is None else each for place, each in enumerate(fast)
+        ]
+        for each, times in Counter(gained).items():
+            counted = self._reader.layout.counted
+            self.result.tally.add(each.fields, has_key=each.has_key, counted=counted, times=times)
+        if self._out is not None:
+            self._out.write(b"".join([part for pair in zip(heads, ends, strict=True) for part in pair]))
+
+    def _read_carefully(self, batch: Batch, place: int, heads: list[bytes]) -> Gained:
+        """What one line gains; the whole new line replaces its head."""
+        text, where = batch.text(place), batch.where(place)
+        row = decode_row(text, where=where)
+        result, gained = self._careful.read(row, where=where)
+        heads[place] = f"{splice(text, row, gained.fields)}\n".encode()
+        needs = self._reader.layout.needs
+        self.result.unchecked += bool(needs) and row.get(needs) is None
+        self.result.replaced.update(row.keys() & gained.fields.keys())
+        if self._trees is not None:
+            self._file_away(self._trees, row, result, where)
+        return gained
+
+    def _file_away(self, trees: JudgeArchive, row: Fields, result: RowResult, where: str) -> None:
+        raw, asked = row[self._reader.field], self._reader.layout.item(row, where=where)
+        reading = result.outcome.reading if isinstance(result.outcome, Read) else None
+        if isinstance(reading, EvaluationReading) and isinstance(raw, str) and isinstance(asked, Asked):
+            trees.add(raw, asked, reading, where)

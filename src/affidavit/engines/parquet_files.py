@@ -1,0 +1,141 @@
+"""Parquet files of outputs through a contract: streamed by Polars, the contract's columns after the others."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from affidavit import columns
+from affidavit.contracts.judge import Judge
+from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.engines.local import Progress, Result
+from affidavit.errors import AffidavitError, InputError
+from affidavit.once import Gained, OnceReader
+from affidavit.rows import COMPLIANT, RAW_OUTPUT, RowReader, column_names, column_values
+from affidavit.storage import new_path
+
+_ROW = "row number, for messages"
+
+
+def read_parquet(
+    paths: Sequence[Path], reader: RowReader, *, out: Path | None, progress: Progress | None = None
+) -> Result:
+    """Read every row of every file in order; write the rows with their new columns to `out`."""
+    try:
+        frame = pl.scan_parquet(list(paths), row_index_name=_ROW)
+        schema = frame.collect_schema()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        where = ", ".join(map(str, paths))
+        raise InputError(where, expected="Parquet files of the same columns", found=str(error)) from error
+    engine = _FrameEngine(reader, schema, ", ".join(map(str, paths)), progress)
+    whole = frame.map_batches(engine.read, schema=engine.schema(), streamable=True)
+    try:
+        if out is None:
+            whole.select(pl.len()).collect(engine="streaming")
+        else:
+            with new_path(out) as partial:
+                whole.sink_parquet(partial)
+    except pl.exceptions.PolarsError:
+        if engine.error is not None:
+            raise engine.error from None
+        raise
+    return engine.result
+
+
+class _FrameEngine:
+    """Frames on their way through a contract."""
+
+    def __init__(self, reader: RowReader, schema: pl.Schema, name: str, progress: Progress | None) -> None:
+        self.result = Result()
+        self.error: AffidavitError | None = None
+        self._reader = reader
+        self._once = OnceReader(reader)
+        self._name = name
+        self._progress = progress
+        if reader.field not in schema:
+            found = "the columns " + ", ".join(each for each in schema if each != _ROW)
+            hint = "Name the column that holds the model's text with --field."
+            raise InputError(name, expected=f"a column {reader.field!r}", found=found, hint=hint)
+        if schema[reader.field] not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+            expected = f"texts in the column {reader.field!r}"
+            raise InputError(name, expected=expected, found=str(schema[reader.field]))
+        self._added = column_names(reader, dict.fromkeys(schema))
+        self._kept = {each: kind for each, kind in schema.items() if each not in (*self._added, _ROW)}
+        self.result.replaced.update(schema.keys() & set(self._added))
+
+    def schema(self) -> pl.Schema:
+        """The columns of the output."""
+        return pl.Schema({**self._kept, **{name: _type_of(name, self._reader) for name in self._added}})
+
+    def read(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """One batch; an error of ours is kept, because Polars would only keep its text."""
+        try:
+            return self._read(frame)
+        except AffidavitError as error:
+            self.error = error
+            raise
+
+    def _read(self, frame: pl.DataFrame) -> pl.DataFrame:
+        contract = self._reader.contract
+        if isinstance(contract, MultipleChoice) and not self._reader.lenses:
+            added = self._read_choices(frame, contract)
+        else:
+            added = self._read_rows(frame)
+        if self._progress is not None:
+            self._progress(self.result.tally, 0)
+        return frame.select(*self._kept).hstack(added)
+
+    def _read_choices(self, frame: pl.DataFrame, contract: MultipleChoice) -> pl.DataFrame:
+        raw = frame[self._reader.field].cast(pl.String)
+        added = columns.mcqa(raw, options=contract.options)
+        if RAW_OUTPUT in self._added:
+            added = added.with_columns(raw.alias(RAW_OUTPUT))
+        if "correct" in self._added:
+            key = frame["answer"]
+            known = key.is_not_null()
+            if not frame.filter(known & ~_can_be(key, contract)).is_empty():
+                self._read_rows(frame)  # says which row is wrong, and how
+            right = pl.when(pl.col("extracted_answer").is_not_null() & known).then(
+                pl.col("extracted_answer") == key
+            )
+            added = added.with_columns(correct=right, keyed=known)
+        self._count(added)
+        return added.select(self._added)
+
+    def _count(self, added: pl.DataFrame) -> None:
+        for group in added.drop(RAW_OUTPUT, strict=False).group_by(pl.all()).len("times").iter_rows(named=True):
+            times, keyed = group.pop("times"), bool(group.pop("keyed", False))
+            self.result.tally.add(group, counted=self._reader.layout.counted, has_key=keyed, times=times)
+
+    def _read_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        gained = []
+        for row in frame.iter_rows(named=True):
+            where = f"{self._name}:row {row.pop(_ROW) + 1}"
+            gained.append(self._once.read(row, where=where)[1])
+            self.result.count(gained[-1], self._reader, row)
+        return self._framed(gained)
+
+    def _framed(self, gained: Sequence[Gained]) -> pl.DataFrame:
+        values = [column_values(self._reader, each.fields, self._added) for each in gained]
+        schema = {name: _type_of(name, self._reader) for name in self._added}
+        return pl.DataFrame(values, schema, orient="row", strict=False)
+
+
+def _can_be(key: pl.Series, contract: MultipleChoice) -> pl.Series:
+    if key.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return pl.repeat(value=False, n=len(key), eager=True)
+    return key.cast(pl.String).is_in(list(contract.letters))
+
+
+_PLAIN_TYPES: dict[str, pl.DataType] = {
+    **dict.fromkeys((COMPLIANT, "correct", "valid", "evidence_checked"), pl.Boolean()),
+    **dict.fromkeys(("answer_start", "answer_end", "candidate_start", "candidate_end"), pl.Int64()),
+}
+
+
+def _type_of(name: str, reader: RowReader) -> pl.DataType:
+    if isinstance(reader.contract, Judge):
+        return columns.judge_schema(reader.contract.rubric.ids).get(name, pl.String())
+    if name == "other_readings":
+        return pl.Struct({f"{lens.name}/{lens.version}": pl.String() for lens in reader.lenses})
+    return _PLAIN_TYPES.get(name, pl.String())

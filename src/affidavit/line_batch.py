@@ -1,0 +1,147 @@
+"""A batch of JSON Lines through a contract: the fast way, with the careful way for lines that need it.
+
+Only the fields that the contract looks at are decoded; the new fields go in before the closing brace. A line
+takes the careful way, with the standard library, when anything about it is out of the ordinary: an escaped
+lone surrogate, a field of a name that is added, a value of another type, `NaN`, blanks after the object.
+
+Multiple choice is read in columns. Other contracts are read row by row, equal rows once (`once.py`).
+"""
+
+from collections.abc import Sequence
+from operator import methodcaller
+from typing import Any, Protocol
+
+import msgspec
+import polars as pl
+
+from affidavit import columns
+from affidavit.contract import Fields
+from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.errors import InputError
+from affidavit.once import Gained
+from affidavit.rows import COMPLIANT, RAW_OUTPUT
+
+
+class Batch:
+    """Lines that follow each other in a file, each with its line feed; blank ones are left out."""
+
+    def __init__(self, name: str, first: int, lines: list[bytes]) -> None:
+        self._name = name
+        self.lines = lines
+        self._numbers: Sequence[int] = range(first, first + len(lines))
+        if any(map(bytes.isspace, lines)):
+            self._numbers = [first + place for place, line in enumerate(lines) if not line.isspace()]
+            self.lines = [line for line in lines if not line.isspace()]
+        if self.lines and not self.lines[-1].endswith(b"\n"):
+            self.lines[-1] += b"\n"
+
+    def where(self, place: int) -> str:
+        """File and line of the line at a place of the batch."""
+        return f"{self._name}:{self._numbers[place]}"
+
+    def text(self, place: int) -> str:
+        """The line at a place of the batch as text, without its line feed."""
+        line = self.lines[place]
+        try:
+            return line[:-1].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                self.where(place),
+                expected="text in UTF-8",
+                found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
+                hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
+            ) from error
+
+
+class ChoiceRow(Protocol):
+    """The fields of a line that multiple choice looks at."""
+
+    raw: str | None
+    answer: str | msgspec.UnsetType | None
+
+
+class ChoiceReader:
+    """Lines of multiple-choice outputs: decoded as they come, read in columns."""
+
+    def __init__(self, contract: MultipleChoice, field: str) -> None:
+        self._contract = contract
+        self._field = field
+        self._decoder: msgspec.json.Decoder[ChoiceRow] = msgspec.json.Decoder(_row_type(field))
+        self._gained: dict[tuple[object, ...], Gained] = {}
+
+    def decode(self, lines: Sequence[bytes]) -> "list[ChoiceRow | None]":
+        """A row for each line, or None if the line needs the careful way."""
+        together = b"".join(lines)
+        try:
+            if not together.isascii():
+                together.decode("utf-8")
+            rows: list[ChoiceRow] = self._decoder.decode_lines(together)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            rows = []
+        if len(rows) == len(lines) and all(map(_ends_with_brace, lines)):
+            return list(rows)
+        return list(map(self._decoded_alone, lines))
+
+    def read(self, rows: "Sequence[ChoiceRow | None]") -> list[Gained | None]:
+        """What each row gains; None for every one that needs the careful way."""
+        texts = pl.Series([None if row is None else row.raw for row in rows], dtype=pl.String)
+        frame = columns.mcqa(texts, options=self._contract.options)
+        answers, deviations = frame["extracted_answer"].to_list(), frame["deviation"].to_list()
+        keys = [None if row is None else row.answer for row in rows]
+        # Most rows gain what another has gained before.
+        known = list(map(self._gained.get, zip(answers, deviations, keys, strict=True)))
+        if None in known or None in rows:
+            return list(map(self._gain, rows, answers, deviations))
+        return known
+
+    def _decoded_alone(self, line: bytes) -> "ChoiceRow | None":
+        try:
+            line.decode("utf-8")
+            return self._decoder.decode(line) if _ends_with_brace(line) else None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    def _gain(self, row: "ChoiceRow | None", answer: str | None, deviation: str | None) -> Gained | None:
+        """What a row gains; None if the careful way has to say what is wrong with it."""
+        if row is None:
+            return None
+        if isinstance(row.answer, str) and not self._contract.can_answer(row.answer):
+            return None
+        if self._field != RAW_OUTPUT:
+            return self._new(row, answer, deviation)
+        # A row without an output has neither answer nor deviation, so it is never taken for one with an output.
+        key = answer, deviation, row.answer
+        if key not in self._gained:
+            self._gained[key] = self._new(row, answer, deviation)
+        return self._gained[key]
+
+    def _new(self, row: "ChoiceRow", answer: str | None, deviation: str | None) -> Gained:
+        arrived = row.raw is not None
+        fields: Fields = {} if self._field == RAW_OUTPUT else {RAW_OUTPUT: row.raw}
+        fields[COMPLIANT] = (answer is not None) if arrived else None
+        fields.update(extracted_answer=answer, deviation=deviation)
+        if row.answer is not msgspec.UNSET:
+            fields["correct"] = None if answer is None or row.answer is None else answer == row.answer
+        return Gained(fields, has_key=row.answer is not msgspec.UNSET and row.answer is not None)
+
+
+def _row_type(field: str) -> type:
+    """The fields that are decoded. A line that has a field which will be added is not of this type."""
+    added = {COMPLIANT, "extracted_answer", "deviation", "correct", RAW_OUTPUT} - {field}
+    key: Any = str | msgspec.UnsetType | None
+    # A text in a field called `answer` leaves no room for a key.
+    key_name = "answer" if field != "answer" else "no key is looked for"
+    names = {"raw": field, "answer": key_name, **{name: name for name in added}}
+    return msgspec.defstruct(
+        "Row",
+        [
+            ("raw", str | None),
+            ("answer", key, msgspec.UNSET),
+            *((name, msgspec.UnsetType, msgspec.UNSET) for name in sorted(added)),
+        ],
+        rename=names,
+        gc=False,
+    )
+
+
+_ends_with_brace = methodcaller("endswith", b"}\n")
