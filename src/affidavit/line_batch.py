@@ -7,8 +7,9 @@ lone surrogate, a field of a name that is added, a value of another type, `NaN`,
 Multiple choice is read in columns. Other contracts are read row by row, equal rows once (`once.py`).
 """
 
-from collections.abc import Sequence
-from operator import methodcaller
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import msgspec
@@ -23,34 +24,43 @@ from affidavit.rows import COMPLIANT, RAW_OUTPUT
 
 
 class Batch:
-    """Lines that follow each other in a file, each with its line feed; blank ones are left out."""
+    """Lines that follow each other in a file, each with its line feed."""
 
-    def __init__(self, name: str, first: int, lines: list[bytes]) -> None:
+    def __init__(self, name: str, first: int, content: bytes) -> None:
         self._name = name
-        self.lines = lines
-        self._numbers: Sequence[int] = range(first, first + len(lines))
-        if any(map(bytes.isspace, lines)):
-            self._numbers = [first + place for place, line in enumerate(lines) if not line.isspace()]
-            self.lines = [line for line in lines if not line.isspace()]
-        if self.lines and not self.lines[-1].endswith(b"\n"):
-            self.lines[-1] += b"\n"
+        self._first = first
+        self.content = content if content.endswith(b"\n") else content + b"\n"
 
-    def where(self, place: int) -> str:
-        """File and line of the line at a place of the batch."""
-        return f"{self._name}:{self._numbers[place]}"
+    @cached_property
+    def height(self) -> int:
+        """How many lines there are, blank ones too."""
+        return self.content.count(b"\n")
 
-    def text(self, place: int) -> str:
-        """The line at a place of the batch as text, without its line feed."""
-        line = self.lines[place]
-        try:
-            return line[:-1].decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(
-                self.where(place),
-                expected="text in UTF-8",
-                found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
-                hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
-            ) from error
+    def heads(self) -> list[bytes]:
+        """Every line without its closing brace and line feed, if all of them end with these."""
+        return _LINE_END.split(self.content)[:-1]
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Place and text of every line that is not blank."""
+        for number, line in enumerate(self.content.split(b"\n")[:-1], self._first):
+            if line and not line.isspace():
+                where = f"{self._name}:{number}"
+                yield where, _text(line, where=where)
+
+
+def _text(line: bytes, *, where: str) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            where,
+            expected="text in UTF-8",
+            found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
+            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
+        ) from error
+
+
+_LINE_END = re.compile(rb"\}\n")
 
 
 class ChoiceRow(Protocol):
@@ -69,42 +79,28 @@ class ChoiceReader:
         self._decoder: msgspec.json.Decoder[ChoiceRow] = msgspec.json.Decoder(_row_type(field))
         self._gained: dict[tuple[object, ...], Gained] = {}
 
-    def decode(self, lines: Sequence[bytes]) -> "list[ChoiceRow | None]":
-        """A row for each line, or None if the line needs the careful way."""
-        together = b"".join(lines)
+    def decode(self, batch: Batch) -> Sequence[ChoiceRow] | None:
+        """A row for each line; None if any of the lines needs the careful way."""
         try:
-            if not together.isascii():
-                together.decode("utf-8")
-            rows: list[ChoiceRow] = self._decoder.decode_lines(together)
+            if not batch.content.isascii():
+                batch.content.decode("utf-8")
+            rows: list[ChoiceRow] = self._decoder.decode_lines(batch.content)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            rows = []
-        if len(rows) == len(lines) and all(map(_ends_with_brace, lines)):
-            return list(rows)
-        return list(map(self._decoded_alone, lines))
+            return None
+        return rows if len(rows) == batch.height else None
 
-    def read(self, rows: "Sequence[ChoiceRow | None]") -> list[Gained | None]:
+    def read(self, rows: Sequence[ChoiceRow]) -> list[Gained | None]:
         """What each row gains; None for every one that needs the careful way."""
-        texts = pl.Series([None if row is None else row.raw for row in rows], dtype=pl.String)
+        texts = pl.Series([row.raw for row in rows], dtype=pl.String)
         frame = columns.mcqa(texts, options=self._contract.options)
         answers, deviations = frame["extracted_answer"].to_list(), frame["deviation"].to_list()
-        keys = [None if row is None else row.answer for row in rows]
+        keys = [row.answer for row in rows]
         # Most rows gain what another has gained before.
         known = list(map(self._gained.get, zip(answers, deviations, keys, strict=True)))
-        if None in known or None in rows:
-            return list(map(self._gain, rows, answers, deviations))
-        return known
+        return list(map(self._gain, rows, answers, deviations)) if None in known else known
 
-    def _decoded_alone(self, line: bytes) -> "ChoiceRow | None":
-        try:
-            line.decode("utf-8")
-            return self._decoder.decode(line) if _ends_with_brace(line) else None
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return None
-
-    def _gain(self, row: "ChoiceRow | None", answer: str | None, deviation: str | None) -> Gained | None:
+    def _gain(self, row: ChoiceRow, answer: str | None, deviation: str | None) -> Gained | None:
         """What a row gains; None if the careful way has to say what is wrong with it."""
-        if row is None:
-            return None
         if isinstance(row.answer, str) and not self._contract.can_answer(row.answer):
             return None
         if self._field != RAW_OUTPUT:
@@ -115,7 +111,7 @@ class ChoiceReader:
             self._gained[key] = self._new(row, answer, deviation)
         return self._gained[key]
 
-    def _new(self, row: "ChoiceRow", answer: str | None, deviation: str | None) -> Gained:
+    def _new(self, row: ChoiceRow, answer: str | None, deviation: str | None) -> Gained:
         arrived = row.raw is not None
         fields: Fields = {} if self._field == RAW_OUTPUT else {RAW_OUTPUT: row.raw}
         fields[COMPLIANT] = (answer is not None) if arrived else None
@@ -142,6 +138,3 @@ def _row_type(field: str) -> type:
         rename=names,
         gc=False,
     )
-
-
-_ends_with_brace = methodcaller("endswith", b"}\n")
