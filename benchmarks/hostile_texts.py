@@ -78,6 +78,7 @@ SHAPES: Mapping[str, Shape] = {
     "calculations": around("1+1+1+1\n"),
     "equations": around("1+1=x\n"),
     "half calculations": around("(1+1\n"),
+    "different calculations": lambda size: "".join(f"{number:06}+1+1+1\n" for number in range(size // 13)),
     "long key, NaN": lambda size: around("NaN,", before=f'{{"{"k" * (size // 2)}": [', after="0]}")(size),
     "prose": around(PROSE),
     "prose, letter": around(PROSE, after="<answer>B</answer>"),
@@ -86,6 +87,14 @@ SHAPES: Mapping[str, Shape] = {
     "prose, JSON": around(PROSE, after=EVALUATION_END),
     "prose, quote": around(PROSE, after="There were no such words to be found here at all."),
 }
+FREE_STEP = {
+    shape: "answers may be handed to another engine once a text is long" for shape in SHAPES if "prose," in shape
+}
+FREE_COST = {
+    "long key, NaN": "every NaN is a finding, and findings are what costs",
+    "different calculations": "every line is a candidate that has to be looked at",
+}
+"""Shapes of which one bound is not asked, and why; their growth over all sizes is bounded like any other's."""
 HAND = Hand((4, 9, 10, 13))
 QUOTE = "no such words … here at all"
 SHORT_TEXT = "It was late, so we went home; nobody had seen the lights of the harbour."
@@ -152,11 +161,9 @@ class Cell:
         place = f"{self.parser} on {self.shape!r}"
         if self.growth > MOST_GROWTH:
             yield f"{place}: growth {self.growth:.2f} per doubling, more than {MOST_GROWTH}"
-        # A text that holds an answer may be handed to another engine once it is long: the Rust engine behind
-        # patterns does so at 64 kB. One such step is no growth; on hostile shapes there is no such excuse.
-        if self.step > MOST_GROWTH and not self.shape.startswith("prose,"):
+        if self.step > MOST_GROWTH and self.shape not in FREE_STEP:
             yield f"{place}: growth {self.step:.2f} per doubling in one step, more than {MOST_GROWTH}"
-        if self.ms_per_mb > MOST_MS_PER_MB and self.shape != "long key, NaN":  # there, findings are what costs
+        if self.ms_per_mb > MOST_MS_PER_MB and self.shape not in FREE_COST:
             yield f"{place}: {self.ms_per_mb:.1f} ms/MB, more than {MOST_MS_PER_MB:.0f}"
 
 
@@ -219,6 +226,9 @@ def report(*, everything: bool) -> Iterator[str]:
                 f"{slow.ms_per_mb:.1f}", slow.shape,
             )
         )  # fmt: skip
+    for shape, why in (FREE_STEP | FREE_COST).items():
+        bound = "cost" if shape in FREE_COST else "step"
+        print(f"not bounded in {bound}: {shape} ({why})")
     if everything:
         print_all(found)
     print()

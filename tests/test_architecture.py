@@ -159,10 +159,7 @@ def test_every_ruling_that_is_cited_is_written_down():
         for number in range(1, last + 1)
     }
     assert stated == expected
-    for path in (*FILES, *sorted((ROOT / "tests").glob("*.py"))):
-        cited = set(
-            re.findall(
-                r"\b([CMGJ]\d{1,2})\b(?=[^\"']*$)", "\n".join(re.findall(r"[Rr]ulings? [^\n]*", path.read_text()))
-            )
-        )
+    for path in (*FILES, *sorted((ROOT / "tests").glob("test_*.py"))):
+        sentences = re.findall(r"[Rr]ulings? ((?:[CMGJ]\d+[\d.]*(?:,| and| to)? ?)+)", path.read_text())
+        cited = {number for sentence in sentences for number in re.findall(r"[CMGJ]\d+", sentence)}
         assert cited <= expected, path

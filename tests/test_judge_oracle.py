@@ -189,8 +189,12 @@ def test_prompt_and_validator_are_made_from_one_rubric():
     """The shape in the instruction, filled in by a judge that copies it, breaks no rule of structure."""
     words = judge.instruction(Asked({"judge_model": "j", "target_model": "t"}))
     shape = words[words.index("{\n") :]
-    codes = {finding.code for finding in judge.read(shape).findings}
-    assert codes == {Code.METHOD_MISMATCH, Code.BAD_METHOD, Code.BAD_DATE} & codes
+    # Copied as it stands, it breaks no rule of structure, but is never valid: a score is a number.
+    copied = judge.read(shape)
+    assert {finding.code for finding in copied.findings} == {
+        Code.WRONG_TYPE, Code.BAD_VERDICT, Code.BAD_METHOD, Code.BAD_DATE,
+    }  # fmt: skip
+    assert '"flags" describes this evaluation, never the judged output' in words
     for dimension in DEFAULT.dimensions:
         assert dimension.id in words
         assert dimension.words in words

@@ -183,7 +183,7 @@ def test_judge_rows_and_trees(tmp_path):
 def check_trees(judged: Path) -> None:
     files = sorted(path.relative_to(judged) for path in judged.rglob("*.json"))
     assert [(path.parts[0], decode(path.parts[1:-1]), path.name) for path in files] == [
-        ("invalid_evaluations", ["cross_judge", "J", "T/1", "Q1", "A", "out-1"], "1.json"),
+        ("invalid_evaluations", ["cross_judge", "J", "T/1", "Q1", "A", "out-1"], "2.json"),
         ("invalid_evaluations", ["cross_judge", "J", "T/1", "Q1", "A", "out-2"], "1.json"),
         ("invalid_evaluations", ["", "", "", "", "", ""], "1.json"),
         ("invalid_evaluations", ["", "", "", "", "", ""], "2.json"),
@@ -193,7 +193,9 @@ def check_trees(judged: Path) -> None:
     assert (valid["contract"], valid["evaluation"], valid["source"]) == ("judge/1", EVALUATION, "in.jsonl:1")
     assert (invalid["raw_output"], invalid["findings"][0]["code"]) == ("I cannot judge this.", "no_json")
     readme = (judged / "invalid_evaluations" / "README.md").read_text()
-    assert "5 evaluations = 1 valid + 4 invalid" in readme
+    assert "5 planned = 1 valid + 4 invalid + 0 failed + 0 pending" in readme
+    assert "| `PROTOCOL_VIOLATION` |" in readme
+    assert "`evidence_not_located` | 1 |" in readme
     assert readme.count("\n| `") == 5
     assert {path.name for path in judged.iterdir()} == {"valid_evaluations", "invalid_evaluations"}
 
@@ -306,7 +308,7 @@ MISTAKES = {
     "lenses of another contract": (["text", "--lenses"], b"", "--lenses: expected the contract mcqa, found text"),
     "trees of another contract": (["mcqa", "--archive", "trees"], b"", "--archive: expected the contract judge, found mcqa"),
     "out is a directory": (["text", "-o", "."], b"", ".: expected the name of a file to write, found a directory"),
-    "out is nowhere": (["text", "-o", "no/where.jsonl"], b"", "no/where.jsonl: expected a directory to write to, found no directory 'no'"),
+    "out is nowhere": (["text", "-o", "no/where.jsonl"], b"", "no/where.jsonl: expected the name of a file to write, found no directory 'no'"),
     "no such Python file": (["mine_too.py:x"], b"", "mine_too.py:x: expected a Python file before the colon"),
     "no such name in it": (["mine.py:nothing"], b"", "mine.py:nothing: expected a name 'nothing' in the file"),
     "no contract in it": (["mine.py:not_one"], b"", "mine.py:not_one: expected a contract, with a text in 'name', found"),
@@ -353,7 +355,7 @@ def test_a_full_disk_is_exit_code_5(tmp_path):
         piped = subprocess.run(
             [COMMAND, "read", "text"], input=given, stdout=device, stderr=subprocess.PIPE, check=False
         )
-    assert (piped.returncode, b"standard output: expected to write it" in piped.stderr) == (5, True)
+    assert (piped.returncode, b"standard input or output: No space left" in piped.stderr) == (5, True)
 
 
 def test_a_reader_that_leaves_early_is_no_failure():

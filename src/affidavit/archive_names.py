@@ -57,12 +57,13 @@ def _plain(encoded: str) -> str:
 def _components(units: list[str]) -> Iterator[str]:
     if units and units[-1] == ".":
         units[-1] = _escaped(ord("."))
-    while units:
-        if units[0] == "." or _DEVICE.match("".join(units[:5])):
-            units[0] = _escaped(ord(units[0]))
-        size = taken = 0
-        while taken < len(units) and size + len(units[taken]) <= LONGEST:
-            size += len(units[taken])
-            taken += 1
-        chunk, units = units[:taken], units[taken:]
-        yield "".join(chunk) + (CONTINUED if units else "")
+    start = 0
+    while start < len(units):
+        if units[start] == "." or _DEVICE.match("".join(units[start : start + 5])):
+            units[start] = _escaped(ord(units[start]))
+        size, end = 0, start
+        while end < len(units) and size + len(units[end]) <= LONGEST:
+            size += len(units[end])
+            end += 1
+        yield "".join(units[start:end]) + (CONTINUED if end < len(units) else "")
+        start = end

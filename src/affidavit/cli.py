@@ -6,9 +6,11 @@ at once.
 
 import difflib
 import json
+import signal
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, redirect_stdout
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from affidavit.progress import Progress
     from affidavit.rows import AnyContract, RowReader
 
-DONE, ENDED_WITH_FAILURES = 0, 4
+DONE, ENDED_WITH_FAILURES, STORAGE, INTERRUPTED, TERMINATED = 0, 4, 5, 130, 143
 BUILT_IN = ("mcqa", "game24", "judge", "text")
 
 
@@ -39,6 +41,14 @@ class _Commands(click.Group):
             # The reader of our output has gone (`| head`): that is its right, and no failure of ours.
             _silence_output()
             context.exit(DONE)
+        except OSError as error:
+            # Whatever has a name was told about by name; what is left are the standard streams.
+            _silence_output()
+            if sys.__stderr__ is not None:
+                sys.__stderr__.write(f"affidavit: standard input or output: {error.strerror or error}\n")
+            context.exit(STORAGE)
+        except KeyboardInterrupt:
+            context.exit(INTERRUPTED)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -128,7 +138,10 @@ _ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 
 
 def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
+    try:
+        return path.exists() and not path.is_file() and not path.is_dir()
+    except OSError:
+        return False  # what is wrong with the name is told when it is opened
 
 
 def _size(paths: tuple[Path, ...]) -> int | None:
@@ -144,14 +157,18 @@ def _read_streams(
     from affidavit.engines.local import read_lines
 
     tell = options.progress.tell
+    sources = [_source(path) for path in paths]
     with ExitStack() as stack:
-        sources = [_source(stack, path) for path in paths]
         rows = _rows_out(stack, options.out, as_json=options.as_json)
+        on_stdout = sys.stdout is not None and rows is sys.stdout.buffer
+        stack.enter_context(redirect_stdout(sys.stderr))  # whatever a user's contract prints is not a row
         if kind == "csv":
             result = read_csv(sources, reader, out=rows, progress=tell)
         else:
             result = read_lines(sources, reader, out=rows, archive=options.archive, progress=tell)
-    return result, rows is sys.stdout.buffer
+        if on_stdout and rows is not None:
+            rows.flush()
+    return result, on_stdout
 
 
 def _read_parquet(paths: tuple[Path, ...], reader: "RowReader", options: "_ReadOptions") -> "Result":
@@ -178,7 +195,7 @@ def _contract(name: str, options: str | None) -> "AnyContract":
     if name == "mcqa":
         from affidavit.contracts.mcqa import MultipleChoice
 
-        return MultipleChoice(options or "A-D")
+        return MultipleChoice("A-D" if options is None else options)
     if name in BUILT_IN:
         import affidavit
 
@@ -187,7 +204,8 @@ def _contract(name: str, options: str | None) -> "AnyContract":
     if ":" in name:
         from affidavit.user_contract import load_contract
 
-        return load_contract(name)
+        with redirect_stdout(sys.stderr):
+            return load_contract(name)
     nearest = difflib.get_close_matches(name, BUILT_IN, 1)
     raise UsageError(
         "CONTRACT",
@@ -197,25 +215,28 @@ def _contract(name: str, options: str | None) -> "AnyContract":
     )
 
 
-def _source(stack: ExitStack, path: Path) -> "Source":
+def _source(path: Path) -> "Source":
     from affidavit.engines.local import Source, open_source
 
     if str(path) == "-":
-        return Source("standard input", sys.stdin.buffer)
-    return Source(str(path), stack.enter_context(open_source(path)))
+        if sys.stdin is None:
+            raise UsageError("standard input", expected="rows of outputs", found="nothing: it is closed")
+        return Source("standard input", lambda: nullcontext(sys.stdin.buffer))
+    open_source(path).close()  # a file that is not there is told of before anything is done
+    return Source(str(path), partial(open_source, path))
 
 
 def _rows_out(stack: ExitStack, out: Path | None, *, as_json: bool) -> BinaryIO | None:
     """Where the rows go; None if nowhere."""
-    from affidavit.storage import new_file, told
+    from affidavit.storage import new_file
 
     if out is not None and str(out) != "-":
         return stack.enter_context(new_file(out))
-    if out is None and (as_json or sys.stdout.isatty()):
+    if out is None and as_json:
         return None
-    stack.enter_context(told("standard output"))
-    stack.callback(sys.stdout.buffer.flush)
-    return sys.stdout.buffer
+    if sys.stdout is None:
+        raise UsageError("standard output", expected="a place for the rows", found="nothing: it is closed")
+    return None if out is None and sys.stdout.isatty() else sys.stdout.buffer
 
 
 def _report(result: "Result", reader: "RowReader", *, as_json: bool, rows_on_stdout: bool) -> None:
@@ -259,5 +280,7 @@ def _silence_output() -> None:
 
 def main() -> NoReturn:
     """Run the command; never returns."""
+    # As an exception, so that whatever is half-written is cleared away.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     cli(prog_name="affidavit")
     raise SystemExit(DONE)

@@ -145,7 +145,7 @@ ResultT = TypeVar("ResultT")
 
 
 def guarded(step: Callable[[], ResultT]) -> ResultT | Unread:
-    """The result of a step of a user's contract; whatever it raises becomes a value (ruling C8).
+    """The result of a step of a user's code; whatever it raises becomes a value (ruling C8).
 
     Built-in contracts are never called through this: an error in them is ours and must be seen.
 
@@ -154,5 +154,13 @@ def guarded(step: Callable[[], ResultT]) -> ResultT | Unread:
     """
     try:
         return step()
-    except Exception as error:  # noqa: BLE001 - the one place where foreign code may fail in any way
-        return Unread(f"{type(error).__name__}: {error}")
+    # The one place where foreign code may fail in any way, even by `sys.exit`; only Ctrl-C goes through.
+    except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001
+        return Unread(_described(error))
+
+
+def _described(error: BaseException) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - an error that cannot even say what it is
+        return type(error).__name__

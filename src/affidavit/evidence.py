@@ -134,6 +134,7 @@ class _Normalised:
 
     def __init__(self, original: str) -> None:
         self._original = original
+        self._cuts = _ASCII_CUTS if original.isascii() else _cuts_for(original)
         self._starts: list[int] = []  # of each piece in the original
         self._places: list[int] = []  # of each piece in the normalised text
         folded, place = [], 0
@@ -149,10 +150,9 @@ class _Normalised:
         text = self._original
         if text.isascii():
             return ((start, text[start : start + _SIZE]) for start in range(0, len(text), _SIZE))
-        cuts = _cuts_for(text)
-        if cuts.long_run.search(text) is None:
-            return _cut_before(cuts.plain, text)
-        return ((match.start(), match[0]) for match in cuts.piece.finditer(text))
+        if self._cuts.long_run.search(text) is None:
+            return _cut_before(self._cuts.plain, text)
+        return ((match.start(), match[0]) for match in self._cuts.piece.finditer(text))
 
     def original(self, start: int, end: int) -> Span:
         """The stretch of the original that the normalised characters `start` to `end` come from."""
@@ -164,7 +164,7 @@ class _Normalised:
         # Several pieces may share a place when all but the last of them vanish; bisect gives the last.
         reached, start = self._places[number], self._starts[number]
         stop = self._starts[number + 1] if number + 1 < len(self._starts) else len(self._original)
-        for unit in _cuts_for(self._original).unit.finditer(self._original, start, stop):
+        for unit in self._cuts.unit.finditer(self._original, start, stop):
             reached += len(_folded(unit[0]))
             if reached > place:
                 return _within(unit[0], unit.start(), place - reached + len(_folded(unit[0])))
@@ -229,7 +229,12 @@ class _Cuts:
 
 def _cuts_for(text: str) -> _Cuts:
     """A character class is fast up to U+FFFF and slow beyond, so few texts get the class that goes beyond."""
-    return _cuts_beyond_bmp() if _far_glue().search(text) else _cuts_within_bmp()
+    far = map(ord, _far_range().findall(text))
+    return _cuts_within_bmp() if _far_glue().isdisjoint(far) else _cuts_beyond_bmp()
+
+
+_ANY, _NONE = re.compile("(?s)."), re.compile("(?!)")
+_ASCII_CUTS = _Cuts(plain=_ANY, long_run=_NONE, unit=_ANY, piece=_ANY)  # every character stands for itself
 
 
 @cache
@@ -245,10 +250,14 @@ def _cuts_beyond_bmp() -> _Cuts:
 
 
 @cache
-def _far_glue() -> re.Pattern[str]:
-    """The range that holds all glue beyond U+FFFF."""
-    far = [code for code in _glue() if code > 0xFFFF]
-    return re.compile(f"[\\U{far[0]:08x}-\\U{far[-1]:08x}]")
+def _far_glue() -> frozenset[int]:
+    return frozenset(code for code in _glue() if code > 0xFFFF)
+
+
+@cache
+def _far_range() -> re.Pattern[str]:
+    """The range that holds all glue beyond U+FFFF, and much besides: mathematical letters, for one."""
+    return re.compile(f"[\\U{min(_far_glue()):08x}-\\U{max(_far_glue()):08x}]")
 
 
 @cache

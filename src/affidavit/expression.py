@@ -138,7 +138,13 @@ def solve(numbers: Sequence[int], target: int = 24) -> str | None:
     >>> solve([1, 1, 1, 1]) is None
     True
     """
-    return _combine([(Fraction(number), str(number), 3) for number in numbers], Fraction(target), set())
+    terms = [(Fraction(number), str(number), 3) for number in numbers]
+    solution = _combine(terms, Fraction(target), set())
+    if solution is None and target < 0:
+        # A minus in front is worth something only there: inside, subtraction can always be turned round.
+        opposite = _combine(terms, Fraction(-target), set())
+        return opposite and (f"-{opposite}" if len(numbers) == 1 else f"-({opposite})")
+    return solution
 
 
 _Term = tuple[Fraction, str, int]

@@ -122,8 +122,9 @@ def at_key(path: str, key: str) -> str:
     ('$.meta.method', '$["overall score"]')
     """
     # Long keys are cut: a path that repeats one for every finding would grow with the square of the text.
-    plain = len(key) < _LONGEST_SHOWN and _PLAIN_KEY.fullmatch(key)
-    return f"{path}.{key}" if plain else f"{path}[{shown(key)}]"
+    if len(key) > _LONGEST_SHOWN:
+        key = f"{key[:_LONGEST_SHOWN]}…"
+    return f"{path}.{key}" if _PLAIN_KEY.fullmatch(key) else f"{path}[{json.dumps(key)}]"
 
 
 def shown(value: object) -> str:
@@ -132,5 +133,8 @@ def shown(value: object) -> str:
     >>> shown({"a": [1, None]}), shown("x" * 100)[-10:]
     ('{"a": [1, null]}', 'xxxxxxxxx…')
     """
-    text = json.dumps(value[:_LONGEST_SHOWN] if isinstance(value, str) else value)
+    try:
+        text = json.dumps(value[:_LONGEST_SHOWN] if isinstance(value, str) else value)
+    except RecursionError:
+        return "a value nested too deeply to be shown"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"

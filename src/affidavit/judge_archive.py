@@ -15,7 +15,7 @@ from affidavit.archive_names import encode
 from affidavit.contract import Fields, label
 from affidavit.contracts.judge import Asked, EvaluationReading, Judge, own_method
 from affidavit.finding import CODES_BY_FLAG, Flag
-from affidavit.storage import new_directories
+from affidavit.storage import new_directories, write_below
 
 VALID, INVALID = "valid_evaluations", "invalid_evaluations"
 _LEVELS = ("method", "judge_model", "target_model", "question_id", "prompt_variant", "output_id")
@@ -44,13 +44,16 @@ class JudgeArchive:
         """Write one evaluation below the names that were asked for, or else that the judge states."""
         tree = VALID if reading.protocol_compliant else INVALID
         names = tuple(_names({**reading.meta, **asked.meta}))
-        self._repeats[(tree, *names)] += 1
+        self._repeats[names] += 1
         self._counts[tree] += 1
         self._flags.update(reading.flags)
-        folder = self._directory.joinpath(tree, *(part for name in names for part in encode(name)))
-        folder.mkdir(parents=True, exist_ok=True)
+        parts = [tree, *(part for name in names for part in encode(name)), f"{self._repeats[names]}.json"]
         content = json.dumps(self._content(raw, asked, reading, source), indent=2) + "\n"
-        (folder / f"{self._repeats[(tree, *names)]}.json").write_text(content, encoding="ascii")
+        write_below(self._directory, parts, content.encode("ascii"))
+
+    def add_failed(self) -> None:
+        """Count a row in which no output arrived."""
+        self._counts["failed"] += 1
 
     def _content(self, raw: str, asked: Asked, reading: EvaluationReading, source: str) -> Fields:
         verbatim = {"evaluation": json.loads(raw)} if reading.protocol_compliant else {"raw_output": raw}
@@ -78,7 +81,8 @@ class JudgeArchive:
             "not mean *low quality*: an evaluation that gives low scores by the rules is valid and lies in "
             f"`{VALID}/`.",
             "",
-            f"{self._counts.total()} evaluations = {self._counts[VALID]} valid + {self._counts[INVALID]} invalid",
+            f"{self._counts.total()} planned = {self._counts[VALID]} valid + {self._counts[INVALID]} invalid + "
+            f"{self._counts['failed']} failed + 0 pending",
             "",
             "An answer can carry several flags, so the counts below may exceed the number of invalid ones.",
             "",

@@ -123,7 +123,8 @@ class ChoiceReader:
 
 def _row_type(field: str) -> type:
     """The fields that are decoded. A line that has a field which will be added is not of this type."""
-    added = {COMPLIANT, "extracted_answer", "deviation", "correct", RAW_OUTPUT} - {field}
+    passing = {"unread", "other_readings"}
+    added = {COMPLIANT, "extracted_answer", "deviation", "correct", RAW_OUTPUT, *passing} - {field}
     key: Any = str | msgspec.UnsetType | None
     # A text in a field called `answer` leaves no room for a key.
     key_name = "answer" if field != "answer" else "no key is looked for"

@@ -7,9 +7,10 @@ nothing is read and nothing counts against the model (ruling C1).
 
 import json
 from collections.abc import Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 from affidavit.contract import AnswerKey, Contract, Fields, Read, Unread, Validation, guarded
 from affidavit.contracts.game24 import Game24, Hand
@@ -148,7 +149,7 @@ class JudgeLayout:
 
     needs: ClassVar[str] = "judged_output"
     unchecked: ClassVar[str] = "quotes could not be checked (evidence_checked is false)"
-    counted: ClassVar[tuple[str, ...]] = ("flags", "findings", "judge_flags", "verdict", "evidence")
+    counted: ClassVar[tuple[str, ...]] = ("flags", "findings", "judge_flags", "verdict", "evidence", "declared")
     reads: ClassVar[tuple[str, ...] | None] = ("judged_output", "asked")
 
     def item(self, row: Fields, *, where: str) -> Asked:
@@ -188,8 +189,33 @@ class JudgeLayout:
 
 
 @dataclass(frozen=True, slots=True)
+class TextLayout:
+    """Nothing but the text."""
+
+    needs: ClassVar[str] = ""
+    unchecked: ClassVar[str] = ""
+    counted: ClassVar[tuple[str, ...]] = ()
+    reads: ClassVar[tuple[str, ...] | None] = ()
+
+    def item(self, row: Fields, *, where: str) -> None:
+        """None."""
+
+    def columns(self, row: Fields) -> Iterable[str]:
+        """None."""
+        return ()
+
+    def has_key(self, row: Fields) -> bool:
+        """Never."""
+        return False
+
+    def validation(self, row: Fields, validation: Validation | None) -> Fields:
+        """Nothing."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
 class OwnLayout:
-    """A contract of the user's own gets the whole row as its item; text/1 looks at nothing but the text."""
+    """A contract of the user's own gets the whole row as its item."""
 
     needs: ClassVar[str] = ""
     unchecked: ClassVar[str] = ""
@@ -197,31 +223,30 @@ class OwnLayout:
     reads: ClassVar[tuple[str, ...] | None] = None
 
     def item(self, row: Fields, *, where: str) -> Fields:
-        """The row itself."""
-        return row
+        """A copy of the row, so that nothing which is done to it reaches the output."""
+        return deepcopy(row)
 
     def columns(self, row: Fields) -> Iterable[str]:
         """Unknown until something was read."""
         return ()
 
     def has_key(self, row: Fields) -> bool:
-        """Taken for granted: only the contract knows."""
-        return True
+        """Only the contract knows: its validation says so."""
+        return False
 
     def validation(self, row: Fields, validation: Validation | None) -> Fields:
-        """`correct` and `reason` where the contract compared something."""
-        return {} if validation is None else {"correct": validation.correct, "reason": validation.reason}
+        """`correct` and `reason`; null where the contract compared nothing."""
+        if validation is None:
+            return {"correct": None, "reason": None}
+        return {"correct": validation.correct, "reason": validation.reason}
 
 
 def layout_of(contract: AnyContract) -> Layout:
-    """How this contract's rows look."""
-    if isinstance(contract, MultipleChoice | AfterThink | LastTag | Pattern):
-        return KeyLayout(contract)
-    if isinstance(contract, Game24):
-        return HandLayout()
-    if isinstance(contract, Judge):
-        return JudgeLayout()
-    return OwnLayout()
+    """How this contract's rows look. A subclass of a built-in contract is a contract of the user's own."""
+    if type(contract) in (MultipleChoice, AfterThink, LastTag, Pattern):
+        return KeyLayout(cast("MultipleChoice | Pattern", contract))
+    built_in: dict[type, Layout] = {Game24: HandLayout(), Judge: JudgeLayout(), Text: TextLayout()}
+    return built_in.get(type(contract), OwnLayout())
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +262,7 @@ def column_names(reader: "RowReader", header: Fields) -> list[str]:
     """The columns that a table with this header gains, in their order."""
     first = [COMPLIANT] if reader.field == RAW_OUTPUT else [RAW_OUTPUT, COMPLIANT]
     about: Fields = {name: None for name in header if name != reader.field}
-    own = _OWN_COLUMNS if reader.layout.reads is None and not reader.built_in else reader.layout.columns(about)
+    own = reader.layout.columns(about) if reader.built_in else _OWN_COLUMNS
     return [*first, *own, *(["other_readings"] if reader.lenses else [])]
 
 
@@ -252,7 +277,21 @@ def column_values(reader: "RowReader", added: Fields, names: Iterable[str]) -> l
 
 
 Outcome = Read | Unread | NoOutput
-_RESERVED = (RAW_OUTPUT, COMPLIANT, "unread", "correct", "reason")
+_RESERVED = (RAW_OUTPUT, COMPLIANT, "unread", "correct", "reason", "other_readings")
+_PASSING = ("unread", "other_readings")
+"""Fields that only some readings have: where an earlier one left them and this one has none, they become null."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """The reading of a user's contract, asked once and found to be of the right shape."""
+
+    protocol_compliant: bool
+    own_fields: Fields
+
+    def fields(self) -> Fields:
+        """What the contract's own `fields` gave."""
+        return self.own_fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +299,7 @@ class RowResult:
     """What was said of one row."""
 
     outcome: Outcome
+    item: object
     added: Fields
     has_key: bool
 
@@ -271,7 +311,7 @@ class RowReader:
         self.contract = contract
         self.field = field
         self.layout = layout_of(contract)
-        self.built_in = isinstance(self.layout, KeyLayout | HandLayout | JudgeLayout) or isinstance(contract, Text)
+        self.built_in = not isinstance(self.layout, OwnLayout)
         if lenses and not isinstance(contract, MultipleChoice):
             raise UsageError("--lenses", expected="the contract mcqa", found=contract.name)
         self.lenses = contract.lenses if lenses and isinstance(contract, MultipleChoice) else ()
@@ -297,8 +337,10 @@ class RowReader:
         raw = self.raw(row, where=where)
         # The text itself is no part of the question, whatever its field is called.
         about = row if self.field == RAW_OUTPUT else {key: row[key] for key in row if key != self.field}
-        outcome: Outcome = raw if isinstance(raw, NoOutput) else self._outcome(raw, about, where=where)
+        item = self.layout.item(about, where=where)
+        outcome = raw if isinstance(raw, NoOutput) else self._outcome(raw, item)
         added: Fields = {} if self.field == RAW_OUTPUT else {RAW_OUTPUT: row[self.field]}
+        has_key = self.layout.has_key(about)
         match outcome:
             case NoOutput():
                 added.update(dict.fromkeys((COMPLIANT, *self.layout.columns(about))))
@@ -308,12 +350,13 @@ class RowReader:
                 added[COMPLIANT] = reading.protocol_compliant
                 added.update(reading.fields())
                 added.update(self.layout.validation(about, validation))
+                has_key = has_key or (not self.built_in and validation is not None)
         if self.lenses:
             added["other_readings"] = self._other_readings(raw)
-        return RowResult(outcome, added, self.layout.has_key(about))
+        added.update({name: None for name in _PASSING if name in row and name not in added})
+        return RowResult(outcome, item, added, has_key)
 
-    def _outcome(self, raw: str, about: Fields, *, where: str) -> Outcome:
-        item = self.layout.item(about, where=where)
+    def _outcome(self, raw: str, item: object) -> Outcome:
         return self._read(raw, item) if self.built_in else guarded(lambda: self._read_own(raw, item))
 
     def _read(self, raw: str, item: object) -> Read:
@@ -322,21 +365,29 @@ class RowReader:
 
     def _read_own(self, raw: str, item: object) -> Read:
         """A user's contract, held to the shape that it promises: whatever breaks it is told once, as `unread`."""
-        read = self._read(raw, item)
-        compliant: object = read.reading.protocol_compliant
+        reading = self.contract.read(raw, item)
+        compliant, fields = reading.protocol_compliant, reading.fields()
+        validation = self.contract.validate(reading, item)
         if not isinstance(compliant, bool):
             raise TypeError(f"protocol_compliant must be True or False, not {compliant!r}")
-        fields: object = read.reading.fields()
-        if not isinstance(fields, dict) or not fields.keys().isdisjoint(_RESERVED):
-            raise TypeError(f"fields() must be a dict without {', '.join(_RESERVED)}")
-        json.dumps(fields, allow_nan=False)
-        validation: object = read.validation
-        if not (validation is None or (isinstance(validation, Validation) and type(validation.correct) is bool)):
-            raise TypeError(f"validate() must give a Validation or None, not {validation!r}")
-        return read
+        if not isinstance(fields, dict) or not all(isinstance(name, str) for name in fields):
+            raise TypeError("fields() must be a dict with texts as keys")
+        if not fields.keys().isdisjoint(_RESERVED):
+            raise TypeError(f"fields() must leave the names {', '.join(_RESERVED)} alone")
+        copied: Fields = json.loads(json.dumps(fields, allow_nan=False))
+        if validation is not None and not _is_validation(validation):
+            raise TypeError(f"validate() must give a Validation of a bool and a text, or None, not {validation!r}")
+        return Read(_Checked(compliant, copied), validation)
 
     def _other_readings(self, raw: str | NoOutput) -> Fields | None:
         """What the lenses read (ruling M5): apart from the protocol's own fields, never among them."""
         if isinstance(raw, NoOutput):
             return None
         return {f"{lens.name}/{lens.version}": lens.read(raw).extracted_answer for lens in self.lenses}
+
+
+def _is_validation(value: object) -> bool:
+    if not isinstance(value, Validation):
+        return False
+    correct, reason = cast("tuple[object, object]", (value.correct, value.reason))
+    return isinstance(correct, bool) and isinstance(reason, str)

@@ -3,9 +3,10 @@
 import os
 import secrets
 import shutil
+import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,8 +21,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     followed. A device or a pipe is written to as it is: it has no content to keep. It is for what can be made
     again, so it does not wait for the disk.
     """
-    real = path.resolve()
-    _check_parent(path, real)
+    real = _checked(path)
     if real.exists() and not real.is_file():
         with told(str(path)), real.open("wb") as stream:
             yield stream
@@ -33,12 +33,13 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def new_path(path: Path) -> Iterator[Path]:
     """A path to write to by other means; what is there takes the name `path` when the block ends well."""
-    real = path.resolve()
-    _check_parent(path, real)
-    partial = real.with_name(f".{real.name[:100]}.{secrets.token_hex(4)}.partial")
+    real = _checked(path)
+    partial = real.with_name(f".{secrets.token_hex(8)}.partial")
     try:
         with told(str(path), hint="Nothing was changed under this name."):
             yield partial
+            if real.exists():
+                partial.chmod(stat.S_IMODE(real.stat().st_mode))
             partial.replace(real)
     finally:
         partial.unlink(missing_ok=True)
@@ -58,6 +59,27 @@ def told(name: str, *, hint: str = "") -> Iterator[None]:
 @contextmanager
 def new_directories(root: Path, names: tuple[str, ...]) -> Iterator[Path]:
     """A directory to fill; its subdirectories of these names appear below `root` when the block ends well."""
+    try:
+        _refuse_taken(root, names)
+        made = not root.exists()
+        root.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=".", suffix=".partial", dir=root))
+    except OSError as error:
+        raise UsageError(str(root), expected="a directory to write to", found=_reason(error)) from error
+    try:
+        for name in names:
+            (partial / name).mkdir()
+        yield partial
+        with told(str(root)):
+            for name in names:
+                (partial / name).rename(root / name)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+        if made and not any(root.iterdir()):
+            root.rmdir()
+
+
+def _refuse_taken(root: Path, names: tuple[str, ...]) -> None:
     for name in names:
         if (root / name).exists():
             raise UsageError(
@@ -66,34 +88,48 @@ def new_directories(root: Path, names: tuple[str, ...]) -> Iterator[Path]:
                 found="something there already",
                 hint="Choose another directory, or remove the old one first.",
             )
+
+
+def write_below(root: Path, parts: Sequence[str], content: bytes) -> None:
+    """Write a file below a directory, making the directories on its way.
+
+    Each is entered by itself: a path of many names may be longer than the system takes in one piece.
+    """
+    with told(str(root.parent)):
+        here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for part in parts[:-1]:
+                with suppress(FileExistsError):
+                    os.mkdir(part, dir_fd=here)
+                below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=here)
+                os.close(here)
+                here = below
+            file = os.open(parts[-1], os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=here)
+        finally:
+            os.close(here)
+        with os.fdopen(file, "wb") as stream:
+            stream.write(content)
+
+
+def _checked(path: Path) -> Path:
+    """Where a name really leads; refused if nothing can be written there."""
+    fault, real = "", path
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=".", suffix=".partial", dir=root))
+        real = path.resolve(strict=False)
+        real.exists()
+        if real.is_dir():
+            fault = "a directory"
+        elif not real.parent.is_dir():
+            fault = f"no directory {str(path.parent)!r}"
+        elif not os.access(real.parent, os.W_OK):
+            fault = f"no right to write in {str(path.parent)!r}"
     except OSError as error:
-        raise UsageError(str(root), expected="a directory to write to", found=_reason(error)) from error
-    try:
-        with told(str(root)):
-            for name in names:
-                (partial / name).mkdir()
-            yield partial
-            for name in names:
-                (partial / name).rename(root / name)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _check_parent(path: Path, real: Path) -> None:
-    if real.is_dir():
-        raise UsageError(str(path), expected="the name of a file to write", found="a directory")
-    if not real.parent.is_dir():
-        raise UsageError(
-            str(path),
-            expected="a directory to write to",
-            found=f"no directory {str(path.parent)!r}",
-            hint="Create it, or write elsewhere.",
-        )
-    if not os.access(real.parent, os.W_OK):
-        raise UsageError(str(path), expected="a directory to write to", found=f"no right to write {path.parent}")
+        fault = _reason(error)
+    except RuntimeError:
+        fault = "links that lead in a circle"
+    if fault:
+        raise UsageError(str(path), expected="the name of a file to write", found=fault)
+    return real
 
 
 def _reason(error: OSError) -> str:

@@ -24,6 +24,7 @@ MOST_EVIDENCE = 64
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _STEPS = bytes.maketrans(b"[]{}", b"\x01\xff\x01\xff")
 _NOT_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
+_BLANKS = " \t\n\r"
 _COUNTED = re.compile(r'["\[\]}]')
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -106,7 +107,7 @@ def _not_json(text: str, error: json.JSONDecodeError) -> tuple[Finding, ...]:
     except json.JSONDecodeError:
         place = f"{error.msg} at line {error.lineno}, column {error.colno}"
         return (Finding(Code.JSON_SYNTAX, "$", "one JSON object", place),)
-    around = text[:start].strip() or text[end:].strip()
+    around = text[:start].strip(_BLANKS) or text[end:].strip(_BLANKS)
     return (Finding(Code.TEXT_AROUND_JSON, "$", "one JSON object and nothing else", shown(around)),)
 
 

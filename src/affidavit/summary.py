@@ -4,6 +4,7 @@ Shares come with their interval and n; accuracy is over compliant outputs, and b
 and the bounds between which accuracy would lie if every missing answer were wrong or right (ruling M6).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -26,9 +27,17 @@ def figures(tally: Tally, contract: str, params: Fields) -> Fields:
         "pending": 0,
         "compliance": _share(tally.compliant, tally.arrived),
         "accuracy_over_compliant": _share(tally.right, tally.compared),
-        "yield": _share(tally.right, tally.keyed) if tally.compared else None,
-        "accuracy_bounds": [low, high] if tally.compared else None,
-        **{title.replace(" ", "_"): dict(counts.most_common()) for title, counts in tally.blocks()},
+        "yield": _share(tally.right, tally.keyed),
+        "accuracy_bounds": [low, high] if tally.keyed else None,
+        "valid_without_the_evidence_not_located_clause": (
+            _share(tally.compliant + tally.valid_but_for_evidence, tally.arrived)
+            if "findings" in tally.breakdowns
+            else None
+        ),
+        **{
+            title.replace(",", "").replace(" ", "_"): dict(counts.most_common())
+            for title, counts in tally.blocks()
+        },
         "other_readings": {lens: _share(count, tally.arrived) for lens, count in tally.lenses.items()},
         "unread_errors": dict(tally.errors.most_common()),
     }
@@ -74,9 +83,22 @@ def text(tally: Tally, contract: str, words: Words = Words()) -> str:  # noqa: B
     return "\n".join(_lines(tally, contract, words))
 
 
+MOST_LABELS, LONGEST_LABEL = 20, 40
+
+
+def _told(counts: Counter[str]) -> Iterator[tuple[str, int]]:
+    """The most frequent labels, each on one line and not too long: some are texts of a model's making."""
+    for label, count in counts.most_common(MOST_LABELS):
+        plain = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in label[:LONGEST_LABEL])
+        yield plain if len(label) <= LONGEST_LABEL else f"{plain}…", count
+    if len(counts) > MOST_LABELS:
+        yield "others", counts.total() - sum(count for _, count in counts.most_common(MOST_LABELS))
+
+
 def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
-    width = max((len(label) for _, counts in tally.blocks() for label in counts), default=0)
-    width, digits = max(width, len("non-compliant"), *map(len, tally.lenses), 0), len(f"{tally.n:,}")
+    width = max((len(label) for _, counts in tally.blocks() for label, _ in _told(counts)), default=0)
+    least = "valid, quotes aside" if words == EVALUATIONS else "non-compliant"
+    width, digits = max(width, len(least), *map(len, tally.lenses), 0), len(f"{tally.n:,}")
 
     def line(label: str, count: int, note: str = "") -> str:
         return f"  {label:<{width}}   {count:>{digits},}   {note}".rstrip()
@@ -85,6 +107,10 @@ def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
     yield ""
     yield line(words.kept, tally.compliant, _noted(tally.compliant, tally.arrived))
     yield line(words.broken, tally.non_compliant)
+    if words == EVALUATIONS:
+        lenient = tally.compliant + tally.valid_but_for_evidence
+        noted = _noted(lenient, tally.arrived)
+        yield line("valid, quotes aside", lenient, f"{noted}: without evidence_not_located" if noted else "")
     if tally.unread:
         yield line("unread", tally.unread, "the contract itself raised an error")
     if tally.failed:
@@ -94,7 +120,7 @@ def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
         yield ""
         yield title
         total = tally.arrived if title != "quotes" else counts.total()
-        yield from (line(label, count, f"{count / total:.1%}") for label, count in counts.most_common())
+        yield from (line(label, count, f"{count / total:.1%}") for label, count in _told(counts))
     if tally.lenses:
         yield ""
         yield "Other readings, not the protocol"
@@ -105,11 +131,12 @@ def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
 
 
 def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator[str]:
-    if tally.compared:
+    if tally.keyed:
         low, high = _bounds(tally)
         yield ""
         yield "answers"
-        yield line("right", tally.right, f"{_noted(tally.right, tally.compared)}: accuracy over compliant")
+        over = _noted(tally.right, tally.compared)
+        yield line("right", tally.right, f"{over}: accuracy over compliant" if over else "no compliant output")
         yield line("yield", tally.right, f"{_noted(tally.right, tally.keyed)}: compliant and right, of all")
         yield f"  accuracy if the missing answers were all wrong {low:.1%}, all right {high:.1%}"
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from affidavit.finding import ADVISORY, Code
 from affidavit.rows import COMPLIANT
 
 BREAKDOWNS = {
@@ -18,6 +19,7 @@ BREAKDOWNS = {
     "judge_flags": "flags of the judge",
     "verdict": "verdicts of valid evaluations",
     "evidence": "quotes",
+    "declared": "declared by the judge, by overall score",
 }
 """The added fields that are counted by value, with the title of their block."""
 
@@ -37,6 +39,8 @@ class Tally:
     keyed: int = 0
     """Outputs to items whose answer is known."""
     breakdowns: dict[str, Counter[str]] = field(default_factory=dict)
+    valid_but_for_evidence: int = 0
+    """Evaluations that nothing speaks against but `evidence_not_located` (ruling J6)."""
     lenses: dict[str, int] = field(default_factory=dict)
     errors: Counter[str] = field(default_factory=Counter)
 
@@ -76,6 +80,8 @@ class Tally:
             counts = self.breakdowns.setdefault(name, Counter())
             for label in _labels(name, added):
                 counts[label] += times
+        if "findings" in counted and _only_evidence_is_missing(added):
+            self.valid_but_for_evidence += times
         readings = added.get("other_readings")
         if isinstance(readings, dict):
             for lens, answer in readings.items():
@@ -94,6 +100,9 @@ class Tally:
 
 
 def _labels(name: str, added: Mapping[str, object]) -> Iterator[str]:
+    if name == "declared":
+        yield from _declared(added)
+        return
     value = added.get(name)
     if name == "verdict" and not added[COMPLIANT]:
         return
@@ -105,3 +114,19 @@ def _labels(name: str, added: Mapping[str, object]) -> Iterator[str]:
         else:
             # How many evaluations have it, not how often one has it.
             yield from {each["code"] if name == "findings" else each for each in value}
+
+
+def _declared(added: Mapping[str, object]) -> Iterator[str]:
+    """The overall score of an evaluation in which the judge itself named a criterion (ruling J5)."""
+    if Code.DECLARED_BY_JUDGE in _codes(added):
+        scores = added.get("scores")
+        yield str(sum(scores.values())) if isinstance(scores, dict) else "no score"
+
+
+def _only_evidence_is_missing(added: Mapping[str, object]) -> bool:
+    return {code for code in _codes(added) if code not in ADVISORY} == {Code.EVIDENCE_NOT_LOCATED}
+
+
+def _codes(added: Mapping[str, object]) -> set[str]:
+    findings = added.get("findings")
+    return {each["code"] for each in findings} if isinstance(findings, list) else set()

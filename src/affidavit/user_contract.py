@@ -5,7 +5,12 @@ has the shape of a contract, so that a slip is named before the first output is 
 """
 
 import importlib.util
+import json
+import sys
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 from affidavit.contract import Unread, guarded
 from affidavit.errors import UsageError
@@ -26,27 +31,32 @@ def load_contract(place: str) -> AnyContract:
     """The contract at `file.py:name`."""
     file, _, name = place.rpartition(":")
     path = Path(file)
-    if not path.is_file():
+    if isinstance(found := guarded(path.is_file), Unread) or not found:
         raise UsageError(place, expected="a Python file before the colon", found=f"no file {file!r}")
     contract = _attribute(path, name, place)
     for part, kind in _SHAPE.items():
-        if not _fits(contract, part):
+        if guarded(partial(_fits, contract, part)) is not True:
             raise UsageError(
                 place,
                 expected=f"a contract, with {kind} in {part!r}",
-                found=repr(getattr(contract, part, "nothing of that name"))[:80],
+                found=_shown(contract, part),
                 hint="A contract has name, version, params, instruction, read, validate and grammar; "
                 "see docs/contracts.md.",
             )
-    return contract  # type: ignore[return-value]  # its shape was just checked, member by member
+    return cast("AnyContract", contract)
 
 
 def _attribute(path: Path, name: str, place: str) -> object:
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"affidavit_user_contract_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise UsageError(place, expected="a Python file, its name ending in .py", found=str(path))
     module = importlib.util.module_from_spec(spec)
-    loaded = guarded(lambda: spec.loader.exec_module(module))  # type: ignore[union-attr]
+    # As Python does for any program: the file's folder is where its imports are looked for first, and the module
+    # is known by its name while it runs (dataclasses ask for it).
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.resolve().parent))
+    loaded = guarded(partial(spec.loader.exec_module, module))
+    sys.path.pop(0)
     if isinstance(loaded, Unread):
         raise UsageError(str(path), expected="a file that Python can run", found=loaded.error)
     if not hasattr(module, name):
@@ -59,9 +69,15 @@ def _attribute(path: Path, name: str, place: str) -> object:
 def _fits(contract: object, part: str) -> bool:
     value = getattr(contract, part, None)
     if part == "name":
-        return isinstance(value, str) and bool(value)
+        return isinstance(value, str) and bool(value) and value.isprintable()
     if part == "version":
         return type(value) is int
     if part == "params":
-        return hasattr(value, "keys")
+        json.dumps(dict(cast("Mapping[str, object]", value)), allow_nan=False)
+        return True
     return callable(value)
+
+
+def _shown(contract: object, part: str) -> str:
+    found = guarded(lambda: repr(getattr(contract, part, "nothing of that name"))[:80])
+    return found.error if isinstance(found, Unread) else found

@@ -194,6 +194,7 @@ def _plausible(text: str, hand: Hand | None) -> bool:
 
 # Within a line, every blank of ruling M1; lines end at \n, \r\n or \r and nowhere else (ruling G2).
 _PAD = r"[^\S\n]*+"
+_LITERAL = re.compile("[0-9]+")
 _OUTPUT_LINE = re.compile(rf"\n{_PAD}{OUTPUT}{_PAD}[^\n]++")
 
 
@@ -239,16 +240,22 @@ def _in_lowest_line(raw: str, hand: Hand | None) -> Span | None:
 
 
 def _lowest_plausible(raw: str, part: Span, hand: Hand | None) -> Span | None:
-    worth_a_look = _expression_line(None if hand is None else len(hand.numbers))
+    count = None if hand is None else len(hand.numbers)
+    worth_a_look, wanted = _expression_line(count), None if hand is None else sorted(map(str, hand.numbers))
     text = _with_line_feeds(raw[part.start : part.end])
     # Each line once, from the lowest: models that lose their way write one line a thousand times.
     for line in dict.fromkeys(reversed(text.split("\n"))):
-        if worth_a_look.fullmatch(line):
+        if worth_a_look.fullmatch(line) and _begins_with(line, wanted):
             start, end = _cleaned(line, Span(0, len(line)), hand)
             if _plausible(line[start:end], hand):
                 place = part.start + f"\n{text}\n".rfind(f"\n{line}\n")
                 return Span(place + start, place + end)
     return None
+
+
+def _begins_with(line: str, wanted: list[str] | None) -> bool:
+    """Whether the first numbers of a line are the hand's: they are those of its calculation."""
+    return wanted is None or sorted(_LITERAL.findall(line)[: len(wanted)]) == wanted
 
 
 @cache

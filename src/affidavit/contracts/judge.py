@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple, TypeVar, cast
 
 from affidavit.contract import Fields, Span, Validation
@@ -106,7 +105,7 @@ class EvaluationReading(NamedTuple):
     findings: tuple[Finding, ...]
     flags: tuple[Flag, ...]
     evidence_checked: bool
-    meta: Mapping[str, str] = MappingProxyType({})
+    meta: Mapping[str, str]
     """What the judge states, as far as it is text."""
     scores: Mapping[str, int] | None = None
     """One per dimension, if all are there and on the scale."""
@@ -157,7 +156,7 @@ class Judge:
         evaluation = decode(raw)
         if isinstance(evaluation, Refused):
             findings = evaluation.findings
-            return EvaluationReading(findings, flags_of(findings), asked.judged_output is not None)
+            return EvaluationReading(findings, flags_of(findings), asked.judged_output is not None, meta={})
         return _Check(evaluation, asked, asked.rubric or self.rubric).reading()
 
     def validate(self, reading: EvaluationReading, item: Asked, /) -> Validation | None:
@@ -222,9 +221,9 @@ class _Check:
         if type(value) is kind:
             return value
         if key in members:
-            self.tell(Code.WRONG_TYPE, f"{path}.{key}", _NAMES[kind], shown(value))
+            self.tell(Code.WRONG_TYPE, at_key(path, key), _NAMES[kind], shown(value))
         else:
-            self.tell(Code.MISSING_FIELD, f"{path}.{key}", _NAMES[kind], "nothing")
+            self.tell(Code.MISSING_FIELD, at_key(path, key), _NAMES[kind], "nothing")
         return None
 
     # --- meta ---
@@ -286,7 +285,7 @@ class _Check:
                 if score not in scale:
                     on_scale = False
                     expected = "one of " + ", ".join(map(str, scale))
-                    self.tell(Code.SCORE_OUT_OF_SCALE, f"$.scores.{dimension}", expected, shown(score))
+                    self.tell(Code.SCORE_OUT_OF_SCALE, at_key("$.scores", dimension), expected, shown(score))
         self.total(given, whole)
         return whole if on_scale and len(whole) == len(self.ids) else None
 
@@ -413,12 +412,14 @@ def _is_day(text: str) -> bool:
 def _instruction(rubric: Rubric, meta: Mapping[str, str]) -> str:
     dimensions = "\n".join(f"- {each.id} ({each.title}): {each.words}" for each in rubric.dimensions)
     levels = "\n".join(f"- {each.score} = {each.title}: {each.words}." for each in reversed(rubric.scale))
+    # Small judges copy examples: what stands here for a score is no score, so that a copy is never valid.
+    words = {"quote": "<words copied from the output>", "reason": "<why they support the score>"}
     shape = {
-        "meta": {name: meta.get(name, "...") for name in META},
-        "scores": {**dict.fromkeys(rubric.ids, rubric.scores[0]), TOTAL: len(rubric.ids) * rubric.scores[0]},
-        "verdict": Verdict.FAIL,
+        "meta": {name: meta.get(name, f"<{name}>") for name in META},
+        "scores": {**dict.fromkeys(rubric.ids, f"<{_any_of(rubric.scores)}>"), TOTAL: "<the sum>"},
+        "verdict": f"<{_any_of(tuple(Verdict))}>",
         "flags": [],
-        "evidence": [{"dimension": name, "quote": "...", "reason": "..."} for name in rubric.ids],
+        "evidence": [{"dimension": name, **words} for name in rubric.ids],
         "notes": "",
     }
     return f"""\
@@ -443,6 +444,11 @@ Rules:
 - "notes" may be left out.
 
 {json.dumps(shape, indent=2, ensure_ascii=False)}"""
+
+
+def _any_of(values: tuple[object, ...]) -> str:
+    *others, last = map(str, values)
+    return f"{', '.join(others)} or {last}"
 
 
 def _verdict_rule(rubric: Rubric) -> str:

@@ -48,6 +48,12 @@ class Pattern:
     """The number of the group that holds the answer; 0 is the whole match."""
 
     def __post_init__(self) -> None:
+        if self.compare not in ("text", "number"):
+            raise UsageError(
+                f"pattern {self.name!r}", expected="compare='text' or 'number'", found=repr(self.compare)
+            )
+        # By itself first: `a)|(b` would otherwise close the group that anchors it.
+        _answer_group(self.name, self.pattern)
         object.__setattr__(self, "group", _answer_group(self.name, self.whole))
 
     @property

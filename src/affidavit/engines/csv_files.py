@@ -30,23 +30,24 @@ def read_csv(
     text = None if out is None else io.TextIOWrapper(out, encoding="utf-8", newline="")
     first: list[str] = []
     for source in sources:
-        rows = _Rows(source, reader)
-        if first and rows.header != first:
-            raise InputError(f"{source.name}:1", expected=f"the columns {first}", found=str(rows.header))
-        writer = None if text is None else csv.writer(text, lineterminator="\n")
-        if writer is not None and not first:
-            writer.writerow([*map(rows.header.__getitem__, rows.kept), *rows.added])
-        first = rows.header
-        result.replaced.update(set(rows.header) & set(rows.added))
-        for number, (where, cells) in enumerate(rows.cells(), 1):
-            row = rows.row(cells, where)
-            _, gained = once.read(row, where=where)
-            result.count(gained, reader, row)
-            if writer is not None:
-                values = column_values(reader, gained.fields, rows.added)
-                writer.writerow([*map(cells.__getitem__, rows.kept), *map(_cell, values)])
-            if progress is not None and number % _TELL_EVERY == 0:
-                progress(result.tally, 0)
+        with source.opened() as stream:
+            rows = _Rows(source.name, stream, reader)
+            if first and rows.header != first:
+                raise InputError(f"{source.name}:1", expected=f"the columns {first}", found=str(rows.header))
+            writer = None if text is None else csv.writer(text, lineterminator="\n")
+            if writer is not None and not first:
+                writer.writerow([*map(rows.header.__getitem__, rows.kept), *rows.added])
+            first = rows.header
+            result.replaced.update(set(rows.header) & set(rows.added))
+            for number, (where, cells) in enumerate(rows.cells(), 1):
+                row = rows.row(cells, where)
+                _, gained = once.read(row, where=where)
+                result.count(gained, reader, row)
+                if writer is not None:
+                    values = column_values(reader, gained.fields, rows.added)
+                    writer.writerow([*map(cells.__getitem__, rows.kept), *map(_cell, values)])
+                if progress is not None and number % _TELL_EVERY == 0:
+                    progress(result.tally, 0)
     if text is not None:
         text.detach()  # flushes, and leaves the file to whoever opened it
     return result
@@ -55,10 +56,10 @@ def read_csv(
 class _Rows:
     """One CSV file: its header, and its rows as the contract sees them."""
 
-    def __init__(self, source: Source, reader: RowReader) -> None:
-        self._name = source.name
-        self._reader = csv.reader(io.TextIOWrapper(source.stream, encoding="utf-8-sig", newline=""), strict=True)
-        where, self.header = next(self.cells(), (f"{source.name}:1", []))
+    def __init__(self, name: str, stream: BinaryIO, reader: RowReader) -> None:
+        self._name = name
+        self._reader = csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), strict=True)
+        where, self.header = next(self.cells(), (f"{name}:1", []))
         refuse_pointer(",".join(self.header).encode(), where=where)
         if len(set(self.header)) < len(self.header):
             raise InputError(where, expected="columns of different names", found=str(self.header))

@@ -5,7 +5,7 @@ JSON Lines are read in batches of bounded size, so memory does not grow with the
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -53,16 +53,20 @@ Progress = Callable[[Tally, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file of outputs: its name, for messages, and its bytes."""
+    """One file of outputs: its name, for messages, and the way to its bytes, opened when its turn comes."""
 
     name: str
-    stream: BinaryIO
+    opened: Callable[[], AbstractContextManager[BinaryIO]]
 
     def batches(self) -> Iterator[Batch]:
         """Whole lines, some hundreds at a time."""
+        with self.opened() as stream:
+            yield from self._batches(stream)
+
+    def _batches(self, stream: BinaryIO) -> Iterator[Batch]:
         number, rest = 1, b""
         try:
-            while content := self.stream.read(BATCH):
+            while content := stream.read(BATCH):
                 if number == 1 and not rest:
                     refuse_pointer(content, where=f"{self.name}:1")
                     content = content.removeprefix(_BOM)
@@ -135,7 +139,7 @@ class _LineEngine:
         self._trees = trees
         self._careful = OnceReader(reader)
         self._choices: ChoiceReader | None = None
-        if isinstance(reader.contract, MultipleChoice) and not reader.lenses:
+        if reader.built_in and isinstance(reader.contract, MultipleChoice) and not reader.lenses:
             self._choices = ChoiceReader(reader.contract, reader.field)
         self._waiting: list[Batch] = []
         self._rows: list[ChoiceRow] = []
@@ -189,7 +193,9 @@ class _LineEngine:
                 self._file_away(self._trees, row, result, where)
 
     def _file_away(self, trees: JudgeArchive, row: Fields, result: RowResult, where: str) -> None:
-        raw, asked = row[self._reader.field], self._reader.layout.item(row, where=where)
+        raw, asked = row[self._reader.field], result.item
         reading = result.outcome.reading if isinstance(result.outcome, Read) else None
         if isinstance(reading, EvaluationReading) and isinstance(raw, str) and isinstance(asked, Asked):
             trees.add(raw, asked, reading, where)
+        else:
+            trees.add_failed()

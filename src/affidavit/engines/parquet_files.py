@@ -77,7 +77,7 @@ class _FrameEngine:
 
     def _read(self, frame: pl.DataFrame) -> pl.DataFrame:
         contract = self._reader.contract
-        if isinstance(contract, MultipleChoice) and not self._reader.lenses:
+        if self._reader.built_in and isinstance(contract, MultipleChoice) and not self._reader.lenses:
             added = self._read_choices(frame, contract)
         else:
             added = self._read_rows(frame)
