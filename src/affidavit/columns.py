@@ -11,7 +11,7 @@ A text with lone surrogates cannot be in a column at all; such rows are read one
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import polars as pl
 
@@ -104,6 +104,7 @@ class _Part:
         return self.texts.str.contains(piece, literal=True) if len(self) else _NOTHING_HOLDS
 
 
+_PartT = TypeVar("_PartT", bound=_Part)
 _NOTHING_HOLDS = pl.Series([], dtype=pl.Boolean)  # of no texts at all
 
 
@@ -117,10 +118,10 @@ class _Diagnoses:
         """Give all rows of the part this diagnosis."""
         self._codes = self._codes.scatter(part.rows, _CODES[deviation])
 
-    def sift(self, part: _Part, deviation: Deviation, holds: pl.Series) -> _Part:
+    def sift(self, part: _PartT, deviation: Deviation, holds: pl.Series) -> _PartT:
         """Give the rows of which it holds this diagnosis; the others are left."""
         self.settle(part.where(holds), deviation)
-        return part.where(~holds)
+        return cast("_PartT", part.where(~holds))
 
     def names(self) -> pl.Series:
         """The diagnoses as a column; null where there is none."""
@@ -133,27 +134,44 @@ _CODES = {deviation: code for code, deviation in enumerate(Deviation, 1)}
 def _deviations(part: _Part, contract: MultipleChoice, height: int) -> pl.Series:
     """The diagnosis of every row of the part, by the closed list of ruling M4."""
     found = _Diagnoses(height)
-    opened = part.having(OPENING)
-    neither = part.where(~opened)
-    wrong_case = _wrong_case(contract)
-    closed, unclosed = _diagnose_blocks(part.where(opened), contract, found)
-    closed = found.sift(closed, Deviation.WRONG_CASE, closed.matching(wrong_case))
-    closed = found.sift(closed, Deviation.ANSWER_NOT_A_LETTER, closed.matching(f"(?s){OPENING}.*{CLOSING}"))
-    found.settle(closed, Deviation.UNCLOSED_TAG)
-    unclosed = found.sift(unclosed, Deviation.WRONG_CASE, unclosed.matching(wrong_case))
-    found.settle(unclosed, Deviation.UNCLOSED_TAG)
-    neither = found.sift(neither, Deviation.WRONG_CASE, neither.matching(wrong_case))
-    neither = found.sift(neither, Deviation.UNOPENED_TAG, neither.having(CLOSING))
-    _diagnose_untagged(neither, contract, found)
+    first = part.texts.str.find(OPENING, literal=True)
+    opened = first.is_not_null()
+    _diagnose_tagged(_Tagged.of(part.where(opened), first.filter(opened)), contract, found)
+    rest = part.where(~opened)
+    closed = rest.matching(_any_case(CLOSING))
+    suspicious = rest.where(closed)
+    suspicious = found.sift(suspicious, Deviation.WRONG_CASE, suspicious.matching(_wrong_case(contract)))
+    suspicious = found.sift(suspicious, Deviation.UNOPENED_TAG, suspicious.having(CLOSING))
+    for untagged in (suspicious, rest.where(~closed)):
+        _diagnose_untagged(untagged, contract, found)
     return found.names()
 
 
+class _Tagged(_Part):
+    """Rows with an opening tag, and each text from its first one on: there stands every exact block."""
+
+    def __init__(self, rows: pl.Series, texts: pl.Series, tails: pl.Series) -> None:
+        super().__init__(rows, texts)
+        self.tails = _Part(rows, tails)
+
+    @classmethod
+    def of(cls, part: _Part, first: pl.Series) -> "_Tagged":
+        """The part, with the byte at which each text has its first opening tag."""
+        tails = part.texts.cast(pl.Binary).to_frame("text").select(pl.col("text").bin.slice(first))
+        return cls(part.rows, part.texts, tails.to_series().cast(pl.String))
+
+    def where(self, holds: pl.Series) -> "_Tagged":
+        """The rows of which it holds."""
+        return _Tagged(self.rows.filter(holds), self.texts.filter(holds), self.tails.texts.filter(holds))
+
+
+def _any_case(tag: str) -> str:
+    """A tag in any ASCII case; spelled out, because Rust's own folding knows more than ASCII."""
+    return "".join(f"[{each}{each.upper()}]" if each.isalpha() else each for each in tag)
+
+
 def _wrong_case(contract: MultipleChoice) -> str:
-    """The block in any ASCII case; spelled out, because Rust's own folding knows more than ASCII."""
-    spelled = (f"[{each}{each.upper()}]" if each.isalpha() else each for each in f"{OPENING}{CLOSING}")
-    tags = "".join(spelled)
-    half = tags.index("</")
-    return f"{tags[:half]}{_either_case(contract)}{tags[half:]}"
+    return f"{_any_case(OPENING)}{_either_case(contract)}{_any_case(CLOSING)}"
 
 
 def _either_case(contract: MultipleChoice) -> str:
@@ -161,51 +179,63 @@ def _either_case(contract: MultipleChoice) -> str:
     return f"[A-{last}a-{last.lower()}]"
 
 
-def _diagnose_blocks(part: _Part, contract: MultipleChoice, found: _Diagnoses) -> tuple[_Part, _Part]:
-    """Settle what exact blocks explain; the rows with a closing tag are left, and those without one."""
+def _diagnose_tagged(part: _Tagged, contract: MultipleChoice, found: _Diagnoses) -> None:
+    """Settle texts with an opening tag."""
     block = f"{OPENING}[{contract.options}]{CLOSING}"
-    count = part.texts.str.count_matches(block)
-    whole = part.where(count > 0)
-    whole_count = count.filter(count > 0)
+    count = part.tails.texts.str.count_matches(block)
+    whole, whole_count = part.where(count > 0), count.filter(count > 0)
     after_think = whole.matching(rf"{THINK_END}{_BLANK}*{block}{_BLANK}*\z")
     rest = found.sift(whole, Deviation.REASONING_THEN_ANSWER, after_think)
     several = found.sift(rest, Deviation.TEXT_AROUND, whole_count.filter(~after_think) == 1)
     different = several.texts.str.extract_all(block).list.n_unique() > 1
     found.settle(found.sift(several, Deviation.CONFLICTING_ANSWERS, different), Deviation.REPEATED_ANSWER)
     broken = part.where(count == 0)
-    closed = broken.having(CLOSING)
-    return _diagnose_broken_blocks(broken.where(closed), contract, found), broken.where(~closed)
+    closed = broken.tails.having(CLOSING)
+    left = _diagnose_broken_blocks(broken.where(closed), contract, found)
+    for others, otherwise in (
+        (left, Deviation.ANSWER_NOT_A_LETTER),
+        (broken.where(~closed), Deviation.UNCLOSED_TAG),
+    ):
+        wrong_case = others.matching(_wrong_case(contract))
+        found.settle(found.sift(others, Deviation.WRONG_CASE, wrong_case), otherwise)
 
 
-def _diagnose_broken_blocks(part: _Part, contract: MultipleChoice, found: _Diagnoses) -> _Part:
-    """Settle what blocks that are not well-formed explain; the other rows are left."""
-    part = found.sift(part, Deviation.PLACEHOLDER, part.having(f"{OPENING}X{CLOSING}"))
-    beyond = f"{OPENING}[{chr(ord(contract.options[-1]) + 1)}-Z]{CLOSING}"
-    part = found.sift(part, Deviation.OPTION_OUT_OF_SET, part.matching(beyond))
-    either = _either_case(contract)
-    blank_inside = f"{OPENING}(?:{_BLANK}+{either}{_BLANK}*|{either}{_BLANK}+){CLOSING}"
-    return found.sift(part, Deviation.INNER_WHITESPACE, part.matching(blank_inside))
+def _diagnose_broken_blocks(part: _Tagged, contract: MultipleChoice, found: _Diagnoses) -> _Tagged:
+    """Settle what closed blocks that are not well-formed explain; the other rows are left."""
+    beyond, either = f"[{chr(ord(contract.options[-1]) + 1)}-Z]", _either_case(contract)
+    for deviation, block in (
+        (Deviation.PLACEHOLDER, f"{OPENING}X{CLOSING}"),
+        (Deviation.OPTION_OUT_OF_SET, f"{OPENING}{beyond}{CLOSING}"),
+        (Deviation.INNER_WHITESPACE, f"{OPENING}(?:{_BLANK}+{either}{_BLANK}*|{either}{_BLANK}+){CLOSING}"),
+    ):
+        part = found.sift(part, deviation, part.tails.matching(block))
+    return part
 
 
 def _diagnose_untagged(part: _Part, contract: MultipleChoice, found: _Diagnoses) -> None:
-    """Settle texts without any tag, by what is left of them once trimmed."""
+    """Settle texts without any tag; all but a few are known by their first character."""
     letter, last = f"[{contract.options}]", contract.options[-1]
+    worth_a_look = (part.texts < "!") | (part.texts > "~")
+    for first, beyond in (("A", chr(ord(last) + 1)), ("(", ")"), ("*", "+"), ("`", "a")):
+        worth_a_look |= (part.texts >= first) & (part.texts < beyond)
+    part = found.sift(part, Deviation.NO_TAG, ~worth_a_look)
     part = _Part(part.rows, part.texts.str.strip_chars(WHITESPACE))
     part = found.sift(part, Deviation.EMPTY, part.texts == "")
-    begins = pl.repeat(value=False, n=len(part), eager=True)
-    for first, beyond in (("A", chr(ord(last) + 1)), ("(", ")"), ("*", "+"), ("`", "a")):
-        begins |= (part.texts >= first) & (part.texts < beyond)
-    part = found.sift(part, Deviation.NO_TAG, ~begins)
-    bare = part.matching(rf"\A(?:{letter}[.)]?|\({letter}\)|`{letter}`)\z") | _starred(part.texts, letter)
+    bare = part.matching(rf"\A(?:{letter}[.)]?|\({letter}\)|`{letter}`)\z") | _starred(part, letter)
     part = found.sift(part, Deviation.BARE_LETTER, bare)
     part = found.sift(part, Deviation.OPTION_TEXT, part.matching(rf"\A{letter}[.):]"))
     found.settle(part, Deviation.NO_TAG)
 
 
-def _starred(texts: pl.Series, letter: str) -> pl.Series:
+def _starred(part: _Part, letter: str) -> pl.Series:
     """Whether a text is a letter between equal runs of asterisks."""
-    runs = texts.str.extract_groups(rf"\A(\*+){letter}(\*+)\z").struct
-    return (runs.field("1").str.len_bytes() == runs.field("2").str.len_bytes()).fill_null(value=False)
+    between = part.matching(rf"\A\*+{letter}\*+\z")
+    if not between.any():
+        return between
+    # Between equal runs, the letter stands in the middle.
+    middle = part.texts.str.len_bytes() // 2
+    found = part.texts.to_frame("text").select(pl.col("text").str.slice(middle, 1)).to_series()
+    return between & (found != "*") & (part.texts.str.len_bytes() % 2 == 1)
 
 
 # --- open text and patterns ---
