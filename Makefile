@@ -32,6 +32,7 @@ types: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python benchmarks/contracts.py
+	$(BIN)/python benchmarks/columns.py
 
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python tests/write_commands_page.py

@@ -68,8 +68,8 @@ answers
   accuracy if the missing answers were all wrong 33.3%, all right 66.7%
 
 deviations
-  text_around     1   25.0%
   option_text     1   25.0%
+  text_around     1   25.0%
 
 5 planned = 2 compliant + 2 non-compliant + 0 unread + 1 failed + 0 pending
 """

@@ -174,7 +174,8 @@ def _read_streams(
 def _read_parquet(paths: tuple[Path, ...], reader: "RowReader", options: "_ReadOptions") -> "Result":
     from affidavit.engines.parquet_files import read_parquet
 
-    if options.out is None and not options.as_json and not sys.stdout.isatty():
+    nowhere = options.out is None and not options.as_json and not (sys.stdout and sys.stdout.isatty())
+    if nowhere or str(options.out) == "-":
         raise UsageError("--out", expected="a name for the Parquet file", found="nothing")
     return read_parquet(paths, reader, out=options.out, progress=options.progress.tell)
 

@@ -161,6 +161,6 @@ def guarded(step: Callable[[], ResultT]) -> ResultT | Unread:
 
 def _described(error: BaseException) -> str:
     try:
-        return f"{type(error).__name__}: {error}"
+        return f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode()
     except Exception:  # noqa: BLE001 - an error that cannot even say what it is
         return type(error).__name__

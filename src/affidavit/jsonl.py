@@ -1,4 +1,4 @@
-"""One line of a JSON Lines file, kept as it was written.
+"""Lines of a JSON Lines file, kept as they were written.
 
 New fields are spliced in before the closing brace; no other byte of the row changes. That keeps what a
 decoder would lose: escapes, key order, repeated keys, `1.0` beside `1`, integers beyond any float. A field
@@ -6,7 +6,10 @@ that is there already is taken out first, so that no reader has to choose betwee
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
+from operator import methodcaller
 
 from affidavit.contract import Fields
 from affidavit.errors import InputError
@@ -83,3 +86,49 @@ def _skip(line: str, at: int) -> int:
     while line[at] in _BLANKS:
         at += 1
     return at
+
+
+class Batch:
+    """Lines that follow each other in a file, each with its line feed."""
+
+    def __init__(self, name: str, first: int, content: bytes) -> None:
+        self._name = name
+        self._first = first
+        self.content = content if content.endswith(b"\n") else content + b"\n"
+
+    @cached_property
+    def height(self) -> int:
+        """How many lines there are, blank ones too."""
+        return self.content.count(b"\n")
+
+    def heads(self) -> list[bytes] | None:
+        """Every line without its closing brace and line feed; None unless each is one object and nothing else.
+
+        Where JSON follows JSON, a line that begins with `{` after one that ended with `}` begins a new object.
+        """
+        heads = _LINE_END.split(self.content)[:-1]
+        plain = len(heads) == self.height and all(map(_begins_with_brace, heads))
+        return heads if plain else None
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Place and text of every line that is not blank."""
+        for number, line in enumerate(self.content.split(b"\n")[:-1], self._first):
+            if line and not line.isspace():
+                where = f"{self._name}:{number}"
+                yield where, _text(line, where=where)
+
+
+def _text(line: bytes, *, where: str) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            where,
+            expected="text in UTF-8",
+            found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
+            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
+        ) from error
+
+
+_begins_with_brace = methodcaller("startswith", b"{")
+_LINE_END = re.compile(rb"\}\n")

@@ -24,6 +24,8 @@ from affidavit.finding import shown
 AnyContract = Contract[Any, Any]
 RAW_OUTPUT = "raw_output"
 COMPLIANT = "protocol_compliant"
+CHOICE_FIELDS = (COMPLIANT, "extracted_answer", "deviation", "correct", "unread", "other_readings")
+"""What multiple choice adds to a row, or clears away from it."""
 
 
 class Layout(Protocol):
@@ -162,9 +164,9 @@ class JudgeLayout:
         if not isinstance(asked, dict):
             raise InputError(where, expected="an object in 'asked'", found=shown(asked))
         for name in (*NAMES, "method"):
-            if name in asked and not isinstance(asked[name], str):
+            if asked.get(name) is not None and not isinstance(asked[name], str):
                 raise InputError(where, expected=f"a text in 'asked.{name}'", found=shown(asked[name]))
-        return Asked({name: asked[name] for name in (*NAMES, "method") if name in asked}, judged)
+        return Asked({name: asked[name] for name in (*NAMES, "method") if asked.get(name) is not None}, judged)
 
     def columns(self, row: Fields) -> Iterable[str]:
         """What the evaluation says and what speaks against it."""
@@ -390,4 +392,4 @@ def _is_validation(value: object) -> bool:
     if not isinstance(value, Validation):
         return False
     correct, reason = cast("tuple[object, object]", (value.correct, value.reason))
-    return isinstance(correct, bool) and isinstance(reason, str)
+    return isinstance(correct, bool) and isinstance(reason, str) and bool(reason.encode() or True)

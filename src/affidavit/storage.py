@@ -34,6 +34,8 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 def new_path(path: Path) -> Iterator[Path]:
     """A path to write to by other means; what is there takes the name `path` when the block ends well."""
     real = _checked(path)
+    if real.exists() and not real.is_file():
+        raise UsageError(str(path), expected="the name of a file to write", found="a device or a pipe")
     partial = real.with_name(f".{secrets.token_hex(8)}.partial")
     try:
         with told(str(path), hint="Nothing was changed under this name."):

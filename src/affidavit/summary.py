@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from affidavit.contract import Fields
 from affidavit.estimates import wilson
-from affidavit.tally import Tally
+from affidavit.tally import Tally, ranked
 
 
 def figures(tally: Tally, contract: str, params: Fields) -> Fields:
@@ -34,12 +34,9 @@ def figures(tally: Tally, contract: str, params: Fields) -> Fields:
             if "findings" in tally.breakdowns
             else None
         ),
-        **{
-            title.replace(",", "").replace(" ", "_"): dict(counts.most_common())
-            for title, counts in tally.blocks()
-        },
+        **{title.replace(",", "").replace(" ", "_"): dict(ranked(counts)) for title, counts in tally.blocks()},
         "other_readings": {lens: _share(count, tally.arrived) for lens, count in tally.lenses.items()},
-        "unread_errors": dict(tally.errors.most_common()),
+        "unread_errors": dict(ranked(tally.errors)),
     }
 
 
@@ -88,11 +85,11 @@ MOST_LABELS, LONGEST_LABEL = 20, 40
 
 def _told(counts: Counter[str]) -> Iterator[tuple[str, int]]:
     """The most frequent labels, each on one line and not too long: some are texts of a model's making."""
-    for label, count in counts.most_common(MOST_LABELS):
+    for label, count in ranked(counts)[:MOST_LABELS]:
         plain = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in label[:LONGEST_LABEL])
         yield plain if len(label) <= LONGEST_LABEL else f"{plain}…", count
     if len(counts) > MOST_LABELS:
-        yield "others", counts.total() - sum(count for _, count in counts.most_common(MOST_LABELS))
+        yield "others", counts.total() - sum(count for _, count in ranked(counts)[:MOST_LABELS])
 
 
 def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:

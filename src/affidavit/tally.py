@@ -99,6 +99,11 @@ class Tally:
         return ((BREAKDOWNS[name], self.breakdowns[name]) for name in BREAKDOWNS if self.breakdowns.get(name))
 
 
+def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+    """The most frequent first; of equals, the first by name."""
+    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+
+
 def _labels(name: str, added: Mapping[str, object]) -> Iterator[str]:
     if name == "declared":
         yield from _declared(added)
@@ -113,7 +118,7 @@ def _labels(name: str, added: Mapping[str, object]) -> Iterator[str]:
             yield from (each["kind"] for each in value)
         else:
             # How many evaluations have it, not how often one has it.
-            yield from {each["code"] if name == "findings" else each for each in value}
+            yield from dict.fromkeys(each["code"] if name == "findings" else each for each in value)
 
 
 def _declared(added: Mapping[str, object]) -> Iterator[str]:

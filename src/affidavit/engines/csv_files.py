@@ -5,8 +5,8 @@ unknown one. New cells hold `true` and `false`, nothing for null, and JSON where
 """
 
 import csv
-import io
 import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -27,29 +27,27 @@ def read_csv(
     """Read every row of every file in order; write the rows with their new columns to `out`."""
     csv.field_size_limit(sys.maxsize)
     result, once = Result(), OnceReader(reader)
-    text = None if out is None else io.TextIOWrapper(out, encoding="utf-8", newline="")
     first: list[str] = []
     for source in sources:
         with source.opened() as stream:
             rows = _Rows(source.name, stream, reader)
+            if not rows.header:
+                continue  # an empty file has no rows, and no columns to compare
             if first and rows.header != first:
                 raise InputError(f"{source.name}:1", expected=f"the columns {first}", found=str(rows.header))
-            writer = None if text is None else csv.writer(text, lineterminator="\n")
-            if writer is not None and not first:
-                writer.writerow([*map(rows.header.__getitem__, rows.kept), *rows.added])
+            if out is not None and not first:
+                out.write(_line([*map(rows.header.__getitem__, rows.kept), *rows.added]))
             first = rows.header
             result.replaced.update(set(rows.header) & set(rows.added))
             for number, (where, cells) in enumerate(rows.cells(), 1):
                 row = rows.row(cells, where)
                 _, gained = once.read(row, where=where)
                 result.count(gained, reader, row)
-                if writer is not None:
+                if out is not None:
                     values = column_values(reader, gained.fields, rows.added)
-                    writer.writerow([*map(cells.__getitem__, rows.kept), *map(_cell, values)])
+                    out.write(_line([*map(cells.__getitem__, rows.kept), *map(_cell, values)]))
                 if progress is not None and number % _TELL_EVERY == 0:
                     progress(result.tally, 0)
-    if text is not None:
-        text.detach()  # flushes, and leaves the file to whoever opened it
     return result
 
 
@@ -58,7 +56,8 @@ class _Rows:
 
     def __init__(self, name: str, stream: BinaryIO, reader: RowReader) -> None:
         self._name = name
-        self._reader = csv.reader(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), strict=True)
+        self._field = reader.field
+        self._reader = csv.reader(self._lines(stream), strict=True)
         where, self.header = next(self.cells(), (f"{name}:1", []))
         refuse_pointer(",".join(self.header).encode(), where=where)
         if len(set(self.header)) < len(self.header):
@@ -68,7 +67,7 @@ class _Rows:
 
     def cells(self) -> Iterator[tuple[str, list[str]]]:
         """Place and cells of every row; blank lines are left out."""
-        line = 1
+        line = self._reader.line_num + 1
         try:
             for cells in self._reader:
                 if cells:
@@ -76,18 +75,25 @@ class _Rows:
                 line = self._reader.line_num + 1
         except csv.Error as error:
             raise InputError(f"{self._name}:{line}", expected="CSV", found=str(error)) from error
-        except UnicodeDecodeError as error:
-            found = f"byte 0x{error.object[error.start]:02x}"
-            hint = "Convert the file, for example with `iconv -f latin1 -t utf-8`."
-            where = f"{self._name}:{line}"
-            raise InputError(where, expected="text in UTF-8", found=found, hint=hint) from error
+
+    def _lines(self, stream: BinaryIO) -> Iterator[str]:
+        for number, line in enumerate(stream, 1):
+            content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            try:
+                yield content.decode("utf-8")
+            except UnicodeDecodeError as error:
+                found = f"byte 0x{content[error.start]:02x} at byte {error.start + 1} of the line"
+                hint = "Convert the file, for example with `iconv -f latin1 -t utf-8`."
+                where = f"{self._name}:{number}"
+                raise InputError(where, expected="text in UTF-8", found=found, hint=hint) from error
 
     def row(self, cells: list[str], where: str) -> Fields:
         """The row by its column names."""
         if len(cells) != len(self.header):
             found = f"{len(cells)} cells"
             raise InputError(where, expected=f"{len(self.header)} cells, as in the header", found=found)
-        return {name: _value(name, cell) for name, cell in zip(self.header, cells, strict=True)}
+        pairs = zip(self.header, cells, strict=True)
+        return {name: cell if name == self._field else _value(name, cell) for name, cell in pairs}
 
 
 def _value(name: str, cell: str) -> object:
@@ -102,6 +108,15 @@ def _value(name: str, cell: str) -> object:
         except (ValueError, RecursionError):
             return cell
     return cell
+
+
+def _line(cells: list[str]) -> bytes:
+    """One row as CSV. (Python's own writer leaves a lone carriage return unquoted, and then cannot read it.)"""
+    quoted = ('"' + cell.replace('"', '""') + '"' if _SPECIAL.search(cell) else cell for cell in cells)
+    return (",".join(quoted) or '""').encode() + b"\n"
+
+
+_SPECIAL = re.compile('[",\\r\\n]')
 
 
 def _cell(value: object) -> str:

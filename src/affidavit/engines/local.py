@@ -9,18 +9,20 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from affidavit.contract import Fields, Read
 from affidavit.contracts.judge import Asked, EvaluationReading, Judge
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.errors import InputError, UsageError
-from affidavit.jsonl import decode_row, splice
+from affidavit.jsonl import Batch, decode_row, splice
 from affidavit.judge_archive import JudgeArchive, judge_archive
-from affidavit.line_batch import Batch, ChoiceReader, ChoiceRow
 from affidavit.once import Gained, OnceReader
-from affidavit.rows import RowReader, RowResult
+from affidavit.rows import CHOICE_FIELDS, RowReader, RowResult
 from affidavit.tally import Tally
+
+if TYPE_CHECKING:
+    from affidavit.choice_lines import ChoiceReader, ChoiceRow
 
 BATCH = 512 * 1024
 """Bytes of lines that are read and decoded together: few enough to stay in the cache."""
@@ -64,21 +66,21 @@ class Source:
             yield from self._batches(stream)
 
     def _batches(self, stream: BinaryIO) -> Iterator[Batch]:
-        number, rest = 1, b""
+        number, rest = 1, [b""]
         try:
             while content := stream.read(BATCH):
-                if number == 1 and not rest:
+                if number == 1 and rest == [b""]:
                     refuse_pointer(content, where=f"{self.name}:1")
                     content = content.removeprefix(_BOM)
-                content = rest + content
                 cut = content.rfind(b"\n") + 1
-                rest = content[cut:]
                 if cut:
-                    batch = Batch(self.name, number, content[:cut])
+                    batch = Batch(self.name, number, b"".join((*rest, content[:cut])))
                     yield batch
                     number += batch.height
-            if rest:
-                yield Batch(self.name, number, rest)
+                    rest = []
+                rest.append(content[cut:])
+            if any(rest):
+                yield Batch(self.name, number, b"".join(rest))
         except OSError as error:
             where, reason = f"{self.name}:{number}", error.strerror or str(error)
             raise InputError(where, expected="to read on", found=reason) from error
@@ -129,6 +131,12 @@ def read_lines(
     return lines.result
 
 
+def _can_be_fast(reader: RowReader) -> bool:
+    """Strict multiple choice, its text in a field of its own: not in one that is added, or that holds the key."""
+    strict = reader.built_in and isinstance(reader.contract, MultipleChoice) and not reader.lenses
+    return strict and reader.field not in (*CHOICE_FIELDS, "answer")
+
+
 class _LineEngine:
     """Batches of lines on their way through a contract."""
 
@@ -139,8 +147,10 @@ class _LineEngine:
         self._trees = trees
         self._careful = OnceReader(reader)
         self._choices: ChoiceReader | None = None
-        if reader.built_in and isinstance(reader.contract, MultipleChoice) and not reader.lenses:
-            self._choices = ChoiceReader(reader.contract, reader.field)
+        if _can_be_fast(reader):
+            from affidavit.choice_lines import ChoiceReader as Fast  # noqa: PLC0415 - Polars, for those who need it
+
+            self._choices = Fast(cast("MultipleChoice", reader.contract), reader.field)
         self._waiting: list[Batch] = []
         self._rows: list[ChoiceRow] = []
 
@@ -167,7 +177,7 @@ class _LineEngine:
     def _finish(self, batch: Batch, gained: Sequence[Gained | None]) -> None:
         """Count a batch and write it: its lines end where what they gained begins."""
         heads = batch.heads()
-        if None in gained or len(heads) != batch.height:
+        if heads is None or None in gained:
             self._read_carefully(batch)
             return
         for each, times in Counter(gained).items():

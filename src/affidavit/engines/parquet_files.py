@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 
 import polars as pl
 
@@ -15,30 +16,31 @@ from affidavit.rows import COMPLIANT, RAW_OUTPUT, RowReader, column_names, colum
 from affidavit.storage import new_path
 
 _ROW = "row number, for messages"
+_ROW_GROUP = 32_768
+"""Rows that are held in memory before they are written."""
 
 
 def read_parquet(
     paths: Sequence[Path], reader: RowReader, *, out: Path | None, progress: Progress | None = None
 ) -> Result:
     """Read every row of every file in order; write the rows with their new columns to `out`."""
+    name = ", ".join(map(str, paths))
+    engine: _FrameEngine | None = None
     try:
-        frame = pl.scan_parquet(list(paths), row_index_name=_ROW)
-        schema = frame.collect_schema()
-    except (OSError, pl.exceptions.PolarsError) as error:
-        where = ", ".join(map(str, paths))
-        raise InputError(where, expected="Parquet files of the same columns", found=str(error)) from error
-    engine = _FrameEngine(reader, schema, ", ".join(map(str, paths)), progress)
-    whole = frame.map_batches(engine.read, schema=engine.schema(), streamable=True)
-    try:
+        frame = pl.scan_parquet(list(paths), row_index_name=_ROW, glob=False)
+        engine = _FrameEngine(reader, frame.collect_schema(), name, progress)
+        engine.refuse_impossible_keys(frame)
+        whole = frame.map_batches(engine.read, schema=engine.schema(), streamable=True)
         if out is None:
             whole.select(pl.len()).collect(engine="streaming")
         else:
             with new_path(out) as partial:
-                whole.sink_parquet(partial)
-    except pl.exceptions.PolarsError:
-        if engine.error is not None:
+                whole.sink_parquet(partial, row_group_size=_ROW_GROUP)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        if engine is not None and engine.error is not None:
             raise engine.error from None
-        raise
+        expected = "Parquet files of the same columns"
+        raise InputError(name, expected=expected, found=str(error).partition("\n")[0]) from error
     return engine.result
 
 
@@ -52,6 +54,7 @@ class _FrameEngine:
         self._once = OnceReader(reader)
         self._name = name
         self._progress = progress
+        self._one_at_a_time = Lock()
         if reader.field not in schema:
             found = "the columns " + ", ".join(each for each in schema if each != _ROW)
             hint = "Name the column that holds the model's text with --field."
@@ -68,12 +71,22 @@ class _FrameEngine:
         return pl.Schema({**self._kept, **{name: _type_of(name, self._reader) for name in self._added}})
 
     def read(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """One batch; an error of ours is kept, because Polars would only keep its text."""
-        try:
-            return self._read(frame)
-        except AffidavitError as error:
-            self.error = error
-            raise
+        """One batch. Polars may ask for several at once; contracts and counts are not made for that."""
+        with self._one_at_a_time:
+            try:
+                return self._read(frame)
+            except AffidavitError as error:
+                self.error = self.error or error  # Polars would only keep its text
+                raise
+
+    def refuse_impossible_keys(self, frame: pl.LazyFrame) -> None:
+        """Name the first row whose key no output could ever give."""
+        contract = self._reader.contract
+        if isinstance(contract, MultipleChoice) and "correct" in self._added:
+            keys = frame.select(_ROW, "answer").filter(pl.col("answer").is_not_null())
+            wrong = keys.filter(~_can_be("answer", keys.collect_schema()["answer"], contract)).head(1).collect()
+            for row in wrong.iter_rows(named=True):
+                self._reader.layout.item(row, where=f"{self._name}:row {row[_ROW] + 1}")
 
     def _read(self, frame: pl.DataFrame) -> pl.DataFrame:
         contract = self._reader.contract
@@ -91,10 +104,8 @@ class _FrameEngine:
         if RAW_OUTPUT in self._added:
             added = added.with_columns(raw.alias(RAW_OUTPUT))
         if "correct" in self._added:
-            key = frame["answer"]
+            key = frame["answer"].cast(pl.String)
             known = key.is_not_null()
-            if not frame.filter(known & ~_can_be(key, contract)).is_empty():
-                self._read_rows(frame)  # says which row is wrong, and how
             right = pl.when(pl.col("extracted_answer").is_not_null() & known).then(
                 pl.col("extracted_answer") == key
             )
@@ -103,7 +114,12 @@ class _FrameEngine:
         return added.select(self._added)
 
     def _count(self, added: pl.DataFrame) -> None:
-        for group in added.drop(RAW_OUTPUT, strict=False).group_by(pl.all()).len("times").iter_rows(named=True):
+        for group in (
+            added.drop(RAW_OUTPUT, strict=False)
+            .group_by(pl.all(), maintain_order=True)
+            .len("times")
+            .iter_rows(named=True)
+        ):
             times, keyed = group.pop("times"), bool(group.pop("keyed", False))
             self.result.tally.add(group, counted=self._reader.layout.counted, has_key=keyed, times=times)
 
@@ -121,10 +137,10 @@ class _FrameEngine:
         return pl.DataFrame(values, schema, orient="row", strict=False)
 
 
-def _can_be(key: pl.Series, contract: MultipleChoice) -> pl.Series:
-    if key.dtype not in (pl.String, pl.Categorical, pl.Enum):
-        return pl.repeat(value=False, n=len(key), eager=True)
-    return key.cast(pl.String).is_in(list(contract.letters))
+def _can_be(name: str, kind: pl.DataType, contract: MultipleChoice) -> pl.Expr:
+    if kind not in (pl.String, pl.Categorical, pl.Enum):
+        return pl.lit(value=False)
+    return pl.col(name).cast(pl.String).is_in(list(contract.letters))
 
 
 _PLAIN_TYPES: dict[str, pl.DataType] = {

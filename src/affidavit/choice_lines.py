@@ -1,15 +1,11 @@
-"""A batch of JSON Lines through a contract: the fast way, with the careful way for lines that need it.
+"""JSON Lines of multiple-choice outputs, the fast way.
 
-Only the fields that the contract looks at are decoded; the new fields go in before the closing brace. A line
-takes the careful way, with the standard library, when anything about it is out of the ordinary: an escaped
-lone surrogate, a field of a name that is added, a value of another type, `NaN`, blanks after the object.
-
-Multiple choice is read in columns. Other contracts are read row by row, equal rows once (`once.py`).
+Only the fields that the contract looks at are decoded, and the texts are read in columns. A batch takes the
+careful way, line by line with the standard library, when anything about it is out of the ordinary: an escaped
+lone surrogate, a field of a name that is added, a value of another type, `NaN`.
 """
 
-import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -18,49 +14,9 @@ import polars as pl
 from affidavit import columns
 from affidavit.contract import Fields
 from affidavit.contracts.mcqa import MultipleChoice
-from affidavit.errors import InputError
+from affidavit.jsonl import Batch
 from affidavit.once import Gained
-from affidavit.rows import COMPLIANT, RAW_OUTPUT
-
-
-class Batch:
-    """Lines that follow each other in a file, each with its line feed."""
-
-    def __init__(self, name: str, first: int, content: bytes) -> None:
-        self._name = name
-        self._first = first
-        self.content = content if content.endswith(b"\n") else content + b"\n"
-
-    @cached_property
-    def height(self) -> int:
-        """How many lines there are, blank ones too."""
-        return self.content.count(b"\n")
-
-    def heads(self) -> list[bytes]:
-        """Every line without its closing brace and line feed, if all of them end with these."""
-        return _LINE_END.split(self.content)[:-1]
-
-    def lines(self) -> Iterator[tuple[str, str]]:
-        """Place and text of every line that is not blank."""
-        for number, line in enumerate(self.content.split(b"\n")[:-1], self._first):
-            if line and not line.isspace():
-                where = f"{self._name}:{number}"
-                yield where, _text(line, where=where)
-
-
-def _text(line: bytes, *, where: str) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            where,
-            expected="text in UTF-8",
-            found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
-            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
-        ) from error
-
-
-_LINE_END = re.compile(rb"\}\n")
+from affidavit.rows import CHOICE_FIELDS, COMPLIANT, RAW_OUTPUT
 
 
 class ChoiceRow(Protocol):
@@ -85,7 +41,7 @@ class ChoiceReader:
             if not batch.content.isascii():
                 batch.content.decode("utf-8")
             rows: list[ChoiceRow] = self._decoder.decode_lines(batch.content)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
         return rows if len(rows) == batch.height else None
 
@@ -123,19 +79,15 @@ class ChoiceReader:
 
 def _row_type(field: str) -> type:
     """The fields that are decoded. A line that has a field which will be added is not of this type."""
-    passing = {"unread", "other_readings"}
-    added = {COMPLIANT, "extracted_answer", "deviation", "correct", RAW_OUTPUT, *passing} - {field}
+    added = [name for name in (*CHOICE_FIELDS, RAW_OUTPUT) if name != field]
     key: Any = str | msgspec.UnsetType | None
-    # A text in a field called `answer` leaves no room for a key.
-    key_name = "answer" if field != "answer" else "no key is looked for"
-    names = {"raw": field, "answer": key_name, **{name: name for name in added}}
     return msgspec.defstruct(
         "Row",
         [
             ("raw", str | None),
             ("answer", key, msgspec.UNSET),
-            *((name, msgspec.UnsetType, msgspec.UNSET) for name in sorted(added)),
+            *((name, msgspec.UnsetType, msgspec.UNSET) for name in added),
         ],
-        rename=names,
+        rename={"raw": field},
         gc=False,
     )
