@@ -6,7 +6,7 @@ lone surrogate, a field of a name that is added, a value of another type, `NaN`.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 import polars as pl
@@ -19,11 +19,18 @@ from affidavit.once import Gained
 from affidavit.rows import CHOICE_FIELDS, COMPLIANT, RAW_OUTPUT
 
 
-class ChoiceRow(Protocol):
+class _Row(Protocol):
     """The fields of a line that multiple choice looks at."""
 
     raw: str | None
     answer: str | msgspec.UnsetType | None
+
+
+class Choices(NamedTuple):
+    """The texts of a batch as a column, and the key that each line has beside its text."""
+
+    texts: pl.Series
+    keys: list[str | msgspec.UnsetType | None]
 
 
 class ChoiceReader:
@@ -32,49 +39,55 @@ class ChoiceReader:
     def __init__(self, contract: MultipleChoice, field: str) -> None:
         self._contract = contract
         self._field = field
-        self._decoder: msgspec.json.Decoder[ChoiceRow] = msgspec.json.Decoder(_row_type(field))
+        self._decoder: msgspec.json.Decoder[_Row] = msgspec.json.Decoder(_row_type(field))
         self._gained: dict[tuple[object, ...], Gained] = {}
 
-    def decode(self, batch: Batch) -> Sequence[ChoiceRow] | None:
-        """A row for each line; None if any of the lines needs the careful way."""
+    def decode(self, batch: Batch) -> Choices | None:
+        """Text and key of each line; None if any of the lines needs the careful way."""
         try:
             if not batch.content.isascii():
-                batch.content.decode("utf-8")
-            rows: list[ChoiceRow] = self._decoder.decode_lines(batch.content)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                # The decoder looks at no more than it needs; Polars checks faster than Python.
+                pl.Series([batch.content], dtype=pl.Binary).cast(pl.String)
+            rows = self._decoder.decode_lines(batch.content)
+        except (msgspec.DecodeError, pl.exceptions.PolarsError, RecursionError):
             return None
-        return rows if len(rows) == batch.height else None
-
-    def read(self, rows: Sequence[ChoiceRow]) -> list[Gained | None]:
-        """What each row gains; None for every one that needs the careful way."""
+        if len(rows) != batch.height:
+            return None
         texts = pl.Series([row.raw for row in rows], dtype=pl.String)
+        return Choices(texts, [row.answer for row in rows])
+
+    def read(self, parts: Sequence[Choices]) -> list[Gained | None]:
+        """What each line gains; None for every one that needs the careful way."""
+        texts = pl.concat([part.texts for part in parts])
         frame = columns.mcqa(texts, options=self._contract.options)
         answers, deviations = frame["extracted_answer"].to_list(), frame["deviation"].to_list()
-        keys = [row.answer for row in rows]
+        keys = [key for part in parts for key in part.keys]
+        if self._field != RAW_OUTPUT:
+            return list(map(self._gain, answers, deviations, keys, texts))
         # Most rows gain what another has gained before.
         known = list(map(self._gained.get, zip(answers, deviations, keys, strict=True)))
-        return list(map(self._gain, rows, answers, deviations)) if None in known else known
+        return list(map(self._gain, answers, deviations, keys)) if None in known else known
 
-    def _gain(self, row: ChoiceRow, answer: str | None, deviation: str | None) -> Gained | None:
+    def _gain(
+        self, answer: str | None, deviation: str | None, key: object, raw: str | None = None
+    ) -> Gained | None:
         """What a row gains; None if the careful way has to say what is wrong with it."""
-        if isinstance(row.answer, str) and not self._contract.can_answer(row.answer):
+        if isinstance(key, str) and not self._contract.can_answer(key):
             return None
-        if self._field != RAW_OUTPUT:
-            return self._new(row, answer, deviation)
         # A row without an output has neither answer nor deviation, so it is never taken for one with an output.
-        key = answer, deviation, row.answer
-        if key not in self._gained:
-            self._gained[key] = self._new(row, answer, deviation)
-        return self._gained[key]
-
-    def _new(self, row: ChoiceRow, answer: str | None, deviation: str | None) -> Gained:
-        arrived = row.raw is not None
-        fields: Fields = {} if self._field == RAW_OUTPUT else {RAW_OUTPUT: row.raw}
+        arrived = answer is not None or deviation is not None
+        fields: Fields = {} if self._field == RAW_OUTPUT else {RAW_OUTPUT: raw}
         fields[COMPLIANT] = (answer is not None) if arrived else None
         fields.update(extracted_answer=answer, deviation=deviation)
-        if row.answer is not msgspec.UNSET:
-            fields["correct"] = None if answer is None or row.answer is None else answer == row.answer
-        return Gained(fields, has_key=row.answer is not msgspec.UNSET and row.answer is not None)
+        if key is not msgspec.UNSET:
+            fields["correct"] = None if answer is None or key is None else answer == key
+        has_key = isinstance(key, str)
+        if self._field != RAW_OUTPUT:
+            return Gained(fields, has_key=has_key)
+        known = self._gained.get((answer, deviation, key))
+        if known is None:
+            known = self._gained[answer, deviation, key] = Gained(fields, has_key=has_key)
+        return known
 
 
 def _row_type(field: str) -> type:

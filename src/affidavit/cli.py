@@ -5,6 +5,7 @@ at once.
 """
 
 import difflib
+import gc
 import json
 import signal
 import sys
@@ -105,6 +106,9 @@ def read(
     from affidavit.progress import Progress
     from affidavit.rows import RowReader
 
+    # Rows by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
     reader = RowReader(_contract(contract, options), field=field, lenses=lenses)
     paths = files or (Path("-"),)
     kind = _kind(paths, out)

@@ -4,7 +4,7 @@ JSON Lines are read in batches of bounded size, so memory does not grow with the
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -22,7 +22,7 @@ from affidavit.rows import CHOICE_FIELDS, RowReader, RowResult
 from affidavit.tally import Tally
 
 if TYPE_CHECKING:
-    from affidavit.choice_lines import ChoiceReader, ChoiceRow
+    from affidavit.choice_lines import ChoiceReader, Choices
 
 BATCH = 512 * 1024
 """Bytes of lines that are read and decoded together: few enough to stay in the cache."""
@@ -151,39 +151,39 @@ class _LineEngine:
             from affidavit.choice_lines import ChoiceReader as Fast  # noqa: PLC0415 - Polars, for those who need it
 
             self._choices = Fast(cast("MultipleChoice", reader.contract), reader.field)
-        self._waiting: list[Batch] = []
-        self._rows: list[ChoiceRow] = []
+        self._waiting: list[tuple[Batch, Choices]] = []
 
     def read(self, batch: Batch) -> None:
         """Read a batch now, or with others when there are enough."""
-        rows = None if self._choices is None else self._choices.decode(batch)
-        if rows is None:
+        choices = None if self._choices is None else self._choices.decode(batch)
+        if choices is None:
             self.read_waiting()
             self._read_carefully(batch)
             return
-        self._waiting.append(batch)
-        self._rows += rows
-        if len(self._rows) >= ROWS_AT_ONCE:
+        self._waiting.append((batch, choices))
+        if sum(waiting.height for waiting, _ in self._waiting) >= ROWS_AT_ONCE:
             self.read_waiting()
 
     def read_waiting(self) -> None:
         """Read whatever has been waiting for company."""
         if self._choices is not None and self._waiting:
-            gained = iter(self._choices.read(self._rows))
-            for batch in self._waiting:
-                self._finish(batch, list(islice(gained, batch.height)))
-            self._waiting, self._rows = [], []
+            all_gained = iter(self._choices.read([choices for _, choices in self._waiting]))
+            counted: Counter[Gained] = Counter()
+            for batch, _ in self._waiting:
+                gained, heads = list(islice(all_gained, batch.height)), batch.heads()
+                if heads is None or None in gained:
+                    self._read_carefully(batch)
+                else:
+                    counted.update(cast("list[Gained]", gained))
+                    self._write(heads, cast("list[Gained]", gained))
+            for each, times in counted.items():
+                self._count(each, times)
+            self._waiting = []
 
-    def _finish(self, batch: Batch, gained: Sequence[Gained | None]) -> None:
-        """Count a batch and write it: its lines end where what they gained begins."""
-        heads = batch.heads()
-        if heads is None or None in gained:
-            self._read_carefully(batch)
-            return
-        for each, times in Counter(gained).items():
-            self._count(cast("Gained", each), times)
+    def _write(self, heads: list[bytes], gained: list[Gained]) -> None:
+        """Lines end where what they gained begins."""
         if self._out is not None:
-            ends = [cast("Gained", each).end for each in gained]
+            ends = [each.end for each in gained]
             self._out.write(b"".join(chain.from_iterable(zip(heads, ends, strict=True))))
 
     def _count(self, gained: Gained, times: int) -> None:
