@@ -116,10 +116,7 @@ def test_the_instruction_in_the_rulings_is_the_one_that_is_given():
     assert INSTRUCTION in text
 
 
-@pytest.mark.parametrize(
-    "path",
-    [ROOT / "constraints.txt", ROOT / "Makefile", ROOT / "pyproject.toml", *PAGES],
-    ids=lambda path: path.name,
-)
-def test_no_host_of_a_package_registry_is_named(path):
-    assert re.search(r"pypi\.|pythonhosted|index-url|registry\.", path.read_text()) is None
+@pytest.mark.parametrize("name", ["constraints.txt", "Makefile", "pyproject.toml"])
+def test_nothing_is_fetched_from_a_named_place(name):
+    """Packages come by name, from wherever the machine is set up to get them."""
+    assert "://" not in (ROOT / name).read_text()
