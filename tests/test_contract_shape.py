@@ -10,6 +10,7 @@ import break_rulings
 from affidavit import AnswerKey, Hand, MultipleChoice, Pattern, game24, judge, label, mcqa, text
 from affidavit.errors import InputError, UsageError
 from affidavit.expression import solve
+from affidavit.rows import RowReader
 from affidavit.rubric import DEFAULT
 from affidavit.tally import Tally
 
@@ -183,3 +184,11 @@ def test_only_compliant_outputs_enter_accuracy():
 
 def test_every_break_of_a_ruling_still_stands_in_the_code():
     assert break_rulings.misplaced() == []
+
+
+@pytest.mark.parametrize("contract", [mcqa, game24, judge, text])
+def test_a_missing_text_is_no_output(contract):
+    """Ruling C1: nothing arrived, so nothing is read and nothing is non-compliant."""
+    added = RowReader(contract).read({"raw_output": None}, where="x:1").added
+    assert set(added.values()) == {None}
+    assert "protocol_compliant" in added
