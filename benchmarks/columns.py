@@ -32,6 +32,7 @@ from types import SimpleNamespace
 from typing import Any
 
 os.environ["POLARS_MAX_THREADS"] = "1"  # before Polars is imported; the processes of part 2 inherit it
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode, as Polars has here
 
 import polars as pl
 

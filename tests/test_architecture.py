@@ -28,6 +28,7 @@ LINE = (
     "jsonl",
     "rows",
     "once",
+    "choice_gains",
     "choice_lines",
     "estimates",
     "tally",

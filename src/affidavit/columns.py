@@ -288,10 +288,18 @@ def game24(
     hands = _nothing(raw) if numbers is None else numbers
     targets = target if isinstance(target, pl.Series) else pl.Series([target]).new_from_index(0, len(raw))
 
+    dealt: dict[tuple[tuple[int, ...], int], Hand] = {}  # many texts answer the same few hands
+
+    def deal(hand: list[int] | None, goal: int | None) -> Hand | None:
+        if hand is None:
+            return None
+        key = (tuple(hand), 24 if goal is None else goal)
+        return dealt.get(key) or dealt.setdefault(key, Hand(*key))
+
     def read(text: str | None, hand: list[int] | None, goal: int | None) -> tuple[object, ...]:
         if text is None:
             return (None,) * len(GAME_SCHEMA)
-        item = None if hand is None else Hand(tuple(hand), 24 if goal is None else goal)
+        item = deal(hand, goal)
         reading = contract.read(text, item)
         validation = None if item is None else contract.validate(reading, item)
         judged = (None, None) if validation is None else (validation.correct, validation.reason)
@@ -415,12 +423,17 @@ class _Evaluations:
     def _listed(self, name: str, flat: list[Any], parts: dict[str, pl.DataType], present: pl.Series) -> pl.Series:
         """The parts as one list for each row: empty where there are none, null where nothing arrived."""
         element = pl.col(*parts) if len(parts) == 1 else pl.struct(*parts)
-        grouped = _unflattened(flat, {"row": pl.UInt32(), **parts}).group_by("row", maintain_order=True)
-        lists = grouped.agg(element.alias("list"))
+        flat_rows = _unflattened(flat, {"row": pl.UInt32(), **parts})
+        lists = flat_rows.group_by("row", maintain_order=True).agg(element.alias(name))
+        if len(lists) == self._height:
+            return lists[name]
+        if not len(lists):
+            none = pl.Series(name, [[]], dtype=lists.schema[name])
+            return none.new_from_index(0, self._height).zip_with(present, none.clear(1))
         rows = pl.DataFrame({"row": pl.int_range(self._height, dtype=pl.UInt32, eager=True), "present": present})
         joined = rows.join(lists, on="row", how="left", maintain_order="left")
-        none = pl.lit([], dtype=joined.schema["list"])
-        return joined.select(pl.when("present").then(pl.col("list").fill_null(none)).alias(name)).to_series()
+        none_here = pl.lit([], dtype=joined.schema[name])
+        return joined.select(pl.when("present").then(pl.col(name).fill_null(none_here)).alias(name)).to_series()
 
 
 _PLAIN: dict[str, pl.DataType] = {

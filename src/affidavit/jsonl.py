@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from operator import methodcaller
 
 from affidavit.contract import Fields
 from affidavit.errors import InputError
@@ -101,14 +100,17 @@ class Batch:
         """How many lines there are, blank ones too."""
         return self.content.count(b"\n")
 
-    def heads(self) -> list[bytes] | None:
+    def heads(self, objects: int) -> list[bytes] | None:
         """Every line without its closing brace and line feed; None unless each is one object and nothing else.
 
-        Where JSON follows JSON, a line that begins with `{` after one that ended with `}` begins a new object.
+        `objects` is how many a decoder found. Where JSON follows JSON, a line that begins with `{` after one
+        that ended with `}` begins a new object.
         """
         heads = _LINE_END.split(self.content)[:-1]
-        plain = len(heads) == self.height and all(map(_begins_with_brace, heads))
-        return heads if plain else None
+        if len(heads) != objects or not _all_begin_with_brace(heads):
+            return None
+        self.height = objects
+        return heads
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Place and text of every line that is not blank."""
@@ -130,5 +132,9 @@ def _text(line: bytes, *, where: str) -> str:
         ) from error
 
 
-_begins_with_brace = methodcaller("startswith", b"{")
+def _all_begin_with_brace(lines: list[bytes]) -> bool:
+    # If the first and the last in order do, so do all between; this asks no line by itself.
+    return not lines or (min(lines).startswith(b"{") and max(lines).startswith(b"{"))
+
+
 _LINE_END = re.compile(rb"\}\n")

@@ -318,6 +318,14 @@ class RowReader:
             raise UsageError("--lenses", expected="the contract mcqa", found=contract.name)
         self.lenses = contract.lenses if lenses and isinstance(contract, MultipleChoice) else ()
 
+    def strict_choices(self) -> MultipleChoice | None:
+        """The contract, if it is multiple choice with nothing beside it, so that texts can be read in columns.
+
+        The text has to be in a field of its own: not in one that is added, or that holds the key.
+        """
+        plain = self.built_in and not self.lenses and self.field not in (*CHOICE_FIELDS, "answer")
+        return self.contract if plain and isinstance(self.contract, MultipleChoice) else None
+
     def raw(self, row: Fields, *, where: str) -> str | NoOutput:
         """The row's text."""
         if self.field not in row:

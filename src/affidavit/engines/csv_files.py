@@ -8,16 +8,23 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import BinaryIO
 
+import msgspec
+import polars as pl
+
+from affidavit.choice_gains import ChoiceGains
 from affidavit.contract import Fields
 from affidavit.engines.local import Progress, Result, Source, refuse_pointer
 from affidavit.errors import InputError
-from affidavit.once import OnceReader
+from affidavit.once import Gained, OnceReader
 from affidavit.rows import RowReader, column_names, column_values
 
-_TELL_EVERY = 10_000
+_ROWS_AT_ONCE = 8 * 1024
+"""Rows that are read and written together."""
 _EMPTY_IS_UNKNOWN = ("answer", "numbers", "target", "judged_output", "asked")
 
 
@@ -26,37 +33,93 @@ def read_csv(
 ) -> Result:
     """Read every row of every file in order; write the rows with their new columns to `out`."""
     csv.field_size_limit(sys.maxsize)
-    result, once = Result(), OnceReader(reader)
-    first: list[str] = []
+    engine = _CellEngine(reader, out)
     for source in sources:
         with source.opened() as stream:
             rows = _Rows(source.name, stream, reader)
-            if not rows.header:
-                continue  # an empty file has no rows, and no columns to compare
-            if first and rows.header != first:
-                raise InputError(f"{source.name}:1", expected=f"the columns {first}", found=str(rows.header))
-            if out is not None and not first:
-                out.write(_line([*map(rows.header.__getitem__, rows.kept), *rows.added]))
-            first = rows.header
-            result.replaced.update(set(rows.header) & set(rows.added))
-            for number, (where, cells) in enumerate(rows.cells(), 1):
-                row = rows.row(cells, where)
-                _, gained = once.read(row, where=where)
-                result.count(gained, reader, row)
-                if out is not None:
-                    values = column_values(reader, gained.fields, rows.added)
-                    out.write(_line([*map(cells.__getitem__, rows.kept), *map(_cell, values)]))
-                if progress is not None and number % _TELL_EVERY == 0:
-                    progress(result.tally, 0)
-    return result
+            if rows.header:  # an empty file has no rows, and no columns to compare
+                engine.begin(rows)
+                cells = rows.cells()
+                while some := list(islice(cells, _ROWS_AT_ONCE)):
+                    engine.read(rows, some)
+                    if progress is not None:
+                        progress(engine.result.tally, rows.bytes_since_last())
+    return engine.result
+
+
+_Placed = tuple[str, list[str]]
+"""Place and cells of a row."""
+
+
+class _CellEngine:
+    """Rows of cells on their way through a contract."""
+
+    def __init__(self, reader: RowReader, out: BinaryIO | None) -> None:
+        self.result = Result()
+        self._reader = reader
+        self._out = out
+        self._once = OnceReader(reader)
+        self._first: list[str] = []
+        contract = reader.strict_choices()
+        self._choices = None if contract is None else ChoiceGains(contract, reader.field)
+
+    def begin(self, rows: "_Rows") -> None:
+        """A new file: the same columns as the first, which names those of the output."""
+        if self._first and rows.header != self._first:
+            raise InputError(f"{rows.name}:1", expected=f"the columns {self._first}", found=str(rows.header))
+        if self._out is not None and not self._first:
+            names = [*(rows.header[place] for place in rows.kept), *rows.added]
+            self._out.write((",".join(map(_quoted, names)) + "\n").encode())
+        self._first = rows.header
+        self.result.replaced.update(set(rows.header) & set(rows.added))
+
+    def read(self, rows: "_Rows", some: Sequence[_Placed]) -> None:
+        """Some rows of a file."""
+        written: list[str] = []
+        counted: Counter[Gained] = Counter()
+        ends: dict[Gained, list[str]] = {}
+        for (where, cells), known in zip(some, self._in_columns(rows, some), strict=True):
+            gained = known or self._read_row(rows.row(cells, where), where)
+            if known is not None:
+                counted[known] += 1
+            end = ends.get(gained)
+            if end is None:
+                values = column_values(self._reader, gained.fields, rows.added)
+                end = ends[gained] = [_quoted(_cell(value)) for value in values]
+            kept = [_quoted(cells[place]) for place in rows.kept]
+            written.append(",".join(kept + end))
+        for gained, times in counted.items():
+            self.result.count(gained, self._reader, {}, times=times)
+        if self._out is not None:
+            self._out.write("".join(f"{line}\n" for line in written).encode())
+
+    def _read_row(self, row: Fields, where: str) -> Gained:
+        gained = self._once.read(row, where=where)[1]
+        self.result.count(gained, self._reader, row)
+        return gained
+
+    def _in_columns(self, rows: "_Rows", some: Sequence[_Placed]) -> Sequence[Gained | None]:
+        """What each row gains as far as columns can tell."""
+        width = len(rows.header)
+        if self._choices is None or self._reader.field not in rows.header:
+            return [None] * len(some)
+        if any(len(cells) != width for _, cells in some):
+            return [None] * len(some)
+        place = rows.header.index(self._reader.field)
+        texts = pl.Series([cells[place] for _, cells in some], dtype=pl.String)
+        if "answer" not in rows.header:
+            return self._choices.of(texts, [msgspec.UNSET] * len(some))
+        key = rows.header.index("answer")
+        return self._choices.of(texts, [cells[key] or None for _, cells in some])
 
 
 class _Rows:
     """One CSV file: its header, and its rows as the contract sees them."""
 
     def __init__(self, name: str, stream: BinaryIO, reader: RowReader) -> None:
-        self._name = name
+        self.name = name
         self._field = reader.field
+        self._bytes = 0
         self._reader = csv.reader(self._lines(stream), strict=True)
         where, self.header = next(self.cells(), (f"{name}:1", []))
         refuse_pointer(",".join(self.header).encode(), where=where)
@@ -65,26 +128,32 @@ class _Rows:
         self.added = column_names(reader, dict.fromkeys(self.header))
         self.kept = [place for place, name in enumerate(self.header) if name not in self.added]
 
-    def cells(self) -> Iterator[tuple[str, list[str]]]:
+    def bytes_since_last(self) -> int:
+        """The bytes read since this was asked the last time."""
+        count, self._bytes = self._bytes, 0
+        return count
+
+    def cells(self) -> Iterator[_Placed]:
         """Place and cells of every row; blank lines are left out."""
         line = self._reader.line_num + 1
         try:
             for cells in self._reader:
                 if cells:
-                    yield f"{self._name}:{line}", cells
+                    yield f"{self.name}:{line}", cells
                 line = self._reader.line_num + 1
         except csv.Error as error:
-            raise InputError(f"{self._name}:{line}", expected="CSV", found=str(error)) from error
+            raise InputError(f"{self.name}:{line}", expected="CSV", found=str(error)) from error
 
     def _lines(self, stream: BinaryIO) -> Iterator[str]:
         for number, line in enumerate(stream, 1):
+            self._bytes += len(line)
             content = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             try:
                 yield content.decode("utf-8")
             except UnicodeDecodeError as error:
                 found = f"byte 0x{content[error.start]:02x} at byte {error.start + 1} of the line"
                 hint = "Convert the file, for example with `iconv -f latin1 -t utf-8`."
-                where = f"{self._name}:{number}"
+                where = f"{self.name}:{number}"
                 raise InputError(where, expected="text in UTF-8", found=found, hint=hint) from error
 
     def row(self, cells: list[str], where: str) -> Fields:
@@ -110,10 +179,9 @@ def _value(name: str, cell: str) -> object:
     return cell
 
 
-def _line(cells: list[str]) -> bytes:
-    """One row as CSV. (Python's own writer leaves a lone carriage return unquoted, and then cannot read it.)"""
-    quoted = ('"' + cell.replace('"', '""') + '"' if _SPECIAL.search(cell) else cell for cell in cells)
-    return (",".join(quoted) or '""').encode() + b"\n"
+def _quoted(cell: str) -> str:
+    """One cell as CSV. (Python's own writer leaves a lone carriage return unquoted, and then cannot read it.)"""
+    return '"' + cell.replace('"', '""') + '"' if _SPECIAL.search(cell) else cell
 
 
 _SPECIAL = re.compile('[",\\r\\n]')

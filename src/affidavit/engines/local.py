@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from affidavit.contract import Fields, Read
 from affidavit.contracts.judge import Asked, EvaluationReading, Judge
-from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.errors import InputError, UsageError
 from affidavit.jsonl import Batch, decode_row, splice
 from affidavit.judge_archive import JudgeArchive, judge_archive
 from affidavit.once import Gained, OnceReader
-from affidavit.rows import CHOICE_FIELDS, RowReader, RowResult
+from affidavit.rows import RowReader, RowResult
 from affidavit.tally import Tally
 
 if TYPE_CHECKING:
@@ -66,21 +66,17 @@ class Source:
             yield from self._batches(stream)
 
     def _batches(self, stream: BinaryIO) -> Iterator[Batch]:
-        number, rest = 1, [b""]
+        number = 1
         try:
             while content := stream.read(BATCH):
-                if number == 1 and rest == [b""]:
+                if not content.endswith(b"\n"):
+                    content += stream.readline()
+                if number == 1:
                     refuse_pointer(content, where=f"{self.name}:1")
                     content = content.removeprefix(_BOM)
-                cut = content.rfind(b"\n") + 1
-                if cut:
-                    batch = Batch(self.name, number, b"".join((*rest, content[:cut])))
-                    yield batch
-                    number += batch.height
-                    rest = []
-                rest.append(content[cut:])
-            if any(rest):
-                yield Batch(self.name, number, b"".join(rest))
+                batch = Batch(self.name, number, content)
+                yield batch
+                number += batch.height
         except OSError as error:
             where, reason = f"{self.name}:{number}", error.strerror or str(error)
             raise InputError(where, expected="to read on", found=reason) from error
@@ -131,10 +127,7 @@ def read_lines(
     return lines.result
 
 
-def _can_be_fast(reader: RowReader) -> bool:
-    """Strict multiple choice, its text in a field of its own: not in one that is added, or that holds the key."""
-    strict = reader.built_in and isinstance(reader.contract, MultipleChoice) and not reader.lenses
-    return strict and reader.field not in (*CHOICE_FIELDS, "answer")
+_end = attrgetter("end")
 
 
 class _LineEngine:
@@ -147,10 +140,10 @@ class _LineEngine:
         self._trees = trees
         self._careful = OnceReader(reader)
         self._choices: ChoiceReader | None = None
-        if _can_be_fast(reader):
+        if contract := reader.strict_choices():
             from affidavit.choice_lines import ChoiceReader as Fast  # noqa: PLC0415 - Polars, for those who need it
 
-            self._choices = Fast(cast("MultipleChoice", reader.contract), reader.field)
+            self._choices = Fast(contract, reader.field)
         self._waiting: list[tuple[Batch, Choices]] = []
 
     def read(self, batch: Batch) -> None:
@@ -169,13 +162,13 @@ class _LineEngine:
         if self._choices is not None and self._waiting:
             all_gained = iter(self._choices.read([choices for _, choices in self._waiting]))
             counted: Counter[Gained] = Counter()
-            for batch, _ in self._waiting:
-                gained, heads = list(islice(all_gained, batch.height)), batch.heads()
-                if heads is None or None in gained:
+            for batch, choices in self._waiting:
+                gained = list(islice(all_gained, batch.height))
+                if None in gained:
                     self._read_carefully(batch)
                 else:
                     counted.update(cast("list[Gained]", gained))
-                    self._write(heads, cast("list[Gained]", gained))
+                    self._write(choices.heads, cast("list[Gained]", gained))
             for each, times in counted.items():
                 self._count(each, times)
             self._waiting = []
@@ -183,8 +176,10 @@ class _LineEngine:
     def _write(self, heads: list[bytes], gained: list[Gained]) -> None:
         """Lines end where what they gained begins."""
         if self._out is not None:
-            ends = [each.end for each in gained]
-            self._out.write(b"".join(chain.from_iterable(zip(heads, ends, strict=True))))
+            parts = [b""] * (2 * len(heads))
+            parts[::2] = heads
+            parts[1::2] = map(_end, gained)
+            self._out.write(b"".join(parts))
 
     def _count(self, gained: Gained, times: int) -> None:
         counted = self._reader.layout.counted
