@@ -180,21 +180,37 @@ def test_twenty_thousand_judgements(texts):
 # --- patterns and open text ---
 
 
-@pytest.mark.parametrize(
-    "regex", [".*", "(?s).*", r"(?s).*#### ([0-9]+)", r"\w+(\s*)", "(a)|b", "[^x]*(?P<answer>x)"]
-)
-def test_patterns_in_columns_are_patterns_in_rows(regex):
+PATTERNS = [".*", "(?s).*", r"(?s).*#### ([0-9]+)", r"\w+(\s*)", "(a)|b", "[^x]*(?P<answer>x)"]
+
+
+def check_pattern(texts: list[str | None], regex: str) -> None:
     contract = Pattern(name="p", version=1, pattern=regex, words="")
-    texts = [*NASTY, "a", "b", "ab c", "1 #### 2 #### 3", "yyx", "\u2003x"]
     readings = [None if each is None else contract.read(each) for each in texts]
     assert columns.pattern(series(texts), contract).rows() == [
         (None, None) if each is None else (each.protocol_compliant, each.extracted_answer) for each in readings
     ]
 
 
+def check_open_text(texts: list[str | None]) -> None:
+    expected = [None if each is None else text.read(each).protocol_compliant for each in texts]
+    assert columns.text(series(texts))["protocol_compliant"].to_list() == expected
+
+
+@pytest.mark.parametrize("regex", PATTERNS)
+def test_patterns_in_columns_are_patterns_in_rows(regex):
+    check_pattern([*NASTY, "a", "b", "ab c", "1 #### 2 #### 3", "yyx", "\u2003x"], regex)
+
+
 def test_open_text_in_columns_is_open_text_in_rows():
-    expected = [None if each is None else text.read(each).protocol_compliant for each in NASTY]
-    assert columns.text(series(NASTY))["protocol_compliant"].to_list() == expected
+    check_open_text(NASTY)
+
+
+@pytest.mark.slow
+@settings(max_examples=250, deadline=None)
+@given(batches(made_of("####", "1", "24", "a", "b", "x", "ab", "é", "\0")), st.sampled_from(PATTERNS))
+def test_twenty_thousand_patterns_and_open_texts(texts, regex):
+    check_pattern(texts, regex)
+    check_open_text(texts)
 
 
 # --- expressions ---

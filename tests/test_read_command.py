@@ -1,7 +1,6 @@
 """`affidavit read` as a person runs it: a process of its own, real files, real pipes."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,17 +8,7 @@ from pathlib import Path
 import pytest
 
 from affidavit.archive_names import decode
-
-COMMAND = Path(sys.executable).with_name("affidavit")
-ENVIRONMENT = {**os.environ, "COLUMNS": "100", "PYTHONWARNINGS": "error", "LC_ALL": "C.UTF-8"}
-
-
-def affidavit(
-    *arguments: object, given: bytes = b"", cwd: Path | None = None
-) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [COMMAND, *map(str, arguments)], input=given, capture_output=True, check=False, cwd=cwd, env=ENVIRONMENT
-    )
+from command import COMMAND, affidavit
 
 
 def rows(text: bytes) -> list[dict[str, object]]:

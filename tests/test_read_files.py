@@ -24,10 +24,9 @@ import pytest
 from affidavit import AnswerReading, Asked, Hand, columns, game24, judge, mcqa
 from affidavit.engines.local import BATCH, ROWS_AT_ONCE
 from affidavit.jsonl import decode_row
+from command import COMMAND, ENVIRONMENT, affidavit
 from strategies import LINE_BREAKS, NEARLY_WHITESPACE, WHITESPACE
 
-COMMAND = Path(sys.executable).with_name("affidavit")
-ENVIRONMENT = {**os.environ, "COLUMNS": "100", "PYTHONWARNINGS": "error", "LC_ALL": "C.UTF-8"}
 KINDS = ("jsonl", "csv", "parquet")
 TABLES = Path(__file__).parent / "tables"
 Table = dict[str, list]
@@ -36,18 +35,6 @@ Table = dict[str, list]
 def quick(names: Iterable[str], *quick_ones: str) -> list[object]:
     """The names as parameters; all but the quick ones are left out by `make check`."""
     return [name if name in quick_ones else pytest.param(name, marks=pytest.mark.slow) for name in names]
-
-
-def affidavit(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [COMMAND, *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-        cwd=cwd,
-        env=ENVIRONMENT | environment,
-        timeout=120,
-    )
 
 
 # --- the same table in three kinds of file ---

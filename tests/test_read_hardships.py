@@ -21,7 +21,8 @@ from affidavit.contracts.game24 import Hand
 from affidavit.errors import UsageError
 from affidavit.estimates import wilson
 from affidavit.expression import solve
-from test_read_command import COMMAND, EVALUATION, META, affidavit, jsonl, rows
+from command import COMMAND, affidavit
+from test_read_command import EVALUATION, META, jsonl, rows
 
 OWN = """
 from __future__ import annotations
