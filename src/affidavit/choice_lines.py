@@ -15,7 +15,7 @@ import polars as pl
 
 from affidavit.choice_gains import ChoiceGains, Key
 from affidavit.contracts.mcqa import MultipleChoice
-from affidavit.jsonl import Batch
+from affidavit.jsonl import Batch, Heads
 from affidavit.once import Gained
 from affidavit.rows import CHOICE_FIELDS, RAW_OUTPUT
 
@@ -30,7 +30,7 @@ class _Row(Protocol):
 class Choices(NamedTuple):
     """The lines of a batch without their ends, their texts as a column, and the key that each has beside it."""
 
-    heads: list[bytes]
+    heads: Heads
     texts: pl.Series
     keys: list[Key]
 

@@ -8,6 +8,7 @@ that is there already is taken out first, so that no reader has to choose betwee
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 
 from affidavit.contract import Fields
@@ -100,7 +101,7 @@ class Batch:
         """How many lines there are, blank ones too."""
         return self.content.count(b"\n")
 
-    def heads(self, objects: int) -> list[bytes] | None:
+    def heads(self, objects: int) -> "Heads | None":
         """Every line without its closing brace and line feed; None unless each is one object and nothing else.
 
         `objects` is how many a decoder found. Where JSON follows JSON, a line that begins with `{` after one
@@ -110,7 +111,7 @@ class Batch:
         if len(heads) != objects or not _all_begin_with_brace(heads):
             return None
         self.height = objects
-        return heads
+        return Heads(self._name, self._first, heads)
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Place and text of every line that is not blank."""
@@ -118,6 +119,19 @@ class Batch:
             if line and not line.isspace():
                 where = f"{self._name}:{number}"
                 yield where, _text(line, where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """Lines without their ends, which are a closing brace and a line feed."""
+
+    name: str
+    first: int
+    lines: list[bytes]
+
+    def batch(self) -> Batch:
+        """The lines with their ends."""
+        return Batch(self.name, self.first, b"}\n".join((*self.lines, b"")))
 
 
 def _text(line: bytes, *, where: str) -> str:

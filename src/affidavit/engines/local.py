@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BATCH = 512 * 1024
 """Bytes of lines that are read and decoded together: few enough to stay in the cache."""
-ROWS_AT_ONCE = 48 * 1024
+ROWS_AT_ONCE = 96 * 1024
 """Rows that are read in columns together: enough to forget what each step costs by itself."""
 
 _LFS = b"version https://git-lfs.github.com/spec/"
@@ -77,6 +77,7 @@ class Source:
                 batch = Batch(self.name, number, content)
                 yield batch
                 number += batch.height
+                del batch, content  # so that their memory, still in the cache, takes what comes next
         except OSError as error:
             where, reason = f"{self.name}:{number}", error.strerror or str(error)
             raise InputError(where, expected="to read on", found=reason) from error
@@ -123,6 +124,7 @@ def read_lines(
                 lines.read(batch)
                 if progress is not None:
                     progress(lines.result.tally, len(batch.content))
+                del batch  # the last one to hold it
         lines.read_waiting()
     return lines.result
 
@@ -144,7 +146,8 @@ class _LineEngine:
             from affidavit.choice_lines import ChoiceReader as Fast  # noqa: PLC0415 - Polars, for those who need it
 
             self._choices = Fast(contract, reader.field)
-        self._waiting: list[tuple[Batch, Choices]] = []
+        self._waiting: list[Choices] = []
+        self._rows_waiting = 0
 
     def read(self, batch: Batch) -> None:
         """Read a batch now, or with others when there are enough."""
@@ -153,25 +156,26 @@ class _LineEngine:
             self.read_waiting()
             self._read_carefully(batch)
             return
-        self._waiting.append((batch, choices))
-        if sum(waiting.height for waiting, _ in self._waiting) >= ROWS_AT_ONCE:
+        self._waiting.append(choices)
+        self._rows_waiting += batch.height
+        if self._rows_waiting >= ROWS_AT_ONCE:
             self.read_waiting()
 
     def read_waiting(self) -> None:
         """Read whatever has been waiting for company."""
         if self._choices is not None and self._waiting:
-            all_gained = iter(self._choices.read([choices for _, choices in self._waiting]))
+            all_gained = iter(self._choices.read(self._waiting))
             counted: Counter[Gained] = Counter()
-            for batch, choices in self._waiting:
-                gained = list(islice(all_gained, batch.height))
+            for choices in self._waiting:
+                gained = list(islice(all_gained, len(choices.keys)))
                 if None in gained:
-                    self._read_carefully(batch)
+                    self._read_carefully(choices.heads.batch())
                 else:
                     counted.update(cast("list[Gained]", gained))
-                    self._write(choices.heads, cast("list[Gained]", gained))
+                    self._write(choices.heads.lines, cast("list[Gained]", gained))
             for each, times in counted.items():
                 self._count(each, times)
-            self._waiting = []
+            self._waiting, self._rows_waiting = [], 0
 
     def _write(self, heads: list[bytes], gained: list[Gained]) -> None:
         """Lines end where what they gained begins."""
