@@ -56,9 +56,9 @@ def mcqa(raw: pl.Series, *, options: str = "A-D", deviations: bool = True) -> pl
     size = raw.str.len_bytes()
     letters = pl.Series([None], dtype=pl.String).new_from_index(0, len(raw))
     every = _Part(rows, raw)
-    for part in (every.where(size == _TAG_BYTES), *_padded(every.where(size > _TAG_BYTES))):
-        known = part.texts.to_frame("text").join(tags, on="text", how="left", maintain_order="left")
-        letters = letters.scatter(part.rows, known["letter"])
+    part = _Part.of_all([every.where(size == _TAG_BYTES), *_padded(every.where(size > _TAG_BYTES))])
+    known = part.texts.to_frame("text").join(tags, on="text", how="left", maintain_order="left")
+    letters = letters.scatter(part.rows, known["letter"])
     answered = letters.is_not_null()
     frame = pl.DataFrame({"protocol_compliant": answered, "extracted_answer": letters})
     if deviations:
@@ -87,6 +87,11 @@ class _Part:
     def __init__(self, rows: pl.Series, texts: pl.Series) -> None:
         self.rows = rows
         self.texts = texts
+
+    @classmethod
+    def of_all(cls, parts: "Sequence[_Part]") -> "_Part":
+        """The rows of all these parts."""
+        return cls(pl.concat([part.rows for part in parts]), pl.concat([part.texts for part in parts]))
 
     def __len__(self) -> int:
         return len(self.rows)
