@@ -3,7 +3,8 @@
     AffidavitError
     ├── UsageError      what was asked for cannot be done            exit code 2
     ├── InputError      a file or value does not say what it must    exit code 2
-    └── StorageError    the disk refused, or what it holds is broken exit code 5
+    ├── StorageError    the disk refused, or what it holds is broken exit code 5
+    └── LockedError     another run holds the directory              exit code 6
 
 A model that breaks its contract is a value, never an exception: see `contract.py`.
 """
@@ -43,3 +44,9 @@ class StorageError(AffidavitError):
     """The disk refused, or what it holds is broken."""
 
     exit_code = 5
+
+
+class LockedError(AffidavitError):
+    """Another run holds the directory."""
+
+    exit_code = 6

@@ -13,6 +13,72 @@ from typing import BinaryIO
 from affidavit.errors import StorageError, UsageError
 
 
+class Disk:
+    """The system's own calls, each once and by its own name, so that a test can put another disk in its place.
+
+    A directory remembers the names in it only once it is synced itself.
+    """
+
+    def make_directory(self, path: Path) -> None:
+        """Make a directory, and those above it, unless it is there."""
+        path.mkdir(parents=True, exist_ok=True)
+
+    def create(self, path: Path) -> int:
+        """A new file to append to; whoever has the name already keeps it."""
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+
+    def reopen(self, path: Path) -> int:
+        """A file to append to, made if it is not there."""
+        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+
+    def write(self, file: int, content: bytes) -> None:
+        """Append all of the content."""
+        written = os.write(file, content)
+        while written < len(content):
+            written += os.write(file, content[written:])
+
+    def sync(self, file: int) -> None:
+        """Wait until what was written survives a loss of power."""
+        os.fsync(file)
+
+    def truncate(self, file: int, size: int) -> None:
+        """Cut a file to its first bytes."""
+        os.ftruncate(file, size)
+
+    def close(self, file: int) -> None:
+        """Let go of a file."""
+        os.close(file)
+
+    def replace(self, old: Path, new: Path) -> None:
+        """Give a file another name, which may be taken: then it is this file's from now on."""
+        old.replace(new)
+
+    def remove(self, path: Path) -> None:
+        """Take a name away, if it is there."""
+        path.unlink(missing_ok=True)
+
+    def sync_directory(self, path: Path) -> None:
+        """Wait until the names in a directory survive a loss of power."""
+        directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+    def place(self, path: Path, content: bytes) -> None:
+        """Put content under a name for good: it is there whole, or what was there before is."""
+        partial = path.with_name(f".{path.name}.partial")
+        self.remove(partial)
+        file = self.create(partial)
+        try:
+            self.write(file, content)
+            self.sync(file)
+        finally:
+            self.close(file)
+        self.replace(partial, path)
+        self.sync_directory(path.parent)
+
+
 @contextmanager
 def new_file(path: Path) -> Iterator[BinaryIO]:
     """A file to write that takes its name only when the block ends without an error.
