@@ -106,7 +106,7 @@ def _message(content: Mapping[str, object]) -> str:
     error = content.get("error")
     if isinstance(error, dict):
         error = error.get("message") or error.get("type") or error.get("code")
-    return " ".join(str(error).split())[:300] if error else ""
+    return " ".join(str(error).split()) if error else ""
 
 
 def _too_long(content: Mapping[str, object]) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from affidavit.engines.local import Result, Source
     from affidavit.progress import Progress
     from affidavit.rows import AnyContract, RowReader
+    from affidavit.study_run import Ended
 
 DONE, ENDED_WITH_FAILURES, STORAGE, INTERRUPTED, TERMINATED = 0, 4, 5, 130, 143
 BUILT_IN = ("mcqa", "game24", "judge", "text")
@@ -124,6 +125,105 @@ def read(
     sys.exit(ENDED_WITH_FAILURES if result.tally.unread else DONE)
 
 
+@cli.command(no_args_is_help=True)
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="The study's directory; ./<study name> unless given.")
+@click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def run(study: Path, out: Path | None, *, retry_failed: bool, as_json: bool) -> None:
+    """Run a study: ask, keep everything, read.
+
+    STUDY is a TOML file. Run it again to go on: only what is pending, or failed in a way that may pass, is
+    asked. Whatever came back is kept for good in the study's directory.
+
+    \b
+    Examples:
+      affidavit run study.toml
+      affidavit run study.toml --out runs/first --json
+
+    \b
+    Exit codes: 0 every sample answered; 2 the study is wrong; 4 some samples failed or are
+    pending; 5 the disk refused or the archive is broken; 6 another run holds the directory;
+    130, 143 stopped by a signal.
+    """
+    from affidavit.progress import RunProgress
+    from affidavit.study_run import Options, load, run_study
+
+    files = load(study, _task_contract)
+    with RunProgress(sys.stderr) as line:
+        ended = run_study(files, Options(out, study.parent, retry_failed, line.tell))
+    _report_run(ended, study, as_json=as_json)
+    if ended.signal is not None:
+        sys.exit(128 + ended.signal)
+    open_ones = sum(tally.failed + tally.pending + tally.unread for tally in ended.tallies.values())
+    sys.exit(ENDED_WITH_FAILURES if open_ones else DONE)
+
+
+def _report_run(ended: "Ended", study: Path, *, as_json: bool) -> None:
+    from affidavit.summary import figures, text
+
+    names = ended.contracts
+    if as_json:
+        tasks = {name: figures(tally, names[name], {}) for name, tally in ended.tallies.items()}
+        facts = {"directory": str(ended.directory), "root_sha256": ended.root_sha256, "asked": ended.asked}
+        click.echo(json.dumps({**facts, "stopped": ended.stopped, "tasks": tasks}, indent=2))
+    else:
+        for name, tally in ended.tallies.items():
+            click.echo(_printable(f"{name}, {text(tally, names[name])}\n"))
+        if not ended.asked and ended.stopped is None:
+            click.echo("nothing to do: every question has its answer")
+        click.echo(_printable(f"sealed in {ended.directory}, digest {ended.root_sha256[:16]}…"))
+    for said, count in ended.details:
+        click.echo(f"note: {count:,} failed with {_printable(said)}", err=True)
+    left = sum(tally.failed + tally.pending for tally in ended.tallies.values())
+    if ended.stopped:
+        click.echo(f"affidavit: {_printable(ended.stopped)}", err=True)
+    if left:
+        click.echo(f"{left:,} without an answer; to go on: affidavit run {_printable(str(study))}", err=True)
+    elif not as_json:
+        click.echo(_printable(f"to check it: affidavit verify {ended.directory}"))
+
+
+@cli.command(no_args_is_help=True)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+def verify(directory: Path, *, as_json: bool) -> None:
+    """Check a study: every byte, then every reading.
+
+    Checksums, numbers and digests first; then every derived field is derived again from the raw text and
+    the frozen items.
+
+    \b
+    Example:
+      affidavit verify my-study
+
+    \b
+    Exit codes: 0 everything holds; 2 this is no study; 5 something was changed: the message
+    says what and where.
+    """
+    from dataclasses import asdict
+
+    from affidavit.verify import verify as check
+
+    found = check(directory, _task_contract)
+    if as_json:
+        click.echo(json.dumps(asdict(found), indent=2))
+    else:
+        state = "sealed" if found.sealed else "not sealed"
+        click.echo(f"{found.records:,} records, {found.responses:,} of them responses; {state}")
+        click.echo(f"root digest {found.root_sha256}")
+        if found.torn:
+            click.echo("the open segment ends in a torn tail; the next run cuts it and keeps it aside")
+        if found.holder is not None:
+            click.echo(_printable(f"held by {found.holder}"))
+        click.echo("every checksum fits; every field follows from its raw text" if not found.differing else "")
+    for difference in found.differences:
+        click.echo(_printable(difference), err=True)
+    if found.differing:
+        click.echo(f"affidavit: {found.differing:,} records do not follow from their raw text", err=True)
+        sys.exit(STORAGE)
+
+
 def _kind(paths: tuple[Path, ...], out: Path | None) -> str:
     """The one kind of file that all these are, by their endings."""
     kinds = {_ENDINGS.get(path.suffix.lower(), "jsonl") for path in paths}
@@ -218,6 +318,11 @@ def _contract(name: str, options: str | None) -> "AnyContract":
         found=repr(name),
         hint=f"Did you mean {nearest[0]}?" if nearest else "",
     )
+
+
+def _task_contract(name: str, options: str) -> "AnyContract":
+    """The contract of a task; only multiple choice has an option set."""
+    return _contract(name, options if name == "mcqa" else None)
 
 
 def _source(path: Path) -> "Source":

@@ -20,6 +20,8 @@ class Request:
     decoding: Mapping[str, object]
     """Temperature, token limit and the like, by the names of the OpenAI interface."""
     seed: int | None = None
+    sample: int = 0
+    """Which of several answers to the same question this is."""
     grammar: str | None = None
     """A GBNF grammar that the output must fit."""
     schema: Mapping[str, object] | None = None

@@ -24,7 +24,8 @@ def figures(tally: Tally, contract: str, params: Fields) -> Fields:
         "non_compliant": tally.non_compliant,
         "unread": tally.unread,
         "failed": tally.failed,
-        "pending": 0,
+        "pending": tally.pending,
+        "truncated": tally.truncated,
         "compliance": _share(tally.compliant, tally.arrived),
         "accuracy_over_compliant": _share(tally.right, tally.compared),
         "yield": _share(tally.right, tally.keyed),
@@ -37,6 +38,7 @@ def figures(tally: Tally, contract: str, params: Fields) -> Fields:
         **{title.replace(",", "").replace(" ", "_"): dict(ranked(counts)) for title, counts in tally.blocks()},
         "other_readings": {lens: _share(count, tally.arrived) for lens, count in tally.lenses.items()},
         "unread_errors": dict(ranked(tally.errors)),
+        "failures": dict(ranked(tally.failures)),
     }
 
 
@@ -56,7 +58,7 @@ def identity(tally: Tally, words: Words) -> str:
     parts = [(tally.compliant, words.kept), (tally.non_compliant, words.broken)]
     if words != EVALUATIONS:
         parts.append((tally.unread, "unread"))
-    parts += [(tally.failed, "failed"), (0, "pending")]
+    parts += [(tally.failed, "failed"), (tally.pending, "pending")]
     return f"{tally.n:,} planned = " + " + ".join(f"{count:,} {name}" for count, name in parts)
 
 
@@ -111,7 +113,12 @@ def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
     if tally.unread:
         yield line("unread", tally.unread, "the contract itself raised an error")
     if tally.failed:
-        yield line("failed", tally.failed, "no output arrived (the text is null)")
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in ranked(tally.failures))
+        yield line("failed", tally.failed, f"no output arrived ({reasons or 'the text is null'})")
+    if tally.pending:
+        yield line("pending", tally.pending, "not asked yet")
+    if tally.truncated:
+        yield line("truncated", tally.truncated, "cut at the token limit; counted above as they read")
     yield from _right_lines(tally, line)
     for title, counts in tally.blocks():
         yield ""

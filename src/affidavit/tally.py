@@ -5,7 +5,8 @@ Every row is in exactly one of compliant, non-compliant, unread and failed (ruli
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from affidavit.finding import ADVISORY, Code
 from affidavit.rows import COMPLIANT
@@ -32,6 +33,10 @@ class Tally:
     non_compliant: int = 0
     unread: int = 0
     failed: int = 0
+    pending: int = 0
+    """What was planned and not asked yet."""
+    truncated: int = 0
+    """Outputs cut at the token limit, compliant or not (ruling C6)."""
     right: int = 0
     """Compliant outputs whose answer is right."""
     compared: int = 0
@@ -43,11 +48,13 @@ class Tally:
     """Evaluations that nothing speaks against but `evidence_not_located` (ruling J6)."""
     lenses: dict[str, int] = field(default_factory=dict)
     errors: Counter[str] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
+    """Why no output arrived, where that is known."""
 
     @property
     def n(self) -> int:
-        """All rows."""
-        return self.compliant + self.non_compliant + self.unread + self.failed
+        """All that was planned."""
+        return self.compliant + self.non_compliant + self.unread + self.failed + self.pending
 
     @property
     def arrived(self) -> int:
@@ -93,6 +100,21 @@ class Tally:
             self.errors[str(added["unread"])] += times
         else:
             self.failed += times
+
+    def fields(self) -> dict[str, object]:
+        """All counts as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> "Tally":
+        """The tally whose `fields` these are.
+
+        >>> Tally.of(Tally(failed=2, failures=Counter(timeout=2)).fields()).failures["timeout"]
+        2
+        """
+        counts = {name: Counter(fields[name]) for name in ("errors", "failures")}
+        blocks = {name: Counter(each) for name, each in fields["breakdowns"].items()}
+        return cls(**{**fields, **counts, "breakdowns": blocks})
 
     def blocks(self) -> Iterator[tuple[str, Counter[str]]]:
         """Title and counts of every breakdown that counted something, in their fixed order."""

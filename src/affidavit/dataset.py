@@ -1,0 +1,73 @@
+"""Items: what models are asked about, each with an id and, where it is known, the answer.
+
+    {"id": "q1", "question": "Capital of France?", "options": ["Rome", "Paris", "Bonn", "Oslo"], "answer": "B"}
+    {"id": "h1", "numbers": [4, 9, 10, 13], "target": 24}
+
+An item that does not fit its contract is refused before the first request (ruling M3).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from affidavit.contract import Fields
+from affidavit.contracts.game24 import Game24
+from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.errors import InputError
+from affidavit.finding import shown
+from affidavit.jsonl import decode_row
+from affidavit.rows import RAW_OUTPUT, AnyContract, layout_of
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to ask about."""
+
+    id: str
+    fields: Mapping[str, object]
+    """Question, options, answer or numbers and target; whatever else the row held stays with them."""
+
+
+def read_items(lines: Iterable[tuple[str, str]], contract: AnyContract) -> Iterator[Item]:
+    """The items of JSON Lines, given as place and text of each line; refused if one does not fit the contract."""
+    seen: set[str] = set()
+    for where, line in lines:
+        row = decode_row(line, where=where)
+        item_id = row.pop("id", None)
+        if type(item_id) is int:
+            item_id = str(item_id)
+        if not isinstance(item_id, str) or not item_id.strip():
+            raise InputError(where, expected="an 'id': a text or a whole number", found=shown(item_id))
+        if item_id in seen:
+            hint = "Answers are kept by id: each item needs its own."
+            raise InputError(where, expected="an 'id' that no other item has", found=shown(item_id), hint=hint)
+        seen.add(item_id)
+        check(row, contract, where=where)
+        yield Item(item_id, row)
+
+
+def check(row: Fields, contract: AnyContract, *, where: str) -> None:
+    """Refuse an item that its contract could not ask about."""
+    if RAW_OUTPUT in row:
+        raise InputError(where, expected="an item to ask about", found=f"a field {RAW_OUTPUT!r}: an output")
+    layout_of(contract).item(row, where=where)
+    if isinstance(contract, Game24):
+        if row.get("numbers") is None:
+            raise InputError(where, expected="a hand in 'numbers'", found="none")
+        return
+    question = row.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise InputError(where, expected="a text in 'question'", found=shown(question))
+    if isinstance(contract, MultipleChoice):
+        _check_options(row.get("options"), contract, where=where)
+
+
+def _check_options(options: object, contract: MultipleChoice, *, where: str) -> None:
+    if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
+        raise InputError(where, expected="a list of texts in 'options'", found=shown(options))
+    if len(options) != len(contract.letters):
+        raise InputError(
+            where,
+            expected=f"{len(contract.letters)} options, as {contract.options} says",
+            found=f"{len(options)} options",
+            hint='Give the task another option set, for example options = "A-E".',
+        )

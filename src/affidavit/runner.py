@@ -1,0 +1,354 @@
+"""Asks every question of a plan that has no answer yet, and keeps whatever comes back.
+
+One failing sample never stops the others. Whatever the world does ends within its deadline: an attempt, a sample
+with all its attempts, the run. The first signal lets the open requests end and seals what is there; a second one
+stops at once, and loses no more than a kill would.
+"""
+
+import asyncio
+import json
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+
+from affidavit.archive import Archive
+from affidavit.commits import GroupCommit
+from affidavit.contract import Fields
+from affidavit.errors import StorageError
+from affidavit.model import PERMANENT, Answer, Completion, Failure, Model, Reason
+from affidavit.pace import Pace
+from affidavit.plan import Plan, Question
+from affidavit.record import Kind
+from affidavit.storage import Disk, told
+from affidavit.study import Limits
+from affidavit.study_directory import frozen_items
+from affidavit.tally import Tally
+
+DRAIN = 5.0
+"""Seconds that open requests are given after a signal."""
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
+
+
+# --- what is known so far ---
+
+
+@dataclass
+class Standing:
+    """Where every question of the plan stands: the counts, by task, and the keys that need no more asking."""
+
+    plan: Plan
+    retry_failed: bool = False
+    settled: set[bytes] = field(default_factory=set)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    _failures: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.tallies = {name: Tally(pending=count) for name, count in self.plan.planned.items()}
+
+    def load(self, fields: Mapping[str, object]) -> None:
+        """A record of an earlier run."""
+        self.add(fields)
+        failed = fields["kind"] == Kind.FAILURE
+        may_pass = failed and Reason(str(fields["reason"])) not in PERMANENT
+        if not failed or not (may_pass or self.retry_failed):
+            self.settled.add(bytes.fromhex(str(fields["key"])))
+
+    def add(self, fields: Mapping[str, object]) -> None:
+        """Count a record; a later one of the same key takes the place of a failure."""
+        key, name = str(fields["key"]), str(fields["task"])
+        tally = self.tallies[name]
+        earlier = self._failures.pop(key, None)
+        if earlier is None:
+            tally.pending -= 1
+        else:
+            tally.failed -= 1
+            tally.failures -= Counter([earlier])
+        if fields["kind"] == Kind.FAILURE:
+            reason = str(fields["reason"])
+            self._failures[key] = reason
+            tally.failed += 1
+            tally.failures[reason] += 1
+            return
+        counted = self.plan.tasks[name].reader.layout.counted
+        tally.add(fields, counted=counted, has_key=fields["keyed"] is True)
+        tally.truncated += fields["finish_reason"] == "length"
+
+    @property
+    def open(self) -> int:
+        """Failed or not asked yet."""
+        return sum(tally.failed + tally.pending for tally in self.tallies.values())
+
+    @property
+    def unread(self) -> int:
+        """Outputs whose contract raised."""
+        return sum(tally.unread for tally in self.tallies.values())
+
+    def counts(self) -> Fields:
+        """The counts of a seal, by task."""
+        return {name: tally.fields() for name, tally in self.tallies.items()}
+
+
+# --- the volatile facts ---
+
+
+class Attempts:
+    """`attempts.jsonl`: when each attempt began, how long it took and what came of it. Never part of a digest."""
+
+    def __init__(self, directory: Path, disk: Disk) -> None:
+        self._path = directory / "attempts.jsonl"
+        self._disk = disk
+        self._waiting: list[str] = []
+        with told(str(self._path)):
+            self._file = disk.reopen(self._path)
+
+    def add(self, question: Question, number: int, began: datetime, seconds: float, answer: Answer) -> None:
+        """One attempt."""
+        said: Fields = {
+            "key": question.key,
+            "model": question.model,
+            "attempt": number,
+            "began": began.isoformat(timespec="milliseconds"),
+            "seconds": round(seconds, 4),
+            "outcome": answer.reason if isinstance(answer, Failure) else "response",
+        }
+        if isinstance(answer, Failure):
+            said["detail"] = answer.detail
+        self._waiting.append(json.dumps(said))
+        if len(self._waiting) >= 200:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has come together."""
+        if self._waiting:
+            content = "".join(f"{line}\n" for line in self._waiting).encode()
+            self._waiting.clear()
+            with told(str(self._path)):
+                self._disk.write(self._file, content)
+
+    def close(self) -> None:
+        """Write the rest and let go."""
+        self.flush()
+        self._disk.close(self._file)
+
+
+# --- asking ---
+
+
+@dataclass
+class Slots:
+    """Turns to ask one model; how many there are at once is the pace's to say."""
+
+    pace: Pace
+    _taken: int = 0
+    _queue: list["asyncio.Future[None]"] = field(default_factory=list)
+
+    async def take(self) -> None:
+        """Wait for a turn."""
+        while self._taken >= self.pace.limit:
+            turn = asyncio.get_running_loop().create_future()
+            self._queue.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                self._wake()
+                raise
+        self._taken += 1
+
+    def give_back(self) -> None:
+        """End a turn."""
+        self._taken -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        free = self.pace.limit - self._taken
+        while free > 0 and self._queue:
+            turn = self._queue.pop(0)
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
+
+
+class Runner:
+    """One run over a plan."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        plan: Plan,
+        models: Sequence[Model],
+        archive: Archive,
+        standing: Standing,
+        *,
+        limits: Limits,
+        progress: Callable[[Standing], None] | None = None,
+    ) -> None:
+        self._plan = plan
+        self._models = models
+        self._archive = archive
+        self._standing = standing
+        self._limits = limits
+        self._progress = progress
+        self._commits = GroupCommit(archive)
+        self._attempts = Attempts(archive.directory, archive.disk)
+        self._random = random.Random()  # noqa: S311 - jitter, not a secret
+        self.stopped: str | None = None
+        """Why nothing more is asked."""
+        self.details: Counter[str] = Counter()
+        """What was said of failures that stayed."""
+
+    def stop(self, why: str) -> None:
+        """Ask nothing more; open requests may end."""
+        self.stopped = self.stopped or why
+
+    async def run(self) -> None:
+        """Ask whatever is open; everything that came back is finished when this returns."""
+        try:
+            async with AsyncExitStack() as stack:
+                for model in self._models:
+                    await stack.enter_async_context(model)
+                await self._watched([worker for model in self._models for worker in self._workers(model)])
+        finally:
+            with suppress(StorageError):
+                await self._commits.finish()
+            with suppress(StorageError):
+                self._attempts.close()
+        await self._commits.finish()
+
+    async def _watched(self, workers: "list[asyncio.Task[None]]") -> None:
+        """Until all workers are done, one of them broke, or the time after a stop is over."""
+        deadline = monotonic() + self._limits.run
+        waiting = set(workers)
+        try:
+            while waiting:
+                done, waiting = await asyncio.wait(waiting, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
+                for worker in done:
+                    worker.result()
+                if self._progress is not None:
+                    self._progress(self._standing)
+                if monotonic() > deadline and self.stopped is None:
+                    self.stop(f"the run's {self._limits.run:g} s are over")
+                    deadline = monotonic() + DRAIN
+                elif self.stopped is not None:
+                    deadline = min(deadline, monotonic() + DRAIN)
+                    if monotonic() > deadline:
+                        break
+        finally:
+            for worker in waiting:
+                worker.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    def _workers(self, model: Model) -> Iterator["asyncio.Task[None]"]:
+        questions = self._open_questions(model.name)
+        slots = Slots(Pace(model.connections))
+        for _ in range(model.connections):
+            yield asyncio.create_task(self._work(model, questions, slots))
+
+    def _open_questions(self, model: str) -> Iterator[Question]:
+        settled = self._standing.settled
+        for name, item in frozen_items(self._archive.directory):
+            for question in self._plan.questions(self._plan.tasks[name], item, model):
+                if not settled or bytes.fromhex(question.key) not in settled:
+                    yield question
+
+    async def _work(self, model: Model, questions: Iterator[Question], slots: Slots) -> None:
+        while self.stopped is None:
+            await slots.take()
+            held = True
+            try:
+                question = next(questions, None)
+                if question is None or self.stopped is not None:
+                    return
+                held = False
+                answer = await self._answer(model, question, slots)
+            finally:
+                if held:
+                    slots.give_back()
+            if answer is not None:
+                await self._keep(question, answer)
+
+    async def _answer(self, model: Model, question: Question, slots: Slots) -> Answer | None:
+        """The answer after all attempts; None if the run was stopped before there was one. Ends the turn."""
+        began = monotonic()
+        answer: Answer | None = None
+        for number in range(1, self._limits.attempts + 1):
+            if number > 1:
+                await slots.take()
+            try:
+                answer = await self._attempt(model, question, number, began)
+            finally:
+                slots.give_back()
+            if isinstance(answer, Completion):
+                slots.pace.kept_up()
+                return answer
+            if answer.slow_down:
+                slots.pace.pushed_back(now=monotonic())
+            wait = self._wait(answer, number)
+            if wait is None or monotonic() + wait - began > self._limits.sample:
+                return answer
+            if not await self._slept(wait):
+                return None
+        return answer
+
+    async def _attempt(self, model: Model, question: Question, number: int, began: float) -> Answer:
+        at, start = datetime.now(UTC), monotonic()
+        allowed = min(self._limits.attempt, self._limits.sample - (start - began))
+        answer: Answer
+        try:
+            async with asyncio.timeout(max(allowed, 0.001)):
+                answer = await model.complete(question.request)
+        except TimeoutError:
+            answer = Failure(Reason.TIMEOUT, f"no answer within {allowed:.3g} s")
+        self._attempts.add(question, number, at, monotonic() - start, answer)
+        return answer
+
+    def _wait(self, failure: Failure, number: int) -> float | None:
+        """Seconds before the next attempt; None if there is none."""
+        if not failure.may_pass or number >= self._limits.attempts:
+            return None
+        backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (number - 1)) * self._random.uniform(0.5, 1.0)
+        asked = min(failure.retry_after or 0.0, self._limits.retry_after)
+        # A little more than asked, so that a crowd does not come back at once.
+        return max(backoff, asked * self._random.uniform(1.0, 1.1))
+
+    async def _slept(self, seconds: float) -> bool:
+        """Wait; False if the run was stopped meanwhile."""
+        end = monotonic() + seconds
+        while self.stopped is None and (left := end - monotonic()) > 0:
+            await asyncio.sleep(min(left, 0.2))
+        return self.stopped is None
+
+    async def _keep(self, question: Question, answer: Answer) -> None:
+        if isinstance(answer, Failure):
+            fields = self._plan.failure(question, answer)
+            self.details[f"{answer.reason}: {answer.detail}"] += 1
+            if answer.reason is Reason.UNAUTHORISED:
+                self.stop(f"{question.model} refused our credentials ({answer.detail})")
+        else:
+            fields = self._plan.response(question, answer)
+        await self._commits.append(fields)
+        self._standing.add(fields)
+
+
+# --- signals ---
+
+
+def stop_on_signals(runner: Runner) -> Callable[[], int | None]:
+    """Let the first signal stop the runner gently and the second at once; gives a way to ask which came."""
+    came: list[int] = []
+
+    def handle(number: int) -> None:
+        if came:
+            os._exit(128 + number)
+        came.append(number)
+        runner.stop(f"stopped by {signal.Signals(number).name}")
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, handle, number)
+    return lambda: came[0] if came else None
