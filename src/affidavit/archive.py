@@ -143,7 +143,7 @@ def check_seal(directory: Path, seal: Seal) -> None:
         if not path.is_file():
             raise corrupt(str(path), "the file that was sealed", "no such file")
         if file_sha256(path) != expected:
-            raise corrupt(f"{path}:{_bad_line(path)}", "the line as it was sealed", "another one")
+            raise corrupt(f"{path}:{bad_line(path)}", "the line as it was sealed", "another one")
     present = segments(directory)
     if len(present) < len(seal.segments):
         raise corrupt(str(directory / RECORDS), f"{len(seal.segments)} segments", str(len(present)))
@@ -155,7 +155,7 @@ def check_seal(directory: Path, seal: Seal) -> None:
         first += int(str(sealed["records"]))
 
 
-def _bad_line(path: Path) -> int:
+def bad_line(path: Path) -> int:
     """The first line of a file of checked lines that is not whole; if all are, the one after the last."""
     number = 0
     with path.open("rb") as stream:

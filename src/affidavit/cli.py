@@ -7,6 +7,7 @@ at once.
 import difflib
 import gc
 import json
+import shlex
 import signal
 import sys
 from contextlib import ExitStack, nullcontext, redirect_stdout
@@ -152,14 +153,19 @@ def run(study: Path, out: Path | None, *, retry_failed: bool, as_json: bool) -> 
     files = load(study, _task_contract)
     with RunProgress(sys.stderr) as line:
         ended = run_study(files, Options(out, study.parent, retry_failed, line.tell))
-    _report_run(ended, study, as_json=as_json)
+    _report_run(ended, _again(study, out), as_json=as_json)
     if ended.signal is not None:
         sys.exit(128 + ended.signal)
     open_ones = sum(tally.failed + tally.pending + tally.unread for tally in ended.tallies.values())
     sys.exit(ENDED_WITH_FAILURES if open_ones else DONE)
 
 
-def _report_run(ended: "Ended", study: Path, *, as_json: bool) -> None:
+def _again(study: Path, out: Path | None) -> str:
+    """What to type to go on."""
+    return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
+
+
+def _report_run(ended: "Ended", again: str, *, as_json: bool) -> None:
     from affidavit.summary import figures, text
 
     names = ended.contracts
@@ -171,7 +177,7 @@ def _report_run(ended: "Ended", study: Path, *, as_json: bool) -> None:
         for name, tally in ended.tallies.items():
             click.echo(_printable(f"{name}, {text(tally, names[name])}\n"))
         if not ended.asked and ended.stopped is None:
-            click.echo("nothing to do: every question has its answer")
+            click.echo(f"nothing to do: {_what_is_left(ended)}")
         click.echo(_printable(f"sealed in {ended.directory}, digest {ended.root_sha256[:16]}…"))
     for said, count in ended.details:
         click.echo(f"note: {count:,} failed with {_printable(said)}", err=True)
@@ -179,9 +185,16 @@ def _report_run(ended: "Ended", study: Path, *, as_json: bool) -> None:
     if ended.stopped:
         click.echo(f"affidavit: {_printable(ended.stopped)}", err=True)
     if left:
-        click.echo(f"{left:,} without an answer; to go on: affidavit run {_printable(str(study))}", err=True)
+        click.echo(_printable(f"{left:,} without an answer; to go on: {again}"), err=True)
     elif not as_json:
         click.echo(_printable(f"to check it: affidavit verify {ended.directory}"))
+
+
+def _what_is_left(ended: "Ended") -> str:
+    failed = sum(tally.failed for tally in ended.tallies.values())
+    if not failed:
+        return "every question has its answer"
+    return f"{failed:,} failed for good; --retry-failed asks them again all the same"
 
 
 @cli.command(no_args_is_help=True)

@@ -92,7 +92,7 @@ class Standing:
 
     def counts(self) -> Fields:
         """The counts of a seal, by task."""
-        return {name: tally.fields() for name, tally in self.tallies.items()}
+        return {name: tally.counts() for name, tally in self.tallies.items()}
 
 
 # --- the volatile facts ---
@@ -106,7 +106,7 @@ class Attempts:
         self._disk = disk
         self._waiting: list[str] = []
         with told(str(self._path)):
-            self._file = disk.reopen(self._path)
+            self._file = disk.reopen_lines(self._path)
 
     def add(self, question: Question, number: int, began: datetime, seconds: float, answer: Answer) -> None:
         """One attempt."""
@@ -197,6 +197,8 @@ class Runner:
         self._commits = GroupCommit(archive)
         self._attempts = Attempts(archive.directory, archive.disk)
         self._random = random.Random()  # noqa: S311 - jitter, not a secret
+        self.asked = 0
+        """Questions that were answered or failed in this run."""
         self.stopped: str | None = None
         """Why nothing more is asked."""
         self.details: Counter[str] = Counter()
@@ -333,6 +335,7 @@ class Runner:
             fields = self._plan.response(question, answer)
         await self._commits.append(fields)
         self._standing.add(fields)
+        self.asked += 1
 
 
 # --- signals ---

@@ -31,6 +31,16 @@ class Disk:
         """A file to append to, made if it is not there."""
         return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
 
+    def reopen_lines(self, path: Path) -> int:
+        """A file of lines to append to; a line that a kill has cut short ends here, and the next begins anew."""
+        file = self.reopen(path)
+        with path.open("rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - 1))
+            if stream.read(1) not in (b"", b"\n"):
+                self.write(file, b"\n")
+        return file
+
     def write(self, file: int, content: bytes) -> None:
         """Append all of the content."""
         written = os.write(file, content)

@@ -9,16 +9,15 @@ A study that has changed since is refused, with a list of what changed.
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
-from affidavit.archive import corrupt, file_sha256
+from affidavit.archive import bad_line, corrupt, file_sha256, read_seal, segments
 from affidavit.contract import Fields, label
 from affidavit.dataset import Item, read_items
 from affidavit.engines.local import Source, open_source
 from affidavit.errors import InputError, UsageError
 from affidavit.plan import Plan, Task
-from affidavit.provenance import versions
+from affidavit.provenance import git_state, versions
 from affidavit.record import canonical, checked_line, decode
 from affidavit.rows import AnyContract
 from affidavit.storage import Disk, told
@@ -39,11 +38,21 @@ class StudyFiles:
 def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
     """The plan of a study: frozen into the directory if that is new, else compared with what was frozen there."""
     before = read_frozen(directory)
+    if before is None and (segments(directory) or read_seal(directory) is not None):
+        raise corrupt(str(directory / STUDY), "the study that the records belong to", "no such file")
     sources = {name: file_sha256(path) for name, path in files.items.items()}
     config = {**frozen(files.study), "contracts": _described(files.contracts), "items_sha256": sources}
     if before is None:
         counts = _freeze_items(directory, files, disk)
-        content: Fields = {"kind": "study", "v": 1, "config": config, "counts": counts, "versions": versions()}
+        content: Fields = {
+            "kind": "study",
+            "v": 1,
+            "config": config,
+            "counts": counts,
+            "items_file_sha256": file_sha256(directory / ITEMS),
+            "versions": versions(),
+            "git": git_state(Path.cwd()),
+        }
         with told(str(directory / STUDY)):
             disk.place(directory / STUDY, checked_line(content))
         before = content
@@ -56,6 +65,7 @@ def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
             found="another one:\n  " + "\n  ".join(changed),
             hint="Give a changed study a directory of its own with --out, or another name.",
         )
+    _check_items(directory, str(before["items_file_sha256"]))
     counts = before["counts"]  # type: ignore[assignment]
     return Plan(files.study, [Task(name, files.contracts[name], int(counts[name])) for name in files.contracts])
 
@@ -70,6 +80,14 @@ def read_frozen(directory: Path) -> Fields | None:
     if fields is None:
         raise corrupt(f"{path}:1", "the study as it was frozen", "a line that does not fit its checksum")
     return fields
+
+
+def _check_items(directory: Path, expected: str) -> None:
+    path = directory / ITEMS
+    if not path.is_file():
+        raise corrupt(str(path), "the items as they were frozen", "no such file")
+    if file_sha256(path) != expected:
+        raise corrupt(f"{path}:{bad_line(path)}", "the item as it was frozen", "another line, or none")
 
 
 def _described(contracts: Mapping[str, AnyContract]) -> Fields:
@@ -121,8 +139,3 @@ def frozen_items(directory: Path) -> Iterator[tuple[str, Item]]:
                     f"{path}:{number}", "the item as it was frozen", "a line that does not fit its checksum"
                 )
             yield str(fields["task"]), Item(str(fields["id"]), fields["item"])  # type: ignore[arg-type]
-
-
-def plan_sha256(directory: Path) -> str:
-    """The digest of the frozen plan and its items."""
-    return sha256((file_sha256(directory / STUDY) + file_sha256(directory / ITEMS)).encode()).hexdigest()

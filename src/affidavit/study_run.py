@@ -108,7 +108,7 @@ async def _go_on(ended: Ended, study: Study, plan: Plan, options: Options) -> En
         standing.load(record)
     models = [_model(name, table, study, options.beside) for name, table in study.models.items()]
     before = standing.open
-    log = _RunLog(ended.directory, options.disk, study)
+    log = _RunLog(ended.directory, options.disk)
     progress = options.progress
     runner = Runner(
         plan,
@@ -131,7 +131,7 @@ async def _go_on(ended: Ended, study: Study, plan: Plan, options: Options) -> En
         ended.directory,
         ended.contracts,
         standing.tallies,
-        asked=before - standing.open,
+        asked=runner.asked,
         stopped=runner.stopped,
         signal=came(),
         root_sha256=seal.root_sha256,
@@ -169,17 +169,16 @@ async def _preflight(models: Collection[Model]) -> str | None:
 class _RunLog:
     """`run_log.jsonl`: for every run, what it used and when it was."""
 
-    def __init__(self, directory: Path, disk: Disk, study: Study) -> None:
+    def __init__(self, directory: Path, disk: Disk) -> None:
         self._path = directory / RUN_LOG
         self._disk = disk
         self._run = uuid4().hex
-        self._study = study
 
     def add(self, event: str, facts: Fields) -> None:
         """One line."""
         at = datetime.now(UTC).isoformat(timespec="seconds")
         with told(str(self._path)):
-            file = self._disk.reopen(self._path)
+            file = self._disk.reopen_lines(self._path)
             try:
                 self._disk.write(file, canonical({"run": self._run, "event": event, "at": at, **facts}) + b"\n")
             finally:

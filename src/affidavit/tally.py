@@ -5,7 +5,7 @@ Every row is in exactly one of compliant, non-compliant, unread and failed (ruli
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from affidavit.finding import ADVISORY, Code
@@ -101,20 +101,22 @@ class Tally:
         else:
             self.failed += times
 
-    def fields(self) -> dict[str, object]:
+    def counts(self) -> dict[str, object]:
         """All counts as JSON values."""
-        return asdict(self)
+        counts = {each.name: getattr(self, each.name) for each in fields(self)}
+        blocks = {name: dict(counter) for name, counter in self.breakdowns.items()}
+        return {**counts, "breakdowns": blocks, "errors": dict(self.errors), "failures": dict(self.failures)}
 
     @classmethod
-    def of(cls, fields: Mapping[str, Any]) -> "Tally":
-        """The tally whose `fields` these are.
+    def of(cls, counts: Mapping[str, Any]) -> "Tally":
+        """The tally whose `counts` these are.
 
-        >>> Tally.of(Tally(failed=2, failures=Counter(timeout=2)).fields()).failures["timeout"]
+        >>> Tally.of(Tally(failed=2, failures=Counter(timeout=2)).counts()).failures["timeout"]
         2
         """
-        counts = {name: Counter(fields[name]) for name in ("errors", "failures")}
-        blocks = {name: Counter(each) for name, each in fields["breakdowns"].items()}
-        return cls(**{**fields, **counts, "breakdowns": blocks})
+        counters = {name: Counter(counts[name]) for name in ("errors", "failures")}
+        blocks = {name: Counter(each) for name, each in counts["breakdowns"].items()}
+        return cls(**{**counts, **counters, "breakdowns": blocks})
 
     def blocks(self) -> Iterator[tuple[str, Counter[str]]]:
         """Title and counts of every breakdown that counted something, in their fixed order."""
