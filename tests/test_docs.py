@@ -11,10 +11,13 @@ import pytest
 
 import affidavit
 import write_commands_page
+from affidavit import model
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
 from affidavit.contracts.judge import EvidenceKind
 from affidavit.contracts.mcqa import Deviation
 from affidavit.finding import Code, Flag
+from affidavit.model import PERMANENT
+from affidavit.study import parse_study
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -65,6 +68,22 @@ def test_transcripts_are_real(page, tmp_path):
                 ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
             )
             assert done.stdout + done.stderr == shown, command
+
+
+def test_studies_on_the_pages_are_studies():
+    blocks = [
+        block for page in PAGES for block in re.findall(r"^```toml\n(.*?)^```$", page.read_text(), re.M | re.S)
+    ]
+    assert blocks
+    for block in blocks:
+        parse_study(block, where="a page")
+
+
+def test_every_reason_for_a_failure_is_told_with_what_is_done_about_it():
+    page = (ROOT / "docs" / "running.md").read_text()
+    rows = re.findall(r"^\| (`.+?) \|.*\| (yes|with `--retry-failed`) \|$", page, re.MULTILINE)
+    told = {name: again for names, again in rows for name in re.findall("`(.+?)`", names)}
+    assert told == {each.value: "with `--retry-failed`" if each in PERMANENT else "yes" for each in model.Reason}
 
 
 def test_every_name_of_a_closed_list_has_its_heading():
