@@ -12,6 +12,7 @@ whose group began after the first missing record proves that the missing one had
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -75,8 +76,8 @@ def scan(path: Path, *, first: int, sealed: bool) -> Iterator[Line]:
         for number, line in enumerate(stream, 1):
             fields = decode(line)
             if fields is None or fields["seq"] != expected:
-                refuse = sealed or (fields is not None and _is_later(fields, expected))
-                if refuse or _later_group_follows(stream, expected):
+                # A crash leaves parts of lines and holes, but never a whole line in the place of another.
+                if sealed or fields is not None or _later_group_follows(stream, expected):
                     raise corrupt(f"{path}:{number}", f"record {expected} as it was written", _seen(fields))
                 return
             expected, end = expected + 1, end + len(line)
@@ -208,9 +209,36 @@ class Archive:
     _seq: int = 0
     _group: int = 1
     _first_of_open: int = 1
+    _failed: bool = False
+
+    @contextmanager
+    def _unless_failed(self) -> Iterator[None]:
+        """After one error nothing more is written: only a recovery can tell what the disk holds then."""
+        if self._failed:
+            hint = "Running again recovers it."
+            raise StorageError(
+                str(self.directory), expected="an archive in order", found="one that failed", hint=hint
+            )
+        try:
+            yield
+        except BaseException:
+            self._failed = True
+            raise
 
     def recover(self) -> Iterator[Fields]:
         """Every record in order; afterwards the journal can be written to, its torn tail cut and kept aside."""
+        with self._unless_failed():
+            self._keep_names()
+            yield from self._recovered()
+
+    def _keep_names(self) -> None:
+        """Sync the names that a killed run may have left unsynced, before anything builds on them."""
+        for folder in (self.directory / RECORDS, self.directory):
+            with told(str(folder)):
+                if folder.is_dir():
+                    self.disk.sync_directory(folder)
+
+    def _recovered(self) -> Iterator[Fields]:
         seal = read_seal(self.directory)
         if seal is not None:
             check_seal(self.directory, seal)
@@ -257,14 +285,15 @@ class Archive:
 
     def append(self, fields: Mapping[str, object]) -> None:
         """Write one record; it is finished once `commit` has returned."""
-        try:
-            if self._file is None:
-                self._file = self._new_segment()
-            self.disk.write(self._file, encode(fields, seq=self._seq + 1, group=self._group))
-        except OSError as error:
-            raise _refused(self.directory, error) from error
-        self._seq += 1
-        self.root.add(str(fields["key"]), content_digest(fields))
+        with self._unless_failed():
+            try:
+                if self._file is None:
+                    self._file = self._new_segment()
+                self.disk.write(self._file, encode(fields, seq=self._seq + 1, group=self._group))
+            except OSError as error:
+                raise _refused(self.directory, error) from error
+            self._seq += 1
+            self.root.add(str(fields["key"]), content_digest(fields))
 
     def _new_segment(self) -> int:
         number = len(self._sealed) + 1
@@ -280,15 +309,20 @@ class Archive:
     def commit(self) -> None:
         """Finish all records written so far; none may be written meanwhile."""
         if self._file is not None and self.group_size:
-            try:
-                self.disk.sync(self._file)
-            except OSError as error:
-                raise _refused(self.directory, error) from error
-            self._group = self._seq + 1
+            with self._unless_failed():
+                try:
+                    self.disk.sync(self._file)
+                except OSError as error:
+                    raise _refused(self.directory, error) from error
+                self._group = self._seq + 1
 
     def seal(self, counts: Mapping[str, object]) -> Seal:
         """Close the open segment for good and put a seal over everything."""
-        self.commit()
+        with self._unless_failed():
+            self.commit()
+            return self._sealed_now(counts)
+
+    def _sealed_now(self, counts: Mapping[str, object]) -> Seal:
         if self._open is not None:
             described = {
                 "name": self._open.path.name,
@@ -315,9 +349,10 @@ class Archive:
 
     def close(self) -> None:
         """Let go of the open segment."""
-        if self._file is not None:
-            self.disk.close(self._file)
-        self._file, self._open = None, None
+        file, self._file, self._open = self._file, None, None
+        if file is not None:
+            with told(str(self.directory)):
+                self.disk.close(file)
 
 
 def _free_name(path: Path) -> Path:
