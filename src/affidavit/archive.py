@@ -209,20 +209,18 @@ class Archive:
     _seq: int = 0
     _group: int = 1
     _first_of_open: int = 1
-    _failed: bool = False
+    _failure: StorageError | None = None
 
     @contextmanager
     def _unless_failed(self) -> Iterator[None]:
         """After one error nothing more is written: only a recovery can tell what the disk holds then."""
-        if self._failed:
-            hint = "Running again recovers it."
-            raise StorageError(
-                str(self.directory), expected="an archive in order", found="one that failed", hint=hint
-            )
+        if self._failure is not None:
+            raise self._failure
         try:
             yield
-        except BaseException:
-            self._failed = True
+        except BaseException as error:
+            broken = StorageError(str(self.directory), expected="an archive in order", found="one that broke off")
+            self._failure = error if isinstance(error, StorageError) else broken
             raise
 
     def recover(self) -> Iterator[Fields]:

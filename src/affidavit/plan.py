@@ -53,7 +53,7 @@ class Plan:
     def __init__(self, study: Study, tasks: Iterable[Task]) -> None:
         self.study = study
         self.tasks = {task.name: task for task in tasks}
-        self._conditions = conditions_of(study)
+        self._conditions = {condition.name: condition for condition in conditions_of(study)}
         self._decoding = decoding_of(study)
         self._bodies = {name: table.body for name, table in study.models.items()}
 
@@ -70,24 +70,34 @@ class Plan:
 
     def questions(self, task: Task, item: Item, model: str) -> Iterator[Question]:
         """What one model is asked about one item."""
-        for condition in self._conditions:
-            asked = messages(item, condition, task.contract)
-            grammar = self._grammar(task, item, condition)
-            shared = {
-                "task": task.name,
-                "item": item.id,
-                "condition": condition.name,
-                "model": model,
-                "messages": asked,
-                "decoding": {**self._decoding, **self._bodies[model]},
-                "grammar": grammar,
-            }
-            prompt = digest(asked)
-            for sample in range(self.study.decoding.samples):
-                seed = seed_of(self.study.study.seed, task.name, item.id, sample)
-                key = sha256(canonical({**shared, "sample": sample})).hexdigest()
-                request = Request(asked, self._decoding, seed, sample, grammar)
-                yield Question(key, task, item, model, condition.name, sample, prompt, request)
+        for condition in self._conditions.values():
+            yield from self._samples(task, item, model, condition)
+
+    def question(self, task: Task, item: Item, model: str, condition: str, sample: int) -> Question | None:
+        """One question of the plan; None if the plan has none like it."""
+        if model not in self._bodies or condition not in self._conditions:
+            return None
+        samples = self._samples(task, item, model, self._conditions[condition])
+        return next((each for each in samples if each.sample == sample), None)
+
+    def _samples(self, task: Task, item: Item, model: str, condition: Condition) -> Iterator[Question]:
+        asked = messages(item, condition, task.contract)
+        grammar = self._grammar(task, item, condition)
+        shared = {
+            "task": task.name,
+            "item": item.id,
+            "condition": condition.name,
+            "model": model,
+            "messages": asked,
+            "decoding": {**self._decoding, **self._bodies[model]},
+            "grammar": grammar,
+        }
+        prompt = digest(asked)
+        for sample in range(self.study.decoding.samples):
+            seed = seed_of(self.study.study.seed, task.name, item.id, sample)
+            key = sha256(canonical({**shared, "sample": sample})).hexdigest()
+            request = Request(asked, self._decoding, seed, sample, grammar)
+            yield Question(key, task, item, model, condition.name, sample, prompt, request)
 
     def _grammar(self, task: Task, item: Item, condition: Condition) -> str | None:
         if not condition.constrained:
@@ -98,7 +108,7 @@ class Plan:
         """The record of an answer: what arrived, and everything that its contract says of it."""
         return {
             "kind": Kind.RESPONSE,
-            **self._identity(question),
+            **self.identity(question),
             **question.task.about,
             RAW_OUTPUT: completion.text,
             **derived(question.task, question.item, completion.text),
@@ -109,9 +119,10 @@ class Plan:
 
     def failure(self, question: Question, failure: Failure) -> Fields:
         """The record of a question that nobody answered; what was said on the way is a fact about the day."""
-        return {"kind": Kind.FAILURE, **self._identity(question), "reason": failure.reason}
+        return {"kind": Kind.FAILURE, **self.identity(question), "reason": failure.reason}
 
-    def _identity(self, question: Question) -> Fields:
+    def identity(self, question: Question) -> Fields:
+        """What every record says of its question."""
         return {
             "key": question.key,
             "study": self.study.study.name,

@@ -215,12 +215,15 @@ class Runner:
                 for model in self._models:
                     await stack.enter_async_context(model)
                 await self._watched([worker for model in self._models for worker in self._workers(model)])
-        finally:
+        except BaseException:
+            # What is there is finished as far as that is still possible; the first error is the one to tell.
             with suppress(StorageError):
                 await self._commits.finish()
             with suppress(StorageError):
                 self._attempts.close()
+            raise
         await self._commits.finish()
+        self._attempts.close()
 
     async def _watched(self, workers: "list[asyncio.Task[None]]") -> None:
         """Until all workers are done, one of them broke, or the time after a stop is over."""
@@ -241,9 +244,9 @@ class Runner:
                     if monotonic() > deadline:
                         break
         finally:
-            for worker in waiting:
+            for worker in workers:
                 worker.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
+            await asyncio.gather(*workers, return_exceptions=True)
 
     def _workers(self, model: Model) -> Iterator["asyncio.Task[None]"]:
         questions = self._open_questions(model.name)

@@ -9,7 +9,8 @@ import re
 import tomllib
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -144,10 +145,10 @@ def _check_model(name: str, table: ModelTable, study: Study, *, where: str) -> N
     if table.replay and not any(urls):
         return
     for url in urls or [""]:
-        if not re.match(r"https?://[^/]", url):
-            shown = re.sub("//[^/@]*@", "//…@", url)
+        if not _is_address(url):
+            # The address itself is not repeated: it may hold a password.
             expected = f"an http:// or https:// address in models.{name}.base_url"
-            raise InputError(where, expected=expected, found=repr(shown))
+            raise InputError(where, expected=expected, found="something else")
     constrained = [condition for condition, each in study.conditions.items() if each.constrained]
     if constrained and table.flavour not in ("llamacpp", "vllm"):
         raise InputError(
@@ -156,6 +157,16 @@ def _check_model(name: str, table: ModelTable, study: Study, *, where: str) -> N
             found=repr(table.flavour),
             hint="Other servers take no grammar.",
         )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        )
+    except ValueError:
+        return False
 
 
 def conditions_of(study: Study) -> list[Condition]:
@@ -187,6 +198,24 @@ def frozen(study: Study) -> Fields:
         "conditions": {name: msgspec.to_builtins(each) for name, each in study.conditions.items()},
         "decoding": {**decoding_of(study), "samples": study.decoding.samples},
     }
+
+
+def thawed(config: Mapping[str, Any]) -> Study:
+    """The study of a frozen one: it asks the same, but knows no server.
+
+    >>> text = '[study]\\nname = "s"\\n[models.m]\\nbase_url = "http://h"\\n'
+    >>> study = parse_study(text + '[tasks.t]\\ncontract = "mcqa"\\nitems = "i"', where="s")
+    >>> frozen(thawed(frozen(study))) == frozen(study)
+    True
+    """
+    tables = {
+        "study": {"name": config["name"], "seed": config["seed"]},
+        "models": config["models"],
+        "tasks": {name: {**task, "items": ""} for name, task in config["tasks"].items()},
+        "conditions": config["conditions"],
+        "decoding": config["decoding"],
+    }
+    return msgspec.convert(tables, Study)
 
 
 def changes(before: Mapping[str, object], after: Mapping[str, object], *, path: str = "") -> list[str]:

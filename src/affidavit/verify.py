@@ -5,14 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from affidavit.archive import Line, Root, check_seal, read_seal, scan, segments
-from affidavit.contract import Fields, label
-from affidavit.dataset import Item
+from affidavit.archive import SEAL, Line, Root, check_seal, read_seal, scan, segments
+from affidavit.contract import Fields
 from affidavit.errors import InputError
 from affidavit.lock import Holder, holder
-from affidavit.plan import Task, derived
+from affidavit.plan import Plan, Question, Task, derived
 from affidavit.record import Kind, content_digest
 from affidavit.rows import RAW_OUTPUT, AnyContract
+from affidavit.runner import Standing
+from affidavit.study import thawed
 from affidavit.study_directory import frozen_items, read_frozen
 
 MOST_DIFFERENCES = 20
@@ -42,7 +43,7 @@ class Verified:
 
 
 def verify(directory: Path, contract: Callable[[str, str], AnyContract]) -> Verified:
-    """Check everything; corruption is raised, what does not follow from the raw text is listed."""
+    """Check everything; corruption is raised, what does not follow from the raw text and the plan is listed."""
     frozen = read_frozen(directory)
     if frozen is None:
         raise InputError(str(directory), expected="a study directory", found="no study.json in it")
@@ -50,61 +51,86 @@ def verify(directory: Path, contract: Callable[[str, str], AnyContract]) -> Veri
     seal = read_seal(directory)
     if seal is not None:
         check_seal(directory, seal)
-    readers = _Readers(directory, frozen, contract)
-    root = Root()
+    again = _Again(directory, frozen, contract)
     sealed_count = 0 if seal is None else len(seal.segments)
-    for path, number, line in _lines(directory, sealed_count, found):
+    for where, line in _lines(directory, sealed_count, found):
         found.records += 1
-        root.add(str(line.fields["key"]), content_digest(line.fields))
-        if line.fields["kind"] == Kind.RESPONSE:
-            found.responses += 1
-            readers.check(line.fields, f"{path}:{number}", found)
-        else:
-            found.failures += 1
-    found.root_sha256 = root.sha256()
-    present = segments(directory)
-    found.sealed = seal is not None and len(present) == sealed_count
-    if found.sealed and seal is not None and seal.root_sha256 != found.root_sha256:
-        found.differ(str(directory / "seal.json"), "its root digest is not that of the records")
+        found.responses += line.fields["kind"] == Kind.RESPONSE
+        said = again.difference(line.fields)
+        if said:
+            found.differ(where, said)
+    found.failures = found.records - found.responses
+    found.root_sha256 = again.root.sha256()
+    found.sealed = seal is not None and len(segments(directory)) == sealed_count
+    if found.sealed and seal is not None:
+        if seal.root_sha256 != found.root_sha256:
+            found.differ(str(directory / SEAL), "its root digest is not that of the records")
+        elif not found.differing and seal.counts != again.standing.counts():
+            found.differ(str(directory / SEAL), "its counts are not those of the records")
     return found
 
 
-def _lines(directory: Path, sealed_count: int, found: Verified) -> Iterator[tuple[Path, int, Line]]:
+def _lines(directory: Path, sealed_count: int, found: Verified) -> Iterator[tuple[str, Line]]:
     first = 1
     for segment in segments(directory):
         end = 0
         for line in scan(segment.path, first=first, sealed=segment.number <= sealed_count):
             first, end = first + 1, line.end
-            yield segment.path, line.number, line
+            yield f"{segment.path}:{line.number}", line
         found.torn = found.torn or segment.path.stat().st_size > end
 
 
-class _Readers:
-    """Reads raw texts again as the study read them."""
+class _Again:
+    """Plans and reads once more what the study planned and read."""
 
     def __init__(self, directory: Path, frozen: Fields, contract: Callable[[str, str], AnyContract]) -> None:
-        config = cast("Mapping[str, Mapping[str, Mapping[str, str]]]", frozen["config"])
-        self._tasks = {
-            name: Task(name, contract(task["contract"], task["options"]), 0)
-            for name, task in config["tasks"].items()
-        }
-        self._items: dict[tuple[str, str], Item] = {
-            (task, item.id): item for task, item in frozen_items(directory)
+        study = thawed(cast("Mapping[str, object]", frozen["config"]))
+        counts = cast("Mapping[str, int]", frozen["counts"])
+        contracts = {name: contract(task.contract, task.options) for name, task in study.tasks.items()}
+        self._plan = Plan(study, [Task(name, each, counts[name]) for name, each in contracts.items()])
+        self._items = {(task, item.id): item for task, item in frozen_items(directory)}
+        self._answered: set[str] = set()
+        self.standing = Standing(self._plan)
+        self.root = Root()
+
+    def difference(self, fields: Fields) -> str | None:
+        """What a record says that does not follow; None if all of it does."""
+        key = str(fields["key"])
+        self.root.add(key, content_digest(fields))
+        if key in self._answered:
+            return "its question is answered already, by an earlier record"
+        if fields["kind"] == Kind.RESPONSE:
+            self._answered.add(key)
+        task, item = str(fields["task"]), self._items.get((str(fields["task"]), str(fields["item_id"])))
+        if item is None:
+            return f"there is no item {fields['item_id']!r} of the task {task!r} in items.jsonl"
+        sample = fields["sample"]
+        question = self._plan.question(
+            self._plan.tasks[task],
+            item,
+            str(fields["model"]),
+            str(fields["condition"]),
+            sample if isinstance(sample, int) else -1,
+        )
+        if question is None:
+            return "the plan has no such question"
+        expected = {**self._plan.identity(question), **self._derived(question, fields)}
+        if (said := _first_difference(expected, fields)) is None:
+            self.standing.add(fields)
+        return said
+
+    def _derived(self, question: Question, fields: Fields) -> Fields:
+        if fields["kind"] != Kind.RESPONSE:
+            return {}
+        raw = fields[RAW_OUTPUT]
+        return {
+            **question.task.about,
+            **derived(question.task, question.item, raw if isinstance(raw, str) else ""),
         }
 
-    def check(self, fields: Fields, where: str, found: Verified) -> None:
-        """Derive every field of a response again."""
-        task = self._tasks[str(fields["task"])]
-        item = self._items.get((str(fields["task"]), str(fields["item_id"])))
-        if item is None:
-            found.differ(where, f"there is no item {fields['item_id']!r} in items.jsonl")
-            return
-        if fields["contract"] != label(task.contract):
-            found.differ(where, f"it was read by {fields['contract']}, and there is only {label(task.contract)}")
-            return
-        raw = fields[RAW_OUTPUT]
-        again = {**task.about, **derived(task, item, raw if isinstance(raw, str) else "")}
-        for name, value in again.items():
-            if fields.get(name) != value:
-                found.differ(where, f"{name} is {fields.get(name)!r}; its raw text gives {value!r}")
-                return
+
+def _first_difference(expected: Fields, fields: Fields) -> str | None:
+    for name, value in expected.items():
+        if fields.get(name) != value:
+            return f"{name} is {fields.get(name)!r}; the plan and the raw text give {value!r}"
+    return None

@@ -8,6 +8,7 @@ secret was taken out of it.
 import asyncio
 import json
 import os
+import re
 import zlib
 from base64 import b64encode
 from collections.abc import Mapping
@@ -28,6 +29,7 @@ from affidavit.study import Limits, ModelTable
 _KEPT_OPEN = 30.0
 """Seconds that an idle connection is kept."""
 _LONGEST_DETAIL = 300
+_SHORTEST_SECRET = 4
 
 
 class OpenAICompatible:
@@ -47,7 +49,8 @@ class OpenAICompatible:
 
     def _checked_headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **self._table.headers}
-        for value in self._table.headers.values():
+        for name, value in self._table.headers.items():
+            self._refuse_breaks(f"headers.{name}", value)
             self._secrets.add(value)
         if self._table.key_env:
             key = os.environ.get(self._table.key_env, "").strip()
@@ -58,9 +61,15 @@ class OpenAICompatible:
                     found="none",
                     hint=f"Set it before running: export {self._table.key_env}=…",
                 )
+            self._refuse_breaks("key_env", key)
             self._secrets.add(key)
             headers["Authorization"] = f"Bearer {key}"
         return headers
+
+    def _refuse_breaks(self, place: str, value: str) -> None:
+        if any(each < " " and each != "\t" for each in value) or not value.isascii():
+            expected = "a text that a header can carry: ASCII, without line breaks"
+            raise UsageError(f"models.{self.name}.{place}", expected=expected, found="another")
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -226,17 +235,27 @@ class _Secrets:
 
     def __init__(self) -> None:
         self._known: set[str] = set()
+        self._parts: set[str] = set()
 
     def add(self, secret: str) -> None:
         """One more; a word too short to be a secret would only blot out ordinary text."""
-        if len(secret) >= 4:
+        if len(secret) >= _SHORTEST_SECRET:
             self._known.add(secret)
+        for part in (secret, *secret.split()):
+            if len(bare := _bare(part)) >= _SHORTEST_SECRET:
+                self._parts.add(bare)
 
     def removed_from(self, text: str) -> str:
-        """The text with every secret blotted out."""
+        """The text with every secret blotted out; nothing of it if one is still there in another spelling."""
         for secret in sorted(self._known, key=len, reverse=True):
             text = text.replace(secret, "[secret]")
-        return text
+        bare = _bare(text)
+        return "(not kept: it repeats a [secret])" if any(part in bare for part in self._parts) else text
+
+
+def _bare(text: str) -> str:
+    """A text without blanks, quotes and backslashes, which change when it is repeated."""
+    return re.sub(r"[\s\\'\"]+", "", text)
 
 
 def retry_after(header: str | None, *, now: datetime) -> float | None:
