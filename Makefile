@@ -31,8 +31,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)
-	$(BIN)/python benchmarks/contracts.py
-	$(BIN)/python benchmarks/columns.py
+	@status=0; for each in contracts columns runner; do $(BIN)/python benchmarks/$$each.py || status=1; done; exit $$status
 
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python tests/write_commands_page.py

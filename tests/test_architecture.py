@@ -35,6 +35,7 @@ LINE = (
     "summary",
     "archive_names",
     "user_contract",
+    "item_formats",
     "dataset",
     "model",
     "chat_response",
@@ -175,9 +176,10 @@ def test_only_commands_and_heavy_libraries_are_imported_late():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 late.update((name, module) for module in imported(node))
-    assert {name for name, _ in late} <= {"cli", "contracts.pattern", "engines.local"}
+    assert {name for name, _ in late} <= {"cli", "contracts.pattern", "engines.local", "item_formats"}
     assert {module for name, module in late if name == "engines.local"} == {"affidavit.choice_lines"}
-    assert {module for name, module in late if name == "contracts.pattern"} == {"polars"}
+    for few_need_it in ("contracts.pattern", "item_formats"):
+        assert {module for name, module in late if name == few_need_it} == {"polars"}
 
 
 def test_every_ruling_that_is_cited_is_written_down():

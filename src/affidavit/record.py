@@ -33,7 +33,8 @@ class Kind(StrEnum):
     JUDGEMENT = "judgement"
 
 
-_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+# Looking for circles costs a fifth of the time; what is encoded here holds none.
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, check_circular=False)
 
 
 def canonical(value: object) -> bytes:

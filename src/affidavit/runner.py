@@ -14,9 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 
 from affidavit.archive import Archive
 from affidavit.commits import GroupCommit
@@ -108,19 +107,15 @@ class Attempts:
         with told(str(self._path)):
             self._file = disk.reopen_lines(self._path)
 
-    def add(self, question: Question, number: int, began: datetime, seconds: float, answer: Answer) -> None:
-        """One attempt."""
-        said: Fields = {
-            "key": question.key,
-            "model": question.model,
-            "attempt": number,
-            "began": began.isoformat(timespec="milliseconds"),
-            "seconds": round(seconds, 4),
-            "outcome": answer.reason if isinstance(answer, Failure) else "response",
-        }
+    def add(self, question: Question, number: int, began: float, seconds: float, answer: Answer) -> None:
+        """One attempt, begun so many seconds after 1970."""
+        outcome, detail = "response", ""
         if isinstance(answer, Failure):
-            said["detail"] = answer.detail
-        self._waiting.append(json.dumps(said))
+            outcome, detail = answer.reason, f', "detail": {json.dumps(answer.detail)}'
+        self._waiting.append(
+            f'{{"key": "{question.key}", "model": {json.dumps(question.model)}, "attempt": {number}, '
+            f'"began": {began:.3f}, "seconds": {seconds:.4f}, "outcome": "{outcome}"{detail}}}'
+        )
         if len(self._waiting) >= 200:
             self.flush()
 
@@ -301,7 +296,7 @@ class Runner:
         return answer
 
     async def _attempt(self, model: Model, question: Question, number: int, began: float) -> Answer:
-        at, start = datetime.now(UTC), monotonic()
+        at, start = time(), monotonic()
         allowed = min(self._limits.attempt, self._limits.sample - (start - began))
         answer: Answer
         try:

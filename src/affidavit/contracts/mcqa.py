@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from affidavit.contract import Answered, AnswerReading, Fields, Span, Validation
 from affidavit.errors import UsageError
@@ -129,7 +130,7 @@ class MultipleChoice:
         """The option set."""
         return {"options": self.options}
 
-    @property
+    @cached_property
     def letters(self) -> str:
         """Every letter of the option set, in order."""
         return "".join(map(chr, range(ord("A"), ord(self.options[-1]) + 1)))

@@ -19,6 +19,7 @@ from typing import Self
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import aiohttp
+from yarl import URL
 
 from affidavit.chat_response import read_chat, read_refusal
 from affidavit.contract import Fields
@@ -129,7 +130,7 @@ class OpenAICompatible:
     async def _asked(self, place: "_Place", request: Request) -> Answer:
         body = json.dumps(self._body(request)).encode()
         async with self._opened().post(
-            place.at("chat/completions"), data=body, headers=place.headers, allow_redirects=False
+            place.chat, data=body, headers=place.headers, allow_redirects=False
         ) as response:
             content = await self._capped(response)
             if isinstance(content, Failure):
@@ -160,6 +161,8 @@ class OpenAICompatible:
         """The body, unless it is larger than any answer should be; also when it is packed."""
         pieces, size = [], 0
         try:
+            if response.content_length is not None and response.content_length <= self._most_bytes:
+                return self._unpacked(await response.read(), response.headers.get("Content-Encoding", "identity"))
             async for piece in response.content.iter_any():
                 size += len(piece)
                 if size > self._most_bytes:
@@ -211,6 +214,7 @@ class _Place:
         userinfo, _, host = parts.netloc.rpartition("@")
         self._parts = (parts.scheme, host, parts.path.rstrip("/"), parts.query)
         self.shown = host
+        self.chat = URL(self.at("chat/completions"), encoded=True)
         self.in_flight = 0
         self.headers: Mapping[str, str] = {}
         if userinfo:

@@ -1,0 +1,293 @@
+"""What asking costs, with bounds; run by `make bench`. Exit code 1 if one is not held.
+
+Whole processes, asking the mock server of mock_server.py over 100 connections. `affidavit run` freezes the study,
+asks, reads every answer by its contract, syncs every record to the disk and seals. Beside it is what anybody would
+write who needs none of that: an aiohttp loop that posts the same bodies and keeps the texts in a list.
+
+1. A server that takes 50 ms to answer, as the quickest real ones do: most of the time is waiting.
+2. A server that answers at once: all of the time is ours.
+3. Ten times the items: a large study must stay small in memory.
+4. A finished study that is run again: it has to say so at once.
+
+The disk is a real one, because waiting for it is part of what is measured. The machine may be noisy: what is
+compared takes turns, and the least of all rounds counts; of memory, the most. `--quick` has a tenth of the items.
+"""
+
+import argparse
+import json
+import math
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode, as aiohttp has here
+
+from affidavit import mcqa
+from affidavit.archive import Archive
+from affidavit.model import Completion
+from affidavit.runner import Standing
+from affidavit.storage import Disk
+from affidavit.study_directory import frozen_items, opened
+from affidavit.study_run import load
+from columns import MEASURE, Cost
+from contracts import sentence
+from mock_server import ANSWER
+
+del os.environ["POLARS_MAX_THREADS"]  # `columns` sets it for its own processes; these are run as users run them
+
+ITEMS, MANY_ITEMS, RECORDS, CONNECTIONS = 10_000, 100_000, 200_000, 100
+ROUNDS, FINISHED_ROUNDS = 4, 5
+MOST_WALL, MOST_CPU, MOST_MB = 1.25, 2.0, 150.0
+LEAST_RATE, MOST_GROWTH = 0.5, 1.2
+FINISHED_SECONDS, FINISHED_MB = 3.0, 300.0
+
+STUDY = """
+[study]
+name = "bench"
+
+[models.mock]
+base_url = "http://127.0.0.1:{port}/v1"
+connections = {connections}
+
+[tasks.choices]
+contract = "mcqa"
+items = "items.jsonl"
+"""
+
+BARE = """
+import asyncio, json, sys
+import aiohttp
+
+path, port, connections = sys.argv[1:]
+url = f"http://127.0.0.1:{port}/v1/chat/completions"
+instruction = "Answer the following multiple-choice question, and give nothing but <answer>X</answer>."
+
+
+def body(number, line):
+    item = json.loads(line)
+    options = "\\n".join(f"{letter}. {option}" for letter, option in zip("ABCD", item["options"]))
+    content = "\\n\\n".join((instruction, item["question"], options))
+    asked = [{"role": "user", "content": content}]
+    said = {"model": "mock", "messages": asked, "temperature": 0.0, "max_tokens": 256, "seed": number}
+    return json.dumps(said).encode()
+
+
+async def work(session, lines, texts):
+    for number, line in lines:
+        async with session.post(url, data=body(number, line), headers={"Content-Type": "application/json"}) as got:
+            answer = json.loads(await got.read())
+        texts.append(answer["choices"][0]["message"]["content"])
+
+
+async def main():
+    texts = []
+    connector = aiohttp.TCPConnector(limit=int(connections))
+    with open(path) as stream:
+        lines = enumerate(stream)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            await asyncio.gather(*(work(session, lines, texts) for _ in range(int(connections))))
+    return texts
+
+
+asyncio.run(main())
+"""
+
+
+# --- what is asked, and who answers ---
+
+
+def write_study(directory: Path, items: int, port: int = 9) -> Path:
+    """A study file with its items beside it."""
+    directory.mkdir(exist_ok=True)
+    chance = random.Random(5)
+    with (directory / "items.jsonl").open("w", encoding="utf-8") as stream:
+        for number in range(items):
+            options = [sentence(chance, 3) for _ in range(4)]
+            item = {"id": f"q{number:06}", "question": f"{sentence(chance, 20)}?", "options": options}
+            stream.write(json.dumps({**item, "answer": chance.choice("ABCD")}) + "\n")
+    study = directory / "study.toml"
+    study.write_text(STUDY.format(port=port, connections=CONNECTIONS), encoding="utf-8")
+    return study
+
+
+@contextmanager
+def mock_server(latency_ms: float) -> Iterator[int]:
+    """The port of a server in a process of its own."""
+    command = [sys.executable, str(Path(__file__).with_name("mock_server.py")), "--latency-ms", str(latency_ms)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield int(server.stdout.readline())
+        server.communicate("")
+
+
+def affidavit(study: Path) -> list[str]:
+    program = Path(sys.executable).with_name("affidavit")
+    return [str(program), "run", str(study), "--out", str(study.with_name("run"))]
+
+
+def bare(study: Path, port: int) -> list[str]:
+    return [sys.executable, "-c", BARE, str(study.with_name("items.jsonl")), str(port), str(CONNECTIONS)]
+
+
+# --- measuring ---
+
+
+def cost(command: Sequence[str]) -> Cost:
+    run = subprocess.run([sys.executable, "-c", MEASURE, *command], check=True, capture_output=True, text=True)
+    status, *numbers = json.loads(run.stdout)
+    assert status == 0, run.stderr
+    return Cost(*numbers)
+
+
+def run_cost(study: Path, items: int) -> Cost:
+    """What a run took that began with nothing; everything that it wrote is removed."""
+    found = cost(affidavit(study))
+    with next(study.with_name("run").glob("records/*.jsonl")).open("rb") as stream:
+        assert sum(1 for _ in stream) == items
+    shutil.rmtree(study.with_name("run"))
+    return found
+
+
+def best(costs: Sequence[Cost]) -> Cost:
+    """The least of all rounds; of memory, the most."""
+    return Cost(
+        min(each.wall for each in costs), min(each.cpu for each in costs), max(each.megabytes for each in costs)
+    )
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A figure and how far it may go; `least` is what it may not go below."""
+
+    name: str
+    value: float
+    most: float = math.inf
+    least: float = -math.inf
+    digits: int = 2
+
+    def held(self) -> bool:
+        return self.least <= self.value <= self.most
+
+    def __str__(self) -> str:
+        words = f"at most {self.most:g}" if self.most < math.inf else f"at least {self.least:g}"
+        return f"{self.value:.{self.digits}f}, {words}"
+
+
+def told(bounds: Sequence[Bound]) -> Iterator[str]:
+    """Print them; yield those that are not held."""
+    for bound in bounds:
+        print(f"  {bound.name:<32} {bound}")
+        if not bound.held():
+            yield f"{bound.name}: {bound}"
+    print()
+
+
+def table(title: str, costs: dict[str, Cost]) -> None:
+    print(f"{title}\n\n{'':<34} {'wall':>7}{'cpu':>7}{'MB':>7}")
+    for name, each in costs.items():
+        print(f"{name:<34} {each}")
+
+
+# --- the four cases ---
+
+
+def contest(directory: Path, items: int, latency_ms: float) -> tuple[Cost, Cost]:
+    """Ours and the bare loop's, in turn."""
+    ours, theirs = [], []
+    with mock_server(latency_ms) as port:
+        study = write_study(directory / f"{items}-{latency_ms:.0f}", items, port)
+        for _ in range(ROUNDS):
+            theirs.append(cost(bare(study, port)))
+            ours.append(run_cost(study, items))
+    return best(ours), best(theirs)
+
+
+def with_latency(directory: Path, items: int) -> Iterator[str]:
+    ours, theirs = contest(directory, items, 50)
+    title = f"1. {items:,} items, {CONNECTIONS} connections, 50 ms; seconds, the least of {ROUNDS} rounds; peak MB"
+    table(title, {"affidavit run": ours, "bare aiohttp loop": theirs})
+    yield from told(
+        [
+            Bound("50 ms: wall / bare", ours.wall / theirs.wall, MOST_WALL),
+            Bound("50 ms: CPU / bare", ours.cpu / theirs.cpu, MOST_CPU),
+            Bound("50 ms: peak MB", ours.megabytes, MOST_MB, digits=0),
+        ]
+    )
+
+
+def at_once(directory: Path, items: int, many: int) -> Iterator[str]:
+    """The rate against the bare loop's; then the memory of ten times the items, once."""
+    ours, theirs = contest(directory, items, 0)
+    table(f"2. {items:,} items, no latency", {"affidavit run": ours, "bare aiohttp loop": theirs})
+    rates = f"{items / ours.wall:,.0f} and {items / theirs.wall:,.0f} items a second"
+    print(f"  {rates}")
+    yield from told([Bound("no latency: rate / bare", theirs.wall / ours.wall, least=LEAST_RATE)])
+    with mock_server(0) as port:
+        large = run_cost(write_study(directory / "many", many, port), many)
+    table(f"3. {many:,} items, no latency, once", {"affidavit run": large})
+    growth = large.megabytes / ours.megabytes
+    yield from told([Bound("ten times the items: memory", growth, MOST_GROWTH)])
+
+
+def finished(directory: Path, records: int) -> Iterator[str]:
+    study = write_study(directory / "finished", records)
+    write_finished(study)
+    said = subprocess.run(affidavit(study), check=True, capture_output=True, text=True).stdout
+    assert "nothing to do" in said, said
+    again = best([cost(affidavit(study)) for _ in range(FINISHED_ROUNDS)])
+    table(f"4. {records:,} finished records, run again; the least of {FINISHED_ROUNDS}", {"affidavit run": again})
+    yield from told(
+        [
+            Bound("finished: seconds", again.wall, FINISHED_SECONDS),
+            Bound("finished: peak MB", again.megabytes, FINISHED_MB, digits=0),
+        ]
+    )
+
+
+class _Hasty(Disk):
+    """Waits for nothing: what it writes is thrown away soon."""
+
+    def sync(self, file: int) -> None:
+        return
+
+
+def write_finished(study: Path) -> None:
+    """The directory as a run leaves it, written by the same classes without asking anybody."""
+    directory, files = study.with_name("run"), load(study, lambda _name, _options: mcqa)
+    directory.mkdir()
+    plan = opened(directory, files, _Hasty())
+    archive, standing = Archive(directory, _Hasty()), Standing(plan)
+    completion = Completion(ANSWER, "stop", None, {"prompt_tokens": 90, "completion_tokens": 7})
+    for name, item in frozen_items(directory):
+        for question in plan.questions(plan.tasks[name], item, "mock"):
+            record = plan.response(question, completion)
+            archive.append(record)
+            standing.add(record)
+    archive.seal(standing.counts())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="What `affidavit run` costs, with bounds.")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the items")
+    part = 10 if parser.parse_args().quick else 1
+    with tempfile.TemporaryDirectory(prefix="affidavit-bench-") as name:
+        directory = Path(name)
+        broken = [*with_latency(directory, ITEMS // part)]
+        broken += at_once(directory, ITEMS // part, MANY_ITEMS // part)
+        broken += finished(directory, RECORDS // part)
+    for bound in broken:
+        print(f"bound not held: {bound}")
+    if not broken:
+        print("all bounds held")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
