@@ -5,6 +5,7 @@ streams and end. Whatever depends on a cold start, on signals or on pipes starts
 """
 
 import atexit
+import gc
 import io
 import json
 import os
@@ -93,8 +94,13 @@ if __name__ == "__main__":
     import affidavit.engines.csv_files
     import affidavit.engines.parquet_files
     import affidavit.progress
+    import affidavit.study_run
     import affidavit.summary
-    import affidavit.user_contract  # noqa: F401
+    import affidavit.user_contract
+    import affidavit.verify  # noqa: F401
     from affidavit.cli import main
 
+    # A fork that ends looks through everything that is not frozen.
+    gc.collect()
+    gc.freeze()
     _serve()

@@ -96,7 +96,7 @@ def test_refusals(response, reason):
 def test_only_what_may_pass_is_tried_again():
     """The list of the design: whatever else asking again could mend."""
     assert {reason.value for reason in PERMANENT} == {
-        "bad_request", "context_overflow", "content_filter", "tool_call_only", "too_large", "unauthorised",
+        "bad_request", "context_overflow", "content_filter", "tool_call_only", "too_large",
     }  # fmt: skip
     assert len(Reason) == 13
 

@@ -64,7 +64,6 @@ PERMANENT = frozenset(
         Reason.CONTENT_FILTER,
         Reason.TOOL_CALL_ONLY,
         Reason.TOO_LARGE,
-        Reason.UNAUTHORISED,
     }
 )
 """What asking again in the same words cannot mend."""
@@ -84,8 +83,8 @@ class Failure:
 
     @property
     def may_pass(self) -> bool:
-        """Whether asking again could help."""
-        return self.reason not in PERMANENT
+        """Whether asking again in this run could help. Credentials are mended between runs, not within one."""
+        return self.reason not in PERMANENT and self.reason is not Reason.UNAUTHORISED
 
 
 Answer = Completion | Failure

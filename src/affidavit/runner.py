@@ -311,7 +311,7 @@ class Runner:
         """Seconds before the next attempt; None if there is none."""
         if not failure.may_pass or number >= self._limits.attempts:
             return None
-        backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** (number - 1)) * self._random.uniform(0.5, 1.0)
+        backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(number - 1, 10)) * self._random.uniform(0.5, 1.0)
         asked = min(failure.retry_after or 0.0, self._limits.retry_after)
         # A little more than asked, so that a crowd does not come back at once.
         return max(backoff, asked * self._random.uniform(1.0, 1.1))

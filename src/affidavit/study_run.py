@@ -65,7 +65,10 @@ def load(path: Path, contract: Callable[[str, str], AnyContract]) -> StudyFiles:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(str(path), expected="a study file in UTF-8", found=str(error)) from error
     study = parse_study(text, where=str(path))
-    contracts = {name: contract(task.contract, task.options) for name, task in study.tasks.items()}
+    contracts = {
+        name: contract(str(path.parent / task.contract) if ":" in task.contract else task.contract, task.options)
+        for name, task in study.tasks.items()
+    }
     items = {name: path.parent / task.items for name, task in study.tasks.items()}
     for name, file in items.items():
         if not file.is_file():
@@ -121,9 +124,7 @@ async def _go_on(ended: Ended, study: Study, plan: Plan, options: Options) -> En
     came = stop_on_signals(runner)
     _check_room(ended.directory, before)
     log.add("began", {"questions": before, **_surroundings(study, ended.directory)})
-    unreachable = await _preflight(models)
-    if unreachable:
-        runner.stop(unreachable)
+    await _preflight(models, runner)
     await runner.run()
     seal: Seal = archive.seal(standing.counts())
     log.add("ended", {"open": standing.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
@@ -156,8 +157,19 @@ def _check_room(directory: Path, questions: int) -> None:
         )
 
 
-async def _preflight(models: Collection[Model]) -> str | None:
-    """Why nobody should be asked: a model that is not there."""
+async def _preflight(models: Collection[Model], runner: Runner) -> None:
+    """Stop the runner before its first question if a model is not there; a signal ends the waiting."""
+    looking = asyncio.create_task(_first_unreachable(models))
+    while not looking.done() and runner.stopped is None:
+        await asyncio.wait([looking], timeout=0.1)
+    if not looking.done():
+        looking.cancel()
+        await asyncio.wait([looking])
+    elif (unreachable := looking.result()) is not None:
+        runner.stop(unreachable)
+
+
+async def _first_unreachable(models: Collection[Model]) -> str | None:
     for model in models:
         async with model:
             failure = await model.reachable()

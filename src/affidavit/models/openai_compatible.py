@@ -178,11 +178,14 @@ class OpenAICompatible:
             return content
         if encoding.lower() not in ("gzip", "deflate"):
             return Failure(Reason.BAD_BODY, "the body is packed in a way that was not asked for")
+        packed = zlib.decompressobj(47)
         try:
-            unpacked = zlib.decompressobj(47).decompress(content, self._most_bytes + 1)
+            unpacked = packed.decompress(content, self._most_bytes + 1)
         except zlib.error:
             return Failure(Reason.BAD_BODY, "the body cannot be unpacked")
-        return self._too_large() if len(unpacked) > self._most_bytes else unpacked
+        if len(unpacked) > self._most_bytes:
+            return self._too_large()
+        return unpacked if packed.eof else Failure(Reason.BAD_BODY, "the body ended early")
 
     def _too_large(self) -> Failure:
         return Failure(Reason.TOO_LARGE, f"a body of more than {self._limits.body_megabytes:g} MB")
