@@ -167,4 +167,4 @@ def test_a_crowd_of_refusals_counts_once():
         pace.kept_up()
     for _ in range(10):
         pace.pushed_back(now=5.0)
-    assert pace.limit == 16
+    assert pace.limit == 20

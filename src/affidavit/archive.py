@@ -20,7 +20,7 @@ from typing import BinaryIO, NamedTuple
 
 from affidavit.contract import Fields
 from affidavit.errors import StorageError
-from affidavit.record import checked_line, content_digest, decode, encode
+from affidavit.record import Encoded, checked_line, content_digest, decode
 from affidavit.storage import Disk, told
 
 SEAL = "seal.json"
@@ -172,7 +172,8 @@ def bad_line(path: Path) -> int:
 class Root:
     """The digest over what all records say, in the order of their keys: the response, or else the last failure.
 
-    It holds 64 bytes per key, in one bucket for each first byte, so that a large study stays small in memory.
+    It holds 48 bytes per key, in one bucket for each first byte, so that a large study stays small in memory. Half
+    of a key is enough to order by; all of it is part of what the record says.
     """
 
     def __init__(self) -> None:
@@ -180,14 +181,16 @@ class Root:
 
     def add(self, key: str, content: bytes) -> None:
         """What a record says; it is the only one of its key, or a later one than those before."""
-        entry = bytes.fromhex(key) + content
+        entry = bytes.fromhex(key[:32]) + content
         self._buckets[entry[0]] += entry
 
     def sha256(self) -> str:
         """The digest."""
         total = sha256()
         for bucket in self._buckets:
-            last = {bytes(bucket[at : at + 32]): bytes(bucket[at : at + 64]) for at in range(0, len(bucket), 64)}
+            last = {
+                bytes(bucket[at : at + 16]): bytes(bucket[at + 16 : at + 48]) for at in range(0, len(bucket), 48)
+            }
             for key in sorted(last):
                 total.update(last[key])
         return total.hexdigest()
@@ -287,11 +290,12 @@ class Archive:
             try:
                 if self._file is None:
                     self._file = self._new_segment()
-                self.disk.write(self._file, encode(fields, seq=self._seq + 1, group=self._group))
+                encoded = Encoded.of(fields)
+                self.disk.write(self._file, encoded.line(seq=self._seq + 1, group=self._group))
             except OSError as error:
                 raise _refused(self.directory, error) from error
             self._seq += 1
-            self.root.add(str(fields["key"]), content_digest(fields))
+            self.root.add(str(fields["key"]), content_digest(fields, encoded))
 
     def _new_segment(self) -> int:
         number = len(self._sealed) + 1

@@ -151,7 +151,9 @@ def run(study: Path, out: Path | None, *, retry_failed: bool, as_json: bool) -> 
     from affidavit.study_run import Options, load, run_study
 
     files = load(study, _task_contract)
-    gc.freeze()  # what is loaded stays; there is no use in looking through it again and again
+    # What is loaded stays, and requests leave little behind: look for garbage rarely.
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
     with RunProgress(sys.stderr) as line:
         ended = run_study(files, Options(out, study.parent, retry_failed, line.tell))
     _report_run(ended, _again(study, out), as_json=as_json)

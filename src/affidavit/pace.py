@@ -5,16 +5,16 @@ and grows by one a round.
 
     >>> pace = Pace(100)
     >>> pace.limit
-    8
-    >>> for _ in range(8): pace.kept_up()
-    >>> pace.limit
     16
+    >>> for _ in range(16): pace.kept_up()
+    >>> pace.limit
+    32
     >>> pace.pushed_back(now=0.0)
     >>> pace.limit
-    8
+    16
 """
 
-_START = 8
+_START = 16
 _CALM = 1.0
 """Seconds in which a crowd of refusals counts as one."""
 

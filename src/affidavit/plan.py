@@ -10,7 +10,7 @@ from affidavit.contract import Fields, label
 from affidavit.dataset import Item
 from affidavit.model import Completion, Failure, Request
 from affidavit.prompt import Condition, messages
-from affidavit.record import Kind, canonical, digest
+from affidavit.record import Kind, canonical
 from affidavit.rows import RAW_OUTPUT, AnyContract, RowReader
 from affidavit.study import Study, conditions_of, decoding_of, seed_of
 
@@ -83,19 +83,22 @@ class Plan:
     def _samples(self, task: Task, item: Item, model: str, condition: Condition) -> Iterator[Question]:
         asked = messages(item, condition, task.contract)
         grammar = self._grammar(task, item, condition)
-        shared = {
-            "task": task.name,
-            "item": item.id,
-            "condition": condition.name,
-            "model": model,
-            "messages": asked,
-            "decoding": {**self._decoding, **self._bodies[model]},
-            "grammar": grammar,
-        }
-        prompt = digest(asked)
+        said = canonical(asked)
+        # The key is the digest of one JSON object with sorted names; the messages in its middle are encoded once.
+        start = canonical(
+            {
+                "condition": condition.name,
+                "decoding": {**self._decoding, **self._bodies[model]},
+                "grammar": grammar,
+                "item": item.id,
+            }
+        )
+        start = b"".join((start[:-1], b',"messages":', said, b","))
+        prompt = sha256(said).hexdigest()
         for sample in range(self.study.decoding.samples):
             seed = seed_of(self.study.study.seed, task.name, item.id, sample)
-            key = sha256(canonical({**shared, "sample": sample})).hexdigest()
+            end = canonical({"model": model, "sample": sample, "task": task.name})[1:]
+            key = sha256(start + end).hexdigest()
             request = Request(asked, self._decoding, seed, sample, grammar)
             yield Question(key, task, item, model, condition.name, sample, prompt, request)
 

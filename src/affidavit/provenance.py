@@ -3,6 +3,7 @@
 import platform
 import subprocess
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def machine() -> Fields:
     return {"system": platform.platform(), "implementation": sys.implementation.name}
 
 
+@cache
 def git_state(directory: Path) -> Fields | None:
     """The commit that a directory is at and whether anything is changed; None outside a repository."""
     try:

@@ -123,7 +123,7 @@ async def _go_on(ended: Ended, study: Study, plan: Plan, options: Options) -> En
     )
     came = stop_on_signals(runner)
     _check_room(ended.directory, before)
-    log.add("began", {"questions": before, **_surroundings(study, ended.directory)})
+    log.add("began", {"questions": before, **_surroundings(study)})
     await _preflight(models, runner)
     await runner.run()
     seal: Seal = archive.seal(standing.counts())
@@ -197,7 +197,7 @@ class _RunLog:
                 self._disk.close(file)
 
 
-def _surroundings(study: Study, directory: Path) -> Fields:
+def _surroundings(study: Study) -> Fields:
     return {
         "models": {
             name: {"model": each.model or name, "flavour": each.flavour} for name, each in study.models.items()
@@ -206,6 +206,6 @@ def _surroundings(study: Study, directory: Path) -> Fields:
         | {"max_tokens": study.decoding.max_tokens, "top_p": study.decoding.top_p},
         "tools": None,
         "versions": versions(),
-        "git": git_state(directory),
+        "git": git_state(Path.cwd()),
         "machine": machine(),
     }
