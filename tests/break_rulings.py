@@ -40,7 +40,7 @@ BREAKS = (
     Break("C3", JUDGE, '"unicode": unicodedata.unidata_version', '"unicode": ""'),
     Break("C4", EVIDENCE, "MARKS_AT_ONCE = 32", "MARKS_AT_ONCE = 3"),
     Break("C4", STRICT, "    if (depth := _deepest(text)) > DEEPEST:", "    if False and (depth := _deepest(text)) > DEEPEST:"),
-    Break("C5", "summary.py", '    parts += [(tally.failed, "failed"), (0, "pending")]', '    parts += [(0, "pending")]'),
+    Break("C5", "summary.py", '    parts += [(tally.failed, "failed"), (tally.pending, "pending")]', '    parts += [(tally.pending, "pending")]'),
     Break("C8", ROWS, "guarded(lambda: self._read_own(raw, item))", "self._read_own(raw, item)"),
     Break("C8", "cli.py", "ENDED_WITH_FAILURES if result.tally.unread else DONE", "DONE"),
     Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip(" \\t\\r\\n\\v\\f")\n        match'),
