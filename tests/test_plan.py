@@ -10,7 +10,10 @@ from affidavit.errors import InputError
 from affidavit.model import Completion, Failure, Reason
 from affidavit.pace import Pace
 from affidavit.plan import Plan, Task
+from affidavit.storage import Disk
 from affidavit.study import changes, frozen, parse_study, seed_of
+from affidavit.study_directory import frozen_items, opened
+from affidavit.study_run import load
 
 STUDY = """
 [study]
@@ -168,3 +171,24 @@ def test_a_crowd_of_refusals_counts_once():
     for _ in range(10):
         pace.pushed_back(now=5.0)
     assert pace.limit == 20
+
+
+def test_items_of_any_format_and_generated_hands_are_frozen(tmp_path):
+    (tmp_path / "mmlu.csv").write_text('"Two, or\nthree?",2,3,4,5,A\nFour?,1,2,3,4,D\n', encoding="utf-8")
+    text = (
+        STUDY.replace('"items.jsonl"', '"mmlu.csv"')
+        + '[tasks.hands]\ncontract = "game24"\nitems = { generate = 3 }\n'
+    )
+    (tmp_path / "study.toml").write_text(text, encoding="utf-8")
+    contracts = {"mcqa": MultipleChoice(), "game24": game24}
+    files = load(tmp_path / "study.toml", lambda name, options: contracts[name])
+    directory = tmp_path / "out"
+    directory.mkdir()
+    planned = opened(directory, files, Disk())
+    assert {name: task.count for name, task in planned.tasks.items()} == {"trivia": 2, "hands": 3}
+    found = [(task, item.id, item.fields.get("answer")) for task, item in frozen_items(directory)]
+    assert found[:2] == [("trivia", "mmlu-1", "A"), ("trivia", "mmlu-2", "D")]
+    assert [task for task, _, _ in found[2:]] == ["hands"] * 3
+    assert opened(directory, files, Disk()).planned == planned.planned
+    with pytest.raises(InputError, match="only hands of game24"):
+        parse_study(STUDY.replace('"items.jsonl"', "{ generate = 3 }"), where="s")

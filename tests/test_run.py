@@ -281,7 +281,7 @@ def test_a_changed_study_is_refused_with_what_changed(tmp_path):
             b"decoding.temperature: was 0.0, is 0.7",
             b"seed: was 7, is 8",
             b"conditions.urged: was not there",
-            b"items_sha256.quiz: was ",
+            b"items.quiz: was ",
         ):
             assert said in done.stderr, done.stderr
         assert len(server.log) == asked

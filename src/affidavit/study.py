@@ -50,11 +50,17 @@ class ModelTable(_Table, frozen=True, kw_only=True):
     """Further fields of every request."""
 
 
+class Generate(_Table, frozen=True, kw_only=True):
+    """`items = { generate = 20 }`: hands of 24 that can be solved, drawn by the study's seed."""
+
+    generate: int
+
+
 class TaskTable(_Table, frozen=True, kw_only=True):
     """`[tasks.NAME]`: items and the contract that reads the answers."""
 
     contract: str
-    items: str
+    items: str | Generate
     options: str = "A-D"
 
 
@@ -111,7 +117,7 @@ def parse_study(text: str, *, where: str) -> Study:
     return study
 
 
-_TABLES = (Study, Header, ModelTable, TaskTable, ConditionTable, Decoding, Limits)
+_TABLES = (Study, Header, ModelTable, TaskTable, Generate, ConditionTable, Decoding, Limits)
 
 
 def _hint(message: str) -> str:
@@ -136,6 +142,10 @@ def _check(study: Study, *, where: str) -> None:
     for name, number in numbers.items():
         if not 0 < number < 1e9:
             raise InputError(where, expected=f"a positive, finite {name}", found=str(number))
+    for name, task in study.tasks.items():
+        if isinstance(task.items, Generate) and task.contract != "game24":
+            expected = f"a file in tasks.{name}.items: only hands of game24 are generated"
+            raise InputError(where, expected=expected, found=f"the contract {task.contract!r}")
     for name, table in study.models.items():
         _check_model(name, table, study, where=where)
 

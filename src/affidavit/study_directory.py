@@ -13,9 +13,10 @@ from pathlib import Path
 
 from affidavit.archive import bad_line, corrupt, file_sha256, read_seal, segments
 from affidavit.contract import Fields, label
-from affidavit.dataset import Item, read_items
+from affidavit.dataset import Item, is_own, items_of, read_items
 from affidavit.engines.local import Source, open_source
 from affidavit.errors import InputError, UsageError
+from affidavit.item_formats import generated_hands, rows_of
 from affidavit.plan import Plan, Task
 from affidavit.provenance import git_state, versions
 from affidavit.record import canonical, checked_line, decode
@@ -32,7 +33,8 @@ class StudyFiles:
 
     study: Study
     contracts: Mapping[str, AnyContract]
-    items: Mapping[str, Path]
+    items: Mapping[str, Path | int]
+    """The file of each task's items, or how many hands are generated."""
 
 
 def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
@@ -40,8 +42,10 @@ def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
     before = read_frozen(directory)
     if before is None and (segments(directory) or read_seal(directory) is not None):
         raise corrupt(str(directory / STUDY), "the study that the records belong to", "no such file")
-    sources = {name: file_sha256(path) for name, path in files.items.items()}
-    config = {**frozen(files.study), "contracts": _described(files.contracts), "items_sha256": sources}
+    sources = {
+        name: source if isinstance(source, int) else file_sha256(source) for name, source in files.items.items()
+    }
+    config = {**frozen(files.study), "contracts": _described(files.contracts), "items": sources}
     if before is None:
         counts = _freeze_items(directory, files, disk)
         content: Fields = {
@@ -105,7 +109,7 @@ def _freeze_items(directory: Path, files: StudyFiles, disk: Disk) -> dict[str, i
         try:
             waiting: list[bytes] = []
             for name, contract in files.contracts.items():
-                for item in read_items(_lines(files.items[name]), contract):
+                for item in _items(files.items[name], contract, files.study.study.seed):
                     counts[name] += 1
                     line = {"kind": "item", "v": 1, "task": name, "id": item.id, "item": item.fields}
                     waiting.append(checked_line(line))
@@ -121,6 +125,23 @@ def _freeze_items(directory: Path, files: StudyFiles, disk: Disk) -> dict[str, i
         disk.replace(partial, path)
         disk.sync_directory(directory)
     return counts
+
+
+def _items(source: Path | int, contract: AnyContract, seed: int) -> Iterator[Item]:
+    """The items of a file of any known format, or generated ones. Our own format is read line by line."""
+    if isinstance(source, int):
+        return items_of(generated_hands(source, seed), contract)
+    first = next(_lines(source), None) if _may_be_lines(source) else None
+    if first is not None and is_own(first[1]):
+        return read_items(_lines(source), contract)
+    with told(str(source)):
+        content = source.read_bytes()
+    return items_of(rows_of(str(source), content), contract)
+
+
+def _may_be_lines(path: Path) -> bool:
+    with open_source(path) as stream:
+        return stream.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:

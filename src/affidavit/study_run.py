@@ -21,7 +21,7 @@ from affidavit.record import canonical
 from affidavit.rows import AnyContract
 from affidavit.runner import Runner, Standing, stop_on_signals
 from affidavit.storage import Disk, told
-from affidavit.study import ModelTable, Study, parse_study
+from affidavit.study import Generate, ModelTable, Study, parse_study
 from affidavit.study_directory import StudyFiles, opened
 from affidavit.tally import Tally
 
@@ -69,8 +69,12 @@ def load(path: Path, contract: Callable[[str, str], AnyContract]) -> StudyFiles:
         name: contract(str(path.parent / task.contract) if ":" in task.contract else task.contract, task.options)
         for name, task in study.tasks.items()
     }
-    items = {name: path.parent / task.items for name, task in study.tasks.items()}
-    for name, file in items.items():
+    items: dict[str, Path | int] = {}
+    for name, task in study.tasks.items():
+        if isinstance(task.items, Generate):
+            items[name] = task.items.generate
+            continue
+        items[name] = file = path.parent / task.items
         if not file.is_file():
             raise InputError(
                 f"{path}: tasks.{name}.items", expected="a file of items", found=f"no file {str(file)!r}"
