@@ -53,7 +53,10 @@ LINE = (
     "engines.csv_files",
     "engines.parquet_files",
     "provenance",
+    "weights",
     "models.openai_compatible",
+    "models.llama_server",
+    "models.embedded",
     "models.replay",
     "study_directory",
     "runner",
@@ -75,7 +78,10 @@ TOUCHES_THE_WORLD = {
     "engines.csv_files",
     "engines.parquet_files",
     "provenance",
+    "weights",
     "models.openai_compatible",
+    "models.llama_server",
+    "models.embedded",
     "models.replay",
     "study_directory",
     "runner",
@@ -176,7 +182,14 @@ def test_only_commands_and_heavy_libraries_are_imported_late():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 late.update((name, module) for module in imported(node))
-    assert {name for name, _ in late} <= {"cli", "contracts.pattern", "engines.local", "item_formats"}
+    assert {name for name, _ in late} <= {
+        "cli",
+        "contracts.pattern",
+        "engines.local",
+        "item_formats",
+        "weights",
+        "models.llama_server",
+    }
     assert {module for name, module in late if name == "engines.local"} == {"affidavit.choice_lines"}
     for few_need_it in ("contracts.pattern", "item_formats"):
         assert {module for name, module in late if name == few_need_it} == {"polars"}

