@@ -32,7 +32,7 @@ def _end_with_whoever_started_us() -> None:
 
 
 def _served(file: str, *, slots: int, context: int, threads: int) -> object:
-    import xllamacpp  # type: ignore[import-untyped]  # noqa: PLC0415 - not every installation has it
+    import xllamacpp  # noqa: PLC0415 - not every installation has it
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = file
