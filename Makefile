@@ -48,7 +48,7 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv"; \
 	  exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded,hf]'
 	@touch $@
 
 clean:

@@ -35,7 +35,7 @@ from affidavit.model import Completion
 from affidavit.runner import Standing
 from affidavit.storage import Disk
 from affidavit.study_directory import frozen_items, opened
-from affidavit.study_run import load
+from affidavit.study_files import load
 from columns import MEASURE, Cost
 from contracts import sentence
 from mock_server import ANSWER

@@ -91,9 +91,13 @@ def _become(order: dict) -> None:
 
 if __name__ == "__main__":
     import affidavit.choice_lines
+    import affidavit.dry_run
     import affidavit.engines.csv_files
     import affidavit.engines.parquet_files
     import affidavit.progress
+    import affidavit.run_progress
+    import affidavit.run_report
+    import affidavit.starter
     import affidavit.study_run
     import affidavit.summary
     import affidavit.user_contract

@@ -12,6 +12,7 @@ PACKAGE = ROOT / "src" / "affidavit"
 # The line. A module may import what stands before it, never what stands after.
 LINE = (
     "errors",
+    "terminal",
     "contract",
     "finding",
     "strict_json",
@@ -35,15 +36,24 @@ LINE = (
     "summary",
     "archive_names",
     "user_contract",
+    "cells",
     "item_formats",
+    "hub_items",
     "dataset",
     "model",
     "chat_response",
     "prompt",
     "record",
+    "arrangement",
+    "examples",
     "study",
+    "study_check",
     "plan",
+    "flips",
+    "prompt_manifest",
+    "run_report",
     "pace",
+    "gguf_header",
     "storage",
     "lock",
     "archive",
@@ -58,17 +68,23 @@ LINE = (
     "models.llama_server",
     "models.embedded",
     "models.replay",
+    "study_files",
     "study_directory",
     "runner",
     "study_run",
+    "dry_run",
     "verify",
     "progress",
+    "run_progress",
+    "starter",
+    "models_command",
     "cli",
     "__main__",
 )
 # These touch the world; all others are pure.
 TOUCHES_THE_WORLD = {
     "user_contract",
+    "hub_items",
     "storage",
     "lock",
     "archive",
@@ -83,11 +99,16 @@ TOUCHES_THE_WORLD = {
     "models.llama_server",
     "models.embedded",
     "models.replay",
+    "study_files",
     "study_directory",
     "runner",
     "study_run",
+    "dry_run",
     "verify",
     "progress",
+    "run_progress",
+    "starter",
+    "models_command",
     "cli",
     "__main__",
 }
@@ -184,15 +205,18 @@ def test_only_commands_and_heavy_libraries_are_imported_late():
                 late.update((name, module) for module in imported(node))
     assert {name for name, _ in late} <= {
         "cli",
+        "models_command",
         "contracts.pattern",
         "engines.local",
         "item_formats",
+        "hub_items",
         "weights",
         "models.llama_server",
     }
     assert {module for name, module in late if name == "engines.local"} == {"affidavit.choice_lines"}
     for few_need_it in ("contracts.pattern", "item_formats"):
         assert {module for name, module in late if name == few_need_it} == {"polars"}
+    assert {module for name, module in late if name == "hub_items"} == {"datasets"}
 
 
 def test_every_ruling_that_is_cited_is_written_down():

@@ -17,7 +17,7 @@ from affidavit.contracts.judge import EvidenceKind
 from affidavit.contracts.mcqa import Deviation
 from affidavit.finding import Code, Flag
 from affidavit.model import PERMANENT
-from affidavit.study import parse_study
+from affidavit.study_check import parse_study
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

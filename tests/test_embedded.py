@@ -1,7 +1,6 @@
 """The embedded model, for real: llama.cpp with the SmolLM2 weights in a process of its own."""
 
 import asyncio
-import fcntl
 import os
 import re
 import signal
@@ -12,14 +11,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
 
+import aiohttp
 import pytest
 
 from affidavit import weights
-from affidavit.errors import AffidavitError, InputError, UsageError
+from affidavit.errors import InputError, UsageError
 from affidavit.model import Answer, Completion, Failure, Reason, Request
 from affidavit.models import embedded
 from affidavit.models.embedded import RESTARTS, Embedded
 from affidavit.study import Limits
+from weight_files import fetched_once
 
 ONE_OF_FOUR = 'root ::= "<answer>" [A-D] "</answer>"'
 QUESTION = "Which city is the capital of France?\n\nA. Rome\nB. Paris\nC. Oslo\nD. Bern"
@@ -27,18 +28,10 @@ QUESTION = "Which city is the capital of France?\n\nA. Rome\nB. Paris\nC. Oslo\n
 
 @pytest.fixture(scope="session")
 def smollm2() -> Path:
-    """The weights, fetched once if they are not at hand; on a build machine they must be had."""
-    try:
-        if find_spec("xllamacpp") is None:
-            raise weights.not_installed("xllamacpp")
-        weights.models_directory().mkdir(parents=True, exist_ok=True)
-        with (weights.models_directory() / ".fetching").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # several test processes fetch it once
-            return weights.pull("smollm2")
-    except AffidavitError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"no embedded model here: {error}")
+    """The weights, and the library to run them; on a build machine both must be had."""
+    if find_spec("xllamacpp") is None and not os.environ.get("CI"):
+        pytest.skip("xllamacpp is not installed")
+    return fetched_once()
 
 
 def request(text: str = QUESTION, *, seed: int = 1, grammar: str | None = None, most: int = 24) -> Request:
@@ -46,7 +39,10 @@ def request(text: str = QUESTION, *, seed: int = 1, grammar: str | None = None, 
     return Request(({"role": "user", "content": text},), decoding, seed=seed, grammar=grammar)
 
 
-def within(path: Path, do: Callable[[Embedded], Awaitable[object]], *, slots: int = 2, context: int = 512):
+Did = Callable[[Embedded], Awaitable[object]]
+
+
+def within(path: Path, do: Did, *, slots: int = 2, context: int = 512) -> object:
     """What `do` gives with the model at hand."""
 
     async def go() -> object:
@@ -54,6 +50,12 @@ def within(path: Path, do: Callable[[Embedded], Awaitable[object]], *, slots: in
             return await do(model)
 
     return asyncio.run(go())
+
+
+async def kill(model: Embedded) -> None:
+    """End the model's process as the system would."""
+    os.kill(process_of(model), signal.SIGKILL)
+    await model._served.child._process.wait()
 
 
 def process_of(model: Embedded) -> int:
@@ -94,6 +96,32 @@ def test_without_the_library_it_says_what_to_install(tmp_path, monkeypatch):
         within(tmp_path / "m.gguf", lambda model: model.reachable())
 
 
+def test_weights_that_are_not_there_are_told_before_anything_starts(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path))
+    with pytest.raises(InputError, match="No such file"):
+        within(tmp_path / "m.gguf", lambda model: model.reachable())
+
+
+def test_a_process_that_cannot_be_had_is_told(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path))
+    (tmp_path / "m.gguf").write_bytes(b"GGUF" + (3).to_bytes(4, "little") + bytes(16))
+    monkeypatch.setattr(embedded, "find_spec", lambda _: object())
+    monkeypatch.setattr(sys, "executable", "/none")
+    with pytest.raises(UsageError, match="expected a process for it, found No such file"):
+        within(tmp_path / "m.gguf", lambda model: model.reachable())
+
+
+@pytest.mark.parametrize("word", ["slots", "context", "threads"])
+def test_numbers_below_one_are_refused(word):
+    with pytest.raises(UsageError, match=rf"models\.m\.{word}: expected a number from 1 on, found 0"):
+        Embedded("m", Path("m.gguf"), Limits(), **{word: 0})
+
+
+def test_nothing_is_started_by_a_question_outside_the_block():
+    with pytest.raises(RuntimeError, match="inside `async with`"):
+        asyncio.run(Embedded("m", Path("m.gguf"), Limits()).complete(request()))
+
+
 @pytest.mark.slow
 def test_weights_that_llama_cannot_load_end_with_its_last_words(tmp_path, monkeypatch):
     pytest.importorskip("xllamacpp", reason="xllamacpp is not installed")
@@ -116,6 +144,7 @@ def test_it_answers_eight_at_once_and_says_what_it_is(smollm2):
         assert facts["sha256"] == weights.KNOWN[0].sha256
         assert facts["quantisation"] == "Q4_1 (210), F32 (61), Q8_0 (1)"
         assert model.connections == 8
+        assert (await model._served._told("GET", "/props"))["total_slots"] == 8
         return await asyncio.gather(*(model.complete(request(seed=seed)) for seed in range(8)))
 
     answers = within(smollm2, ask, slots=8)
@@ -147,20 +176,86 @@ def test_the_same_seed_gives_the_same_text_when_asked_alone(smollm2):
 
 
 @pytest.mark.slow
-def test_what_cannot_be_asked_is_a_failure_with_its_reason(smollm2):
+def test_a_question_longer_than_a_slot_is_a_failure_with_its_reason(smollm2):
     async def ask(model: Embedded) -> list[Answer]:
-        return [
-            await model.complete(request("word " * 2000)),
-            await model.complete(request(grammar="root ::= (")),
-            await model.complete(request()),
-        ]
+        before = process_of(model)
+        answers = [await model.complete(request("word " * count)) for count in (2000, 600, 300)]
+        assert process_of(model) == before
+        return answers
 
-    too_long, bad, fine = within(smollm2, ask)
-    assert too_long.reason is Reason.CONTEXT_OVERFLOW
-    assert "512 tokens" in too_long.detail, "the context is that of one slot"
-    assert bad.reason is Reason.BAD_REQUEST
-    assert "grammar" in bad.detail
+    *too_long, fine = within(smollm2, ask)
+    for each in too_long:
+        assert each.reason is Reason.CONTEXT_OVERFLOW
+        assert "512 tokens" in each.detail, "the context is that of one slot"
     assert isinstance(fine, Completion)
+
+
+@pytest.mark.slow
+def test_a_bad_grammar_is_a_bad_request_and_the_process_lives_on(smollm2):
+    async def ask(model: Embedded) -> list[Answer]:
+        before = process_of(model)
+        answers = [await model.complete(request(grammar=each)) for each in BAD_GRAMMARS]
+        answers += [await model.complete(request(grammar=each, most=4)) for each in DEEP_GRAMMARS]
+        await asyncio.sleep(0.2)
+        assert process_of(model) == before
+        assert model._served.child.runs
+        return answers
+
+    answers = within(smollm2, ask)
+    for each in answers[: len(BAD_GRAMMARS)]:
+        assert each.reason is Reason.BAD_REQUEST
+        assert "grammar" in each.detail
+    assert all(each.text == "a" for each in answers[len(BAD_GRAMMARS) :])
+
+
+BAD_GRAMMARS = (
+    "",
+    "\0",
+    "# nothing",
+    "root ::= (",
+    'other ::= "a"',
+    'root ::= root "a"',
+    "root ::= other",
+    "root ::= [",
+    "root ::= " + "(" * 200_000,
+    "root ::= r0\n" + "\n".join(f"r{n} ::= r{n + 1}" for n in range(100_000)),
+)
+DEEP_GRAMMARS = (
+    "root ::= " + "(" * 4000 + '"a"' + ")" * 4000,
+    "root ::= r0\n" + "\n".join(f"r{n} ::= r{n + 1}" for n in range(3998)) + '\nr3998 ::= "a"',
+)
+
+
+@pytest.mark.slow
+def test_the_context_is_what_llama_gives_not_what_was_asked(smollm2):
+    async def ask(model: Embedded) -> object:
+        return model.facts()["context"]
+
+    assert within(smollm2, ask, slots=1, context=100) == 256
+    assert within(smollm2, ask, slots=1, context=20_000) == 8192
+
+
+@pytest.mark.slow
+def test_nobody_else_on_this_machine_can_ask_or_look(smollm2):
+    async def ask(model: Embedded) -> list[int]:
+        address, found = model._served.session._base_url, []
+        async with aiohttp.ClientSession(address) as stranger:
+            for path in ("/props", "/slots", "/v1/models", "/apply-template", "/v1/chat/completions"):
+                async with stranger.request("POST" if "/v1/c" in path else "GET", path, json={}) as response:
+                    found.append(response.status)
+        async with model._served.session.get("/slots") as response:
+            assert response.status == 501, "not even with the key"
+        return found
+
+    assert set(within(smollm2, ask, slots=1)) == {401}
+
+
+@pytest.mark.slow
+def test_it_starts_in_a_directory_with_files_named_like_python_s(smollm2, tmp_path, monkeypatch):
+    for name in ("threading", "xllamacpp", "affidavit"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.chdir(tmp_path)
+    assert within(smollm2, lambda model: model.reachable(), slots=1) is None
 
 
 @pytest.mark.slow
@@ -174,6 +269,55 @@ def test_the_rendered_prompt_shows_what_the_template_adds(smollm2):
     assert added.endswith("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n")
     assert "Be brief." in given
     assert "SmolLM" not in given
+
+
+@pytest.mark.slow
+def test_every_completion_has_its_rendered_prompt_made_once(smollm2, monkeypatch):
+    real, asked = embedded._Served.render, []
+
+    async def noted(served, messages) -> str | Failure:
+        asked.append(messages)
+        return await real(served, messages)
+
+    async def ask(model: Embedded) -> list[Answer]:
+        same = [model.complete(request("Hi", seed=seed, most=2)) for seed in range(6)]
+        return await asyncio.gather(*same, model.complete(request("Who are you?", most=2)))
+
+    monkeypatch.setattr(embedded._Served, "render", noted)
+    *same, other = within(smollm2, ask)
+    prompts = {each.rendered_prompt for each in same}
+    assert len(prompts) == 1
+    prompt = prompts.pop()
+    assert prompt.startswith("<|im_start|>system\nYou are a helpful AI assistant named SmolLM"), (
+        "the template's own"
+    )
+    assert prompt.endswith("<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n")
+    assert "Who are you?" in other.rendered_prompt
+    assert len(asked) == 2
+
+
+@pytest.mark.slow
+def test_as_many_prompts_are_kept_as_are_of_use(smollm2):
+    async def ask(model: Embedded) -> list[str]:
+        for number in range(70):
+            await model.render(({"role": "user", "content": str(number)},))
+        await model.render(({"role": "user", "content": "6"},))  # the oldest that is left becomes the newest
+        await model.render(({"role": "user", "content": "70"},))
+        return [key[0][0][1] for key in model._prompts]
+
+    kept = within(smollm2, ask, slots=1)
+    assert kept == [str(number) for number in (*range(8, 70), 6, 70)]
+
+
+@pytest.mark.slow
+def test_an_answer_stays_when_its_prompt_cannot_be_rendered(smollm2, monkeypatch):
+    async def refused(*_) -> Failure:
+        return Failure(Reason.BAD_REQUEST, "no")
+
+    monkeypatch.setattr(embedded._Served, "render", refused)
+    answer = within(smollm2, lambda model: model.complete(request()), slots=1)
+    assert isinstance(answer, Completion)
+    assert answer.rendered_prompt is None
 
 
 # --- ending ---
@@ -202,17 +346,55 @@ def test_a_killed_process_fails_what_was_open_and_is_started_again(smollm2):
 def test_a_process_that_keeps_dying_is_given_up(smollm2):
     async def ask(model: Embedded) -> Answer:
         for _ in range(RESTARTS):
-            os.kill(process_of(model), signal.SIGKILL)
-            await model._served.child._process.wait()
+            await kill(model)
             assert await model.reachable() is None
-        os.kill(process_of(model), signal.SIGKILL)
-        await model._served.child._process.wait()
+        await kill(model)
         return await model.complete(request())
 
     answer = within(smollm2, ask, slots=1)
     assert answer.reason is Reason.CONNECTION
     assert "ended 4 times in a row" in answer.detail
     assert answer.may_pass, "another run may do better"
+
+
+@pytest.mark.slow
+def test_weights_that_changed_during_the_run_are_not_loaded_again(smollm2, tmp_path):
+    path = tmp_path / "m.gguf"
+    path.symlink_to(smollm2)
+
+    async def ask(model: Embedded) -> Answer:
+        await kill(model)
+        path.unlink()
+        path.write_bytes(b"GGUF" + (3).to_bytes(4, "little") + bytes(16))
+        return await model.complete(request())
+
+    answer = within(path, ask, slots=1)
+    assert answer.reason is Reason.CONNECTION
+    assert "the file has changed" in answer.detail
+
+
+@pytest.mark.slow
+def test_an_end_during_a_restart_leaves_no_process_and_none_is_started_later(smollm2, monkeypatch):
+    real, begun = embedded._Child.address, []
+
+    async def noted(child) -> str:
+        begun.append(child._process.pid)
+        return await real(child)
+
+    async def go() -> None:
+        async with Embedded("m", smollm2, Limits(), slots=1) as model:
+            await kill(model)
+            monkeypatch.setattr(embedded._Child, "address", noted)
+            restarting = asyncio.create_task(model.complete(request()))
+            while not begun:
+                await asyncio.sleep(0.001)
+        await restarting
+        with pytest.raises(RuntimeError, match="inside `async with`"):
+            await model.complete(request())
+
+    asyncio.run(go())
+    assert len(begun) == 1
+    assert gone(begun[0])
 
 
 PARENT = """

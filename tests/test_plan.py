@@ -5,15 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import MultipleChoice, game24
-from affidavit.dataset import Item, read_items
+from affidavit.dataset import Item, items_of, read_items
 from affidavit.errors import InputError
 from affidavit.model import Completion, Failure, Reason
 from affidavit.pace import Pace
-from affidavit.plan import Plan, Task
+from affidavit.plan import Plan
 from affidavit.storage import Disk
-from affidavit.study import changes, frozen, parse_study, seed_of
+from affidavit.study import changes, frozen, seed_of
+from affidavit.study_check import parse_study
 from affidavit.study_directory import frozen_items, opened
-from affidavit.study_run import load
+from affidavit.study_files import load
 
 STUDY = """
 [study]
@@ -43,7 +44,7 @@ ITEM = Item("q1", {"question": "Two?", "options": ["1", "2", "3", "4"], "answer"
 
 
 def plan(text: str = STUDY) -> Plan:
-    return Plan(parse_study(text, where="study.toml"), [Task("trivia", MultipleChoice(), 1)])
+    return Plan(parse_study(text, where="study.toml"), {"trivia": MultipleChoice()}, {"trivia": 1}, {})
 
 
 WRONG = {
@@ -57,7 +58,9 @@ WRONG = {
     "an endless limit": (STUDY + "[limits]\nattempt = inf\n", "finite limits.attempt"),
     "no sample": (STUDY.replace("samples = 2", "samples = 0"), "decoding.samples"),
     "a grammar for a server that takes none": (
-        STUDY.replace('preamble = "Please."', "constrained = true"), "llamacpp",
+        STUDY.replace('preamble = "Please."', "constrained = true").replace(
+            '"items.jsonl"', '"items.jsonl"\nconditions = ["polite"]'
+        ), "takes no grammar",
     ),
 }  # fmt: skip
 
@@ -102,14 +105,14 @@ BAD_ITEMS = {
 def test_an_item_that_does_not_fit_is_refused(name):
     """Ruling M3."""
     with pytest.raises(InputError, match=r"items\.jsonl:3"):
-        list(read_items([("items.jsonl:3", BAD_ITEMS[name])], MultipleChoice()))
+        list(items_of(read_items([("items.jsonl:3", BAD_ITEMS[name])]), MultipleChoice()))
 
 
 def test_ids_are_unique():
     hand = '{"id": 1, "numbers": [4, 9, 10, 13]}'
-    assert next(read_items([("f:1", hand)], game24)).id == "1"
+    assert next(items_of(read_items([("f:1", hand)]), game24))[1].id == "1"
     with pytest.raises(InputError, match="f:2"):
-        list(read_items([("f:1", hand), ("f:2", hand)], game24))
+        list(items_of(read_items([("f:1", hand), ("f:2", hand)]), game24))
 
 
 def test_every_question_has_a_key_of_its_own():
@@ -117,7 +120,7 @@ def test_every_question_has_a_key_of_its_own():
     questions = [
         each for model in ("one", "two") for each in planned.questions(planned.tasks["trivia"], ITEM, model)
     ]
-    assert planned.planned == {"trivia": 8} == {"trivia": len({each.key for each in questions})}
+    assert sum(planned.planned.values()) == 8 == len({each.key for each in questions})
     free, polite = (
         [each for each in questions if each.condition == name and each.model == "one"]
         for name in ("free", "polite")
@@ -147,9 +150,9 @@ def test_records_say_everything_but_the_day():
     question = next(planned.questions(planned.tasks["trivia"], ITEM, "one"))
     response = planned.response(question, Completion("<answer>B</answer>", "stop", None, {"prompt_tokens": 3}))
     assert list(response) == [
-        "kind", "key", "study", "task", "item_id", "model", "condition", "sample", "prompt_sha256", "contract",
-        "contract_params", "raw_output", "protocol_compliant", "extracted_answer", "deviation", "correct", "keyed",
-        "finish_reason", "reasoning", "usage",
+        "kind", "key", "study", "task", "item_id", "model", "condition", "sample", "prompt_sha256",
+        "grammar_sha256", "raw_output", "contract", "contract_params", "protocol_compliant", "extracted_answer",
+        "deviation", "correct", "keyed", "finish_reason", "reasoning", "rendered_prompt", "usage",
     ]  # fmt: skip
     assert (response["correct"], response["keyed"], response["contract"]) == (True, True, "mcqa/1")
     failure = planned.failure(question, Failure(Reason.TIMEOUT, "after 3 s"))

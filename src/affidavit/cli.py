@@ -7,9 +7,11 @@ at once.
 import difflib
 import gc
 import json
+import os
 import shlex
 import signal
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -20,8 +22,13 @@ import click
 
 from affidavit import __version__
 from affidavit.errors import AffidavitError, UsageError
+from affidavit.models_command import models
+from affidavit.terminal import plain_lines
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from affidavit.contract import Fields
     from affidavit.engines.local import Result, Source
     from affidavit.progress import Progress
     from affidavit.rows import AnyContract, RowReader
@@ -38,7 +45,7 @@ class _Commands(click.Group):
         try:
             return super().invoke(context)
         except AffidavitError as error:
-            click.echo(f"affidavit: {_printable(str(error))}", err=True)
+            click.echo(f"affidavit: {plain_lines(str(error))}", err=True)
             context.exit(error.exit_code)
         except BrokenPipeError:
             # The reader of our output has gone (`| head`): that is its right, and no failure of ours.
@@ -126,20 +133,59 @@ def read(
     sys.exit(ENDED_WITH_FAILURES if result.tally.unread else DONE)
 
 
+@cli.command()
+@click.argument("directory", type=click.Path(path_type=Path), default=".")
+def init(directory: Path) -> None:
+    """Write a study to start from.
+
+    DIRECTORY, here unless given, gets study.toml, with a comment on every line that matters, and a few
+    questions. The study runs as it is; nothing that is there already is written over.
+
+    \b
+    Example:
+      affidavit init my-study && cd my-study && affidavit run study.toml --dry-run
+
+    \b
+    Exit codes: 0 written; 2 a study is there already; 5 the disk refused.
+    """
+    from affidavit.starter import write_starter
+
+    paths = write_starter(directory)
+    for path in paths:
+        click.echo(plain_lines(f"wrote {path}"))
+    click.echo(plain_lines(f"next: {shlex.join(['affidavit', 'run', str(paths[0]), '--dry-run'])}"))
+
+
 @cli.command(no_args_is_help=True)
 @click.argument("study", type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="The study's directory; ./<study name> unless given.")
+@click.option("--dry-run", is_flag=True, help="Print what would be asked, with tokens and cost; ask nothing.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="Ask about the first N items of each task only.", metavar="N"
+)
+@click.option("--model", "models", multiple=True, help="Ask this model only; may be given more than once.")
 @click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def run(study: Path, out: Path | None, *, retry_failed: bool, as_json: bool) -> None:
+def run(
+    study: Path,
+    out: Path | None,
+    limit: int | None,
+    models: tuple[str, ...],
+    *,
+    dry_run: bool,
+    retry_failed: bool,
+    as_json: bool,
+) -> None:
     """Run a study: ask, keep everything, read.
 
     STUDY is a TOML file. Run it again to go on: only what is pending, or failed in a way that may pass, is
-    asked. Whatever came back is kept for good in the study's directory.
+    asked. Whatever came back is kept for good in the study's directory. With --limit or --model the rest
+    stays pending, and a later run asks it.
 
     \b
     Examples:
-      affidavit run study.toml
+      affidavit run study.toml --dry-run
+      affidavit run study.toml --limit 5
       affidavit run study.toml --out runs/first --json
 
     \b
@@ -147,20 +193,47 @@ def run(study: Path, out: Path | None, *, retry_failed: bool, as_json: bool) -> 
     pending; 5 the disk refused or the archive is broken; 6 another run holds the directory;
     130, 143 stopped by a signal.
     """
-    from affidavit.progress import RunProgress
-    from affidavit.study_run import Options, load, run_study
+    from affidavit.dry_run import dry_run as plan_only
+    from affidavit.dry_run import left_out
+    from affidavit.run_progress import RunProgress
+    from affidavit.study_files import load
+    from affidavit.study_run import Options, run_study
 
-    files = load(study, _task_contract)
+    files = load(study, _task_contract, with_weights=not dry_run)
+    for name in models:
+        if name not in files.study.models:
+            hint = _nearest(name, files.study.models)
+            raise UsageError("--model", expected=", ".join(files.study.models), found=repr(name), hint=hint)
+    if dry_run:
+        planned = plan_only(files, first_items=limit, models=models)
+        _print(planned.as_json() if as_json else planned.as_table())
+        sys.exit(DONE)
     # What is loaded stays, and requests leave little behind: look for garbage rarely.
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
-    with RunProgress(sys.stderr) as line:
-        ended = run_study(files, Options(out, study.parent, retry_failed, line.tell))
+    for line in left_out(files.study):
+        click.echo(f"note: {line}", err=True)
+    with RunProgress(sys.stderr) as progress:
+        ended = run_study(files, Options(out, retry_failed, limit, models, progress.tell))
     _report_run(ended, _again(study, out), as_json=as_json)
     if ended.signal is not None:
         sys.exit(128 + ended.signal)
     open_ones = sum(tally.failed + tally.pending + tally.unread for tally in ended.tallies.values())
     sys.exit(ENDED_WITH_FAILURES if open_ones else DONE)
+
+
+def _print(what: "Fields | RenderableType") -> None:
+    """JSON values, or tables as wide as the terminal; as wide as they need to be where there is none."""
+    if isinstance(what, dict):
+        click.echo(json.dumps(what, indent=2))
+        return
+    from rich.console import Console
+
+    wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200
+    console = Console(width=wide, highlight=False)
+    with console.capture() as captured:
+        console.print(what)
+    click.echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
 
 
 def _again(study: Path, out: Path | None) -> str:
@@ -169,28 +242,25 @@ def _again(study: Path, out: Path | None) -> str:
 
 
 def _report_run(ended: "Ended", again: str, *, as_json: bool) -> None:
-    from affidavit.summary import figures, text
+    from affidavit import run_report
 
-    names = ended.contracts
     if as_json:
-        tasks = {name: figures(tally, names[name], {}) for name, tally in ended.tallies.items()}
         facts = {"directory": str(ended.directory), "root_sha256": ended.root_sha256, "asked": ended.asked}
-        click.echo(json.dumps({**facts, "stopped": ended.stopped, "tasks": tasks}, indent=2))
+        _print({**facts, "stopped": ended.stopped, **run_report.as_json(ended.standings)})
     else:
-        for name, tally in ended.tallies.items():
-            click.echo(_printable(f"{name}, {text(tally, names[name])}\n"))
+        _print(run_report.as_tables(ended.standings))
         if not ended.asked and ended.stopped is None:
             click.echo(f"nothing to do: {_what_is_left(ended)}")
-        click.echo(_printable(f"sealed in {ended.directory}, digest {ended.root_sha256[:16]}…"))
+        click.echo(plain_lines(f"sealed in {ended.directory}, digest {ended.root_sha256[:16]}…"))
     for said, count in ended.details:
-        click.echo(f"note: {count:,} failed with {_printable(said)}", err=True)
+        click.echo(f"note: {count:,} failed with {plain_lines(said)}", err=True)
     left = sum(tally.failed + tally.pending for tally in ended.tallies.values())
     if ended.stopped:
-        click.echo(f"affidavit: {_printable(ended.stopped)}", err=True)
+        click.echo(f"affidavit: {plain_lines(ended.stopped)}", err=True)
     if left:
-        click.echo(_printable(f"{left:,} without an answer; to go on: {again}"), err=True)
+        click.echo(plain_lines(f"{left:,} without an answer; to go on: {again}"), err=True)
     elif not as_json:
-        click.echo(_printable(f"to check it: affidavit verify {ended.directory}"))
+        click.echo(plain_lines(f"to check it: affidavit verify {ended.directory}"))
 
 
 def _what_is_left(ended: "Ended") -> str:
@@ -202,12 +272,15 @@ def _what_is_left(ended: "Ended") -> str:
 
 @cli.command(no_args_is_help=True)
 @click.argument("directory", type=click.Path(path_type=Path))
+@click.option(
+    "--study", type=click.Path(path_type=Path), help="The study file, where the study has a contract of your own."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
-def verify(directory: Path, *, as_json: bool) -> None:
+def verify(directory: Path, study: Path | None, *, as_json: bool) -> None:
     """Check a study: every byte, then every reading.
 
     Checksums, numbers and digests first; then every derived field is derived again from the raw text and
-    the frozen items.
+    the frozen items. A contract from a file of its author is code: it is run only if --study says where it is.
 
     \b
     Example:
@@ -221,7 +294,7 @@ def verify(directory: Path, *, as_json: bool) -> None:
 
     from affidavit.verify import verify as check
 
-    found = check(directory, _task_contract)
+    found = check(directory, _task_contract, beside=None if study is None else study.parent)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     else:
@@ -231,13 +304,16 @@ def verify(directory: Path, *, as_json: bool) -> None:
         if found.torn:
             click.echo("the open segment ends in a torn tail; the next run cuts it and keeps it aside")
         if found.holder is not None:
-            click.echo(_printable(f"held by {found.holder}"))
+            click.echo(plain_lines(f"held by {found.holder}"))
         click.echo("every checksum fits; every field follows from its raw text" if not found.differing else "")
     for difference in found.differences:
-        click.echo(_printable(difference), err=True)
+        click.echo(plain_lines(difference), err=True)
     if found.differing:
         click.echo(f"affidavit: {found.differing:,} records do not follow from their raw text", err=True)
         sys.exit(STORAGE)
+
+
+cli.add_command(models)
 
 
 def _kind(paths: tuple[Path, ...], out: Path | None) -> str:
@@ -327,13 +403,17 @@ def _contract(name: str, options: str | None) -> "AnyContract":
 
         with redirect_stdout(sys.stderr):
             return load_contract(name)
-    nearest = difflib.get_close_matches(name, BUILT_IN, 1)
     raise UsageError(
         "CONTRACT",
         expected="mcqa, game24, judge, text or my_file.py:name",
         found=repr(name),
-        hint=f"Did you mean {nearest[0]}?" if nearest else "",
+        hint=_nearest(name, BUILT_IN),
     )
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    found = difflib.get_close_matches(name, known, 1)
+    return f"Did you mean {found[0]}?" if found else ""
 
 
 def _task_contract(name: str, options: str) -> "AnyContract":
@@ -375,9 +455,9 @@ def _report(result: "Result", reader: "RowReader", *, as_json: bool, rows_on_std
         summary = json.dumps(figures(result.tally, name, dict(reader.contract.params)), indent=2)
     else:
         summary = text(result.tally, name, EVALUATIONS if isinstance(reader.contract, Judge) else Words())
-    click.echo(_printable(summary), err=rows_on_stdout)
+    click.echo(plain_lines(summary), err=rows_on_stdout)
     for note in _notes(result, reader):
-        click.echo(f"note: {_printable(note)}", err=True)
+        click.echo(f"note: {plain_lines(note)}", err=True)
 
 
 def _notes(result: "Result", reader: "RowReader") -> list[str]:
@@ -391,11 +471,6 @@ def _notes(result: "Result", reader: "RowReader") -> list[str]:
         notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")
     notes.extend(f"{count:,} unread: {error}" for error, count in result.tally.errors.most_common(5))
     return notes
-
-
-def _printable(text: str) -> str:
-    """The text without control characters, which could command a terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in text)
 
 
 def _silence_output() -> None:

@@ -8,6 +8,7 @@ An item that does not fit its contract is refused before the first request (ruli
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 
 from affidavit.contract import Fields
@@ -15,6 +16,7 @@ from affidavit.contracts.game24 import Game24
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.errors import InputError
 from affidavit.finding import shown
+from affidavit.item_formats import LETTERS
 from affidavit.jsonl import decode_row
 from affidavit.rows import RAW_OUTPUT, AnyContract, layout_of
 
@@ -28,13 +30,18 @@ class Item:
     """Question, options, answer or numbers and target; whatever else the row held stays with them."""
 
 
-def read_items(lines: Iterable[tuple[str, str]], contract: AnyContract) -> Iterator[Item]:
-    """The items of JSON Lines, given as place and text of each line; refused if one does not fit the contract."""
-    return items_of(((where, decode_row(line, where=where)) for where, line in lines), contract)
+def read_items(lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Fields]]:
+    """Place and fields of JSON Lines of our own shape, given as place and text of each line."""
+    return ((where, decode_row(line, where=where)) for where, line in lines)
 
 
-def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Iterator[Item]:
-    """The items of rows of our own shape, given as place and fields; refused if one does not fit the contract."""
+def items_of(
+    rows: Iterable[tuple[str, Fields]], contract: AnyContract, *, auto_options: bool = False
+) -> Iterator[tuple[str, Item]]:
+    """Place and item of rows of our own shape; refused if one does not fit the contract.
+
+    With `auto_options` each item is read by the option set that its options make (ruling M3).
+    """
     seen = _Ids()
     for where, row in rows:
         item_id = row.pop("id", None)
@@ -45,8 +52,27 @@ def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Itera
         if not seen.is_new(item_id):
             hint = "Answers are kept by id: each item needs its own."
             raise InputError(where, expected="an 'id' that no other item has", found=shown(item_id), hint=hint)
+        if auto_options:
+            contract = contract_for(_count_of(row.get("options"), where=where))
         check(row, contract, where=where)
-        yield Item(item_id, row)
+        yield where, Item(item_id, row)
+
+
+@cache
+def contract_for(count: int) -> MultipleChoice:
+    """Multiple choice over so many options.
+
+    >>> contract_for(3).options
+    'A-C'
+    """
+    return MultipleChoice(f"A-{LETTERS[count - 1]}")
+
+
+def _count_of(options: object, *, where: str) -> int:
+    if not isinstance(options, list) or not 2 <= len(options) <= len(LETTERS):
+        expected = f"a list of 2 to {len(LETTERS)} texts in 'options'"
+        raise InputError(where, expected=expected, found=shown(options))
+    return len(options)
 
 
 class _Ids:
@@ -105,5 +131,5 @@ def _check_options(options: object, contract: MultipleChoice, *, where: str) -> 
             where,
             expected=f"{len(contract.letters)} options, as {contract.options} says",
             found=f"{len(options)} options",
-            hint='Give the task another option set, for example options = "A-E".',
+            hint='Give the task another option set: options = "A-E", or "auto" where each item has its own.',
         )

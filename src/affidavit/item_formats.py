@@ -29,16 +29,16 @@ format is refused. So is whatever could be read in two ways. The rules, where th
 - *Text* is UTF-8, with or without a byte order mark. A table's list in a cell is JSON or Python.
 """
 
-import ast
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain, combinations_with_replacement, islice, takewhile
 from math import isfinite, isnan
 
+from affidavit.cells import list_in_cell
 from affidavit.contract import Fields
 from affidavit.errors import InputError, UsageError
 from affidavit.expression import solve
@@ -51,8 +51,8 @@ SOLVABLE_HANDS = 1362
 """Hands of four numbers from 1 to 13 that make 24."""
 TARGET = 24
 
-_Placed = tuple[str, int, Fields]
-"""Place, number and fields of a row as the file has it."""
+Placed = tuple[str, int, Fields]
+"""Place, number and fields of a row as it was published."""
 
 
 def rows_of(name: str, content: bytes) -> Iterator[tuple[str, Fields]]:
@@ -62,14 +62,24 @@ def rows_of(name: str, content: bytes) -> Iterator[tuple[str, Fields]]:
     [('mmlu.csv:row 1', {'id': 'mmlu-1', 'question': 'Two and two?', 'options': ['3', '4', '5', '6'],
                          'answer': 'B', 'metadata': {}})]
     """
+    yield from items_of_rows(name, _rows(name, content), id_prefix=_stem(name))
+
+
+def items_of_rows(name: str, rows: Iterable[Placed], *, id_prefix: str) -> Iterator[tuple[str, Fields]]:
+    """Place and item of every row of one source; a row without an id gets the prefix and its number.
+
+    >>> row = {"question": "Two and two?", "choices": ["3", "4"], "answer": 1}
+    >>> [item["id"] for _, item in items_of_rows("sums", [("sums:row 1", 1, row)], id_prefix="sums")]
+    ['sums-1']
+    """
     first: Format | None = None
     places: dict[object, str] = {}
-    for where, number, fields in _rows(name, content):
+    for where, number, fields in rows:
         told = _format_of(fields)
         if told is None or (first is not None and told is not first):
             raise _unknown(where, f"the fields {shown(list(fields))}", first)
         first = told
-        row = told.read(dict(fields), where).row(where, f"{_stem(name)}-{number}")
+        row = told.read(dict(fields), where).row(where, f"{id_prefix}-{number}")
         if row["id"] in places:
             hint = f"Answers are kept by id, and {places[row['id']]} has this one already."
             raise InputError(where, expected="an id that no other row has", found=shown(row["id"]), hint=hint)
@@ -119,7 +129,7 @@ _JSON_LINES = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]')
 _JSON_LIST = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+[{\]]")
 
 
-def _rows(name: str, content: bytes) -> Iterator[_Placed]:
+def _rows(name: str, content: bytes) -> Iterator[Placed]:
     if content.startswith(b"PAR1"):
         return _parquet_rows(name, content)
     text = _text(name, content)
@@ -154,7 +164,7 @@ def _text(name: str, content: bytes) -> str:
         ) from error
 
 
-def _parquet_rows(name: str, content: bytes) -> Iterator[_Placed]:
+def _parquet_rows(name: str, content: bytes) -> Iterator[Placed]:
     import polars as pl  # noqa: PLC0415 - few files need it, and it is slow to import
 
     try:
@@ -165,14 +175,14 @@ def _parquet_rows(name: str, content: bytes) -> Iterator[_Placed]:
         yield f"{name}:row {number}", number, row
 
 
-def _json_lines(name: str, text: str) -> Iterator[_Placed]:
+def _json_lines(name: str, text: str) -> Iterator[Placed]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             where = f"{name}:{number}"
             yield where, number, decode_row(line, where=where)
 
 
-def _json_list(name: str, text: str) -> Iterator[_Placed]:
+def _json_list(name: str, text: str) -> Iterator[Placed]:
     try:
         rows = json.loads(text, strict=False)
     except (ValueError, RecursionError) as error:
@@ -191,7 +201,7 @@ _PLAIN_MMLU = ["question", "A", "B", "C", "D", "answer"]
 """The columns of MMLU's own files, which have no header."""
 
 
-def _csv_rows(name: str, text: str) -> Iterator[_Placed]:
+def _csv_rows(name: str, text: str) -> Iterator[Placed]:
     delimiter, header = _layout(name, text)
     records = _records(name, text, delimiter, first=1 if header is None else 0)
     if header is not None:
@@ -390,21 +400,9 @@ def _json_value(value: object, where: str) -> object:
     return str(value)
 
 
-# A Python text as `repr` writes it. Two of them side by side, as numpy prints lists, would be one to Python.
-_ESCAPE = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})"
-_PLAIN = r"\\\0\n\r\ud800-\udfff"
-_LITERAL = f"(?:'(?:[^'{_PLAIN}]|{_ESCAPE})*+'|\"(?:[^\"{_PLAIN}]|{_ESCAPE})*+\")"
-_PYTHON_LIST = re.compile(rf"\s*+\[[ \n]*+{_LITERAL}(?:[ \n]*+,[ \n]*+{_LITERAL})*+[ \n]*+\]\s*+")
-
-
 def _listed(value: object, name: str, where: str) -> list[object]:
     """The list in a field, or in the text of a table's cell."""
-    found: object = value
-    if isinstance(value, str):
-        try:
-            found = json.loads(value)
-        except (ValueError, RecursionError):
-            found = ast.literal_eval(value.strip()) if _PYTHON_LIST.fullmatch(value) else value
+    found = list_in_cell(value) if isinstance(value, str) else value
     if isinstance(found, list):
         _count(found, where)
         return found

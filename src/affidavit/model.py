@@ -37,6 +37,8 @@ class Completion:
     reasoning: str | None = None
     """Thinking that the server returned apart from the text (ruling C7)."""
     usage: Mapping[str, int] | None = None
+    rendered_prompt: str | None = None
+    """The prompt as the model's own template made it, where that is known."""
 
 
 class Reason(StrEnum):

@@ -1,18 +1,32 @@
 """The plan of a study: every question, made when its turn comes, with the key that its answer is kept under."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from hashlib import sha256
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from affidavit.contract import Fields, label
-from affidavit.dataset import Item
-from affidavit.model import Completion, Failure, Request
-from affidavit.prompt import Condition, messages
+from affidavit.arrangement import (
+    Arrangement,
+    OptionOrder,
+    arranged,
+    arrangement,
+    lettered,
+    own_letter,
+    shown_letter,
+    wrong_letter,
+)
+from affidavit.contract import Fields, Unread, guarded
+from affidavit.dataset import Item, contract_for
+from affidavit.errors import InputError
+from affidavit.model import Completion, Failure, Message, Request
+from affidavit.prompt import RIGHT_OPTION, WRONG_OPTION, Condition, Example, messages, template
 from affidavit.record import Kind, canonical
 from affidavit.rows import RAW_OUTPUT, AnyContract, RowReader
-from affidavit.study import Study, conditions_of, decoding_of, seed_of
+from affidavit.study import AUTO, Cell, LeftOut, Study, cells, condition_of, decoding_of, seed_of
+
+Examples = Mapping[tuple[str, str], tuple[Example, ...]]
+"""Worked examples by task and condition."""
 
 
 @dataclass(frozen=True)
@@ -22,16 +36,34 @@ class Task:
     name: str
     contract: AnyContract
     count: int
+    conditions: Mapping[str, tuple[Condition, ...]]
+    """What each model is asked under."""
+    examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
+    """Worked examples by condition."""
+    option_order: OptionOrder = "as_given"
+    auto_options: bool = False
+    """Whether each item has an option set of its own (ruling M3)."""
+    _readers: dict[int, RowReader] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def reader(self) -> RowReader:
         """The contract over rows."""
         return RowReader(self.contract)
 
-    @cached_property
-    def about(self) -> Fields:
-        """What every record says of its contract (ruling C3)."""
-        return {"contract": label(self.contract), "contract_params": dict(self.contract.params)}
+    def reader_for(self, item: Item) -> RowReader:
+        """The contract over an item's rows."""
+        if not self.auto_options:
+            return self.reader
+        count = len(cast("list[str]", item.fields["options"]))
+        if count not in self._readers:
+            self._readers[count] = RowReader(contract_for(count))
+        return self._readers[count]
+
+    def grammar(self, item: Item) -> str | Unread | None:
+        """The grammar that holds an answer to the contract; None if there is none."""
+        reader = self.reader_for(item)
+        shown = reader.layout.item(dict(item.fields), where=item.id)
+        return guarded(partial(reader.contract.grammar, shown))
 
 
 class Question(NamedTuple):
@@ -40,49 +72,99 @@ class Question(NamedTuple):
     key: str
     task: Task
     item: Item
+    """As it is shown: its options may stand in another order than its own."""
     model: str
     condition: str
     sample: int
     prompt_sha256: str
     request: Request
+    order: Arrangement | None = None
+    """Which of the item's own options stand where; None if they are as they were given."""
 
 
 class Plan:
     """All questions of a study."""
 
-    def __init__(self, study: Study, tasks: Iterable[Task]) -> None:
+    def __init__(
+        self, study: Study, contracts: Mapping[str, AnyContract], counts: Mapping[str, int], examples: Examples
+    ) -> None:
         self.study = study
-        self.tasks = {task.name: task for task in tasks}
-        self._conditions = {condition.name: condition for condition in conditions_of(study)}
+        crossed = cells(study)
+        self.cells = [cell for cell in crossed if not isinstance(cell, LeftOut)]
+        self.left_out = [cell for cell in crossed if isinstance(cell, LeftOut)]
+        self.tasks = {name: self._task(name, contracts[name], counts[name], examples) for name in study.tasks}
         self._decoding = decoding_of(study)
         self._bodies = {name: table.body for name, table in study.models.items()}
 
-    @property
-    def per_item(self) -> int:
-        """Questions that each model is asked about an item."""
-        return len(self._conditions) * self.study.decoding.samples
+    def _task(self, name: str, contract: AnyContract, count: int, examples: Examples) -> Task:
+        table, conditions = self.study.tasks[name], dict[str, tuple[Condition, ...]]()
+        for cell in self.cells:
+            if cell.task == name:
+                more = (condition_of(self.study, name, cell.condition),)
+                conditions[cell.model] = conditions.get(cell.model, ()) + more
+        return Task(
+            name,
+            contract,
+            count,
+            conditions,
+            {condition: each for (task, condition), each in examples.items() if task == name},
+            table.option_order,
+            table.contract == "mcqa" and table.options == AUTO,
+        )
 
     @property
-    def planned(self) -> dict[str, int]:
-        """Questions of each task, over all models."""
-        each = self.per_item * len(self.study.models)
-        return {name: task.count * each for name, task in self.tasks.items()}
+    def planned(self) -> dict[Cell, int]:
+        """Questions of each cell."""
+        return {cell: self.tasks[cell.task].count * self.study.decoding.samples for cell in self.cells}
+
+    def templates(self) -> Iterator[tuple[str, str, tuple[Message, ...]]]:
+        """Task, condition and conversation with its placeholders, each once."""
+        for task in self.tasks.values():
+            for condition in dict.fromkeys(each for many in task.conditions.values() for each in many):
+                examples = task.examples.get(condition.name, ())
+                yield task.name, condition.name, template(condition, task.contract, examples=examples)
 
     def questions(self, task: Task, item: Item, model: str) -> Iterator[Question]:
         """What one model is asked about one item."""
-        for condition in self._conditions.values():
+        for condition in task.conditions.get(model, ()):
             yield from self._samples(task, item, model, condition)
 
     def question(self, task: Task, item: Item, model: str, condition: str, sample: int) -> Question | None:
         """One question of the plan; None if the plan has none like it."""
-        if model not in self._bodies or condition not in self._conditions:
+        chosen = next((each for each in task.conditions.get(model, ()) if each.name == condition), None)
+        if chosen is None:
             return None
-        samples = self._samples(task, item, model, self._conditions[condition])
+        samples = self._samples(task, item, model, chosen)
         return next((each for each in samples if each.sample == sample), None)
 
     def _samples(self, task: Task, item: Item, model: str, condition: Condition) -> Iterator[Question]:
-        asked = messages(item, condition, task.contract)
-        grammar = self._grammar(task, item, condition)
+        if task.option_order == "as_given":
+            prompt = self._prompt(task, item, model, condition, None)
+            for sample in range(self.study.decoding.samples):
+                yield prompt.question(self, sample)
+            return
+        for sample in range(self.study.decoding.samples):
+            order = self._order(task, item, sample)
+            yield self._prompt(task, arranged(item, order), model, condition, order).question(self, sample)
+
+    def _order(self, task: Task, item: Item, sample: int) -> Arrangement:
+        count, seed = len(cast("list[str]", item.fields["options"])), self.study.study.seed
+        return arrangement(task.option_order, seed=seed, task=task.name, item=item.id, sample=sample, count=count)
+
+    def _prompt(
+        self, task: Task, item: Item, model: str, condition: Condition, order: Arrangement | None
+    ) -> "_Prompt":
+        contract = task.reader_for(item).contract
+        asked = messages(
+            item,
+            condition,
+            contract,
+            examples=task.examples.get(condition.name, ()),
+            letters=self._letters(task, item, order) if condition.names_options else None,
+        )
+        grammar = task.grammar(item) if condition.constrained else None
+        if isinstance(grammar, Unread):
+            raise InputError(item.id, expected="a grammar from the contract", found=grammar.error)
         said = canonical(asked)
         # The key is the digest of one JSON object with sorted names; the messages in its middle are encoded once.
         start = canonical(
@@ -94,29 +176,26 @@ class Plan:
             }
         )
         start = b"".join((start[:-1], b',"messages":', said, b","))
-        prompt = sha256(said).hexdigest()
-        for sample in range(self.study.decoding.samples):
-            seed = seed_of(self.study.study.seed, task.name, item.id, sample)
-            end = canonical({"model": model, "sample": sample, "task": task.name})[1:]
-            key = sha256(start + end).hexdigest()
-            request = Request(asked, self._decoding, seed, sample, grammar)
-            yield Question(key, task, item, model, condition.name, sample, prompt, request)
+        request = Request(asked, self._decoding, grammar=grammar)
+        return _Prompt(task, item, model, condition.name, order, request, sha256(said).hexdigest(), start)
 
-    def _grammar(self, task: Task, item: Item, condition: Condition) -> str | None:
-        if not condition.constrained:
-            return None
-        return task.contract.grammar(task.reader.layout.item(dict(item.fields), where=item.id))
+    def _letters(self, task: Task, item: Item, order: Arrangement | None) -> dict[str, str]:
+        """What the names of options stand for in a preamble; the wrong one is one option, wherever it is shown."""
+        right, count = str(item.fields["answer"]), len(cast("list[str]", item.fields["options"]))
+        own_right = right if order is None else own_letter(right, order)
+        wrong = wrong_letter(own_right, count, seed=self.study.study.seed, task=task.name, item=item.id)
+        return {RIGHT_OPTION: right, WRONG_OPTION: wrong if order is None else shown_letter(wrong, order)}
 
     def response(self, question: Question, completion: Completion) -> Fields:
         """The record of an answer: what arrived, and everything that its contract says of it."""
         return {
             "kind": Kind.RESPONSE,
             **self.identity(question),
-            **question.task.about,
             RAW_OUTPUT: completion.text,
-            **derived(question.task, question.item, completion.text),
+            **derived(question, completion.text),
             "finish_reason": completion.finish_reason,
             "reasoning": completion.reasoning,
+            "rendered_prompt": completion.rendered_prompt,
             "usage": None if completion.usage is None else dict(completion.usage),
         }
 
@@ -126,6 +205,7 @@ class Plan:
 
     def identity(self, question: Question) -> Fields:
         """What every record says of its question."""
+        grammar = question.request.grammar
         return {
             "key": question.key,
             "study": self.study.study.name,
@@ -135,10 +215,50 @@ class Plan:
             "condition": question.condition,
             "sample": question.sample,
             "prompt_sha256": question.prompt_sha256,
+            "grammar_sha256": None if grammar is None else sha256(grammar.encode()).hexdigest(),
         }
 
 
-def derived(task: Task, item: Item, raw: str) -> Fields:
-    """Every field that follows from the raw text and the item alone (ruling C2)."""
-    result = task.reader.read({**item.fields, RAW_OUTPUT: raw}, where=item.id)
-    return {**result.added, "keyed": result.has_key}
+class _Prompt(NamedTuple):
+    """What the samples of a question have in common."""
+
+    task: Task
+    item: Item
+    model: str
+    condition: str
+    order: Arrangement | None
+    request: Request
+    prompt_sha256: str
+    start: bytes
+    """Of the object whose digest is the key."""
+
+    def question(self, plan: Plan, sample: int) -> Question:
+        """One sample."""
+        seed = seed_of(plan.study.study.seed, self.task.name, self.item.id, sample)
+        end = canonical({"model": self.model, "sample": sample, "task": self.task.name})[1:]
+        key = sha256(self.start + end).hexdigest()
+        asked = self.request
+        request = Request(asked.messages, asked.decoding, seed, sample, asked.grammar)
+        return Question(
+            key,
+            self.task,
+            self.item,
+            self.model,
+            self.condition,
+            sample,
+            self.prompt_sha256,
+            request,
+            self.order,
+        )
+
+
+def derived(question: Question, raw: str) -> Fields:
+    """Every field that follows from the raw text and the item alone (ruling C2), with its contract (ruling C3)."""
+    reader = question.task.reader_for(question.item)
+    result = reader.read({**question.item.fields, RAW_OUTPUT: raw}, where=question.item.id)
+    found = {**reader.about, **result.added, "keyed": result.has_key}
+    if question.order is not None:
+        letter = result.added.get("extracted_answer")
+        found["option_order"] = lettered(question.order)
+        found["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
+    return found

@@ -4,12 +4,11 @@ Nothing is said of jobs that end within two seconds. On a terminal the line is w
 a new one comes every ten seconds.
 """
 
-from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from time import monotonic
 from typing import Self, TextIO
 
-from affidavit.tally import Tally, ranked
+from affidavit.tally import Tally
 
 SILENT_FOR = 2.0
 """Seconds."""
@@ -74,40 +73,4 @@ def progress_line(tally: Tally, seconds: float, read_bytes: int, total_bytes: in
         parts.append(f"{tally.compliant / tally.arrived:.1%} compliant")
     if total_bytes and read_bytes:
         parts.append(f"{max(0.0, seconds * (total_bytes / read_bytes - 1)):,.0f} s to go")
-    return "  ".join(parts)
-
-
-class RunProgress(StatusLine):
-    """How far a run has come."""
-
-    def __init__(self, stream: TextIO) -> None:
-        super().__init__(stream)
-        self._already: int | None = None
-
-    def tell(self, tallies: Collection[Tally]) -> None:
-        """Say where things stand, if it is time to; the first time says where they stood at the start."""
-        if self._already is None:
-            self._already = sum(tally.n - tally.pending for tally in tallies)
-        already = self._already
-        self.show(lambda seconds: run_line(tallies, seconds, already))
-
-
-def run_line(tallies: Collection[Tally], seconds: float, already: int) -> str:
-    """The line after so many seconds of a run that found some answers already there.
-
-    >>> tally = Tally(compliant=300, non_compliant=100, failed=2, pending=400, failures=Counter(timeout=2))
-    >>> run_line([tally], 4.0, 202)
-    '402 of 802 done  50/s  75.0% compliant  8 s to go  failed: 2 timeout'
-    """
-    planned, pending = sum(tally.n for tally in tallies), sum(tally.pending for tally in tallies)
-    done = planned - pending
-    rate = (done - already) / seconds
-    parts = [f"{done:,} of {planned:,} done", f"{rate:,.0f}/s"]
-    if arrived := sum(tally.arrived for tally in tallies):
-        parts.append(f"{sum(tally.compliant for tally in tallies) / arrived:.1%} compliant")
-    if rate > 0:
-        parts.append(f"{pending / rate:,.0f} s to go")
-    failures = sum((tally.failures for tally in tallies), Counter())
-    if failures:
-        parts.append("failed: " + ", ".join(f"{count:,} {reason}" for reason, count in ranked(failures)))
     return "  ".join(parts)

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, ClassVar, Protocol, cast
 
-from affidavit.contract import AnswerKey, Contract, Fields, Read, Unread, Validation, guarded
+from affidavit.contract import AnswerKey, Contract, Fields, Read, Unread, Validation, guarded, label
 from affidavit.contracts.game24 import Game24, Hand
 from affidavit.contracts.judge import NAMES, Asked, Judge
 from affidavit.contracts.mcqa import AfterThink, LastTag, MultipleChoice
@@ -317,6 +318,11 @@ class RowReader:
         if lenses and not isinstance(contract, MultipleChoice):
             raise UsageError("--lenses", expected="the contract mcqa", found=contract.name)
         self.lenses = contract.lenses if lenses and isinstance(contract, MultipleChoice) else ()
+
+    @cached_property
+    def about(self) -> Fields:
+        """What every record says of its contract (ruling C3)."""
+        return {"contract": label(self.contract), "contract_params": dict(self.contract.params)}
 
     def strict_choices(self) -> MultipleChoice | None:
         """The contract, if it is multiple choice with nothing beside it, so that texts can be read in columns.

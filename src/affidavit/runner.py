@@ -21,12 +21,13 @@ from affidavit.archive import Archive
 from affidavit.commits import GroupCommit
 from affidavit.contract import Fields
 from affidavit.errors import StorageError
+from affidavit.flips import Answers
 from affidavit.model import PERMANENT, Answer, Completion, Failure, Model, Reason
 from affidavit.pace import Pace
 from affidavit.plan import Plan, Question
 from affidavit.record import Kind
 from affidavit.storage import Disk, told
-from affidavit.study import Limits
+from affidavit.study import Cell, Limits
 from affidavit.study_directory import frozen_items
 from affidavit.tally import Tally
 
@@ -40,16 +41,19 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 
 @dataclass
 class Standing:
-    """Where every question of the plan stands: the counts, by task, and the keys that need no more asking."""
+    """Where every question of the plan stands: the counts, by cell, and the keys that need no more asking."""
 
     plan: Plan
     retry_failed: bool = False
     settled: set[bytes] = field(default_factory=set)
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[Cell, Tally] = field(default_factory=dict)
+    rendered: dict[Cell, tuple[str, str]] = field(default_factory=dict)
+    """Of each cell, the least key whose prompt is known as the model's template made it, and that prompt."""
     _failures: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.tallies = {name: Tally(pending=count) for name, count in self.plan.planned.items()}
+        self.tallies = {cell: Tally(pending=count) for cell, count in self.plan.planned.items()}
+        self.answers = Answers(self.plan.study)
 
     def load(self, fields: Mapping[str, object]) -> None:
         """A record of an earlier run."""
@@ -61,8 +65,8 @@ class Standing:
 
     def add(self, fields: Mapping[str, object]) -> None:
         """Count a record; a later one of the same key takes the place of a failure."""
-        key, name = str(fields["key"]), str(fields["task"])
-        tally = self.tallies[name]
+        key, cell = str(fields["key"]), cell_of(fields)
+        tally = self.tallies[cell]
         earlier = self._failures.pop(key, None)
         if earlier is None:
             tally.pending -= 1
@@ -75,9 +79,14 @@ class Standing:
             tally.failed += 1
             tally.failures[reason] += 1
             return
-        counted = self.plan.tasks[name].reader.layout.counted
+        counted = self.plan.tasks[cell.task].reader.layout.counted
         tally.add(fields, counted=counted, has_key=fields["keyed"] is True)
         tally.truncated += fields["finish_reason"] == "length"
+        tally.add_tokens(fields["usage"])
+        self.answers.add(cell, fields)
+        rendered = fields["rendered_prompt"]
+        if rendered is not None and (cell not in self.rendered or key < self.rendered[cell][0]):
+            self.rendered[cell] = (key, str(rendered))
 
     @property
     def open(self) -> int:
@@ -90,8 +99,25 @@ class Standing:
         return sum(tally.unread for tally in self.tallies.values())
 
     def counts(self) -> Fields:
-        """The counts of a seal, by task."""
-        return {name: tally.counts() for name, tally in self.tallies.items()}
+        """The counts of a seal, in the order of names: a frozen study does not know the order of its file."""
+        return {
+            "cells": [
+                {**cell._asdict(), **tally.counts()} for cell, tally in sorted(self.tallies.items(), key=_first)
+            ],
+            "flips": [
+                {**cell._asdict(), "control": control.condition, **flips.counts()}
+                for cell, control, flips in sorted(self.answers.flips(), key=_first)
+            ],
+        }
+
+
+def _first(of: tuple[Cell, *tuple[object, ...]]) -> Cell:
+    return of[0]
+
+
+def cell_of(fields: Mapping[str, object]) -> Cell:
+    """The cell of a record."""
+    return Cell(str(fields["task"]), str(fields["model"]), str(fields["condition"]))
 
 
 # --- the volatile facts ---
@@ -181,6 +207,7 @@ class Runner:
         standing: Standing,
         *,
         limits: Limits,
+        first_items: int | None = None,
         progress: Callable[[Standing], None] | None = None,
     ) -> None:
         self._plan = plan
@@ -188,6 +215,7 @@ class Runner:
         self._archive = archive
         self._standing = standing
         self._limits = limits
+        self._first_items = first_items
         self._progress = progress
         self._commits = GroupCommit(archive)
         self._attempts = Attempts(archive.directory, archive.disk)
@@ -207,9 +235,8 @@ class Runner:
         """Ask whatever is open; everything that came back is finished when this returns."""
         try:
             async with AsyncExitStack() as stack:
-                for model in self._models:
-                    await stack.enter_async_context(model)
-                await self._watched([worker for model in self._models for worker in self._workers(model)])
+                if await self._ready(stack):
+                    await self._watched([worker for model in self._models for worker in self._workers(model)])
         except BaseException:
             # What is there is finished as far as that is still possible; the first error is the one to tell.
             with suppress(StorageError):
@@ -219,6 +246,26 @@ class Runner:
             raise
         await self._commits.finish()
         self._attempts.close()
+
+    async def _ready(self, stack: AsyncExitStack) -> bool:
+        """Whether every model is there to be asked; a signal ends the waiting."""
+        looking = asyncio.create_task(self._first_unreachable(stack))
+        while not looking.done() and self.stopped is None:
+            await asyncio.wait([looking], timeout=0.1)
+        if not looking.done():
+            looking.cancel()
+            await asyncio.wait([looking])
+        elif (unreachable := looking.result()) is not None:
+            self.stop(unreachable)
+        return self.stopped is None
+
+    async def _first_unreachable(self, stack: AsyncExitStack) -> str | None:
+        for model in self._models:
+            await stack.enter_async_context(model)
+            failure = await model.reachable()
+            if failure is not None:
+                return f"{model.name} cannot be asked: {failure.reason}, {failure.detail}"
+        return None
 
     async def _watched(self, workers: "list[asyncio.Task[None]]") -> None:
         """Until all workers are done, one of them broke, or the time after a stop is over."""
@@ -250,8 +297,11 @@ class Runner:
             yield asyncio.create_task(self._work(model, questions, slots))
 
     def _open_questions(self, model: str) -> Iterator[Question]:
-        settled = self._standing.settled
+        settled, seen = self._standing.settled, Counter[str]()
         for name, item in frozen_items(self._archive.directory):
+            seen[name] += 1
+            if self._first_items is not None and seen[name] > self._first_items:
+                continue
             for question in self._plan.questions(self._plan.tasks[name], item, model):
                 if not settled or bytes.fromhex(question.key) not in settled:
                     yield question

@@ -7,19 +7,22 @@ is reached and how patiently may change from run to run.
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any, Literal
-from urllib.parse import urlsplit
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
+from affidavit.arrangement import OptionOrder
 from affidavit.contract import Fields
 from affidavit.errors import InputError
 from affidavit.prompt import Condition
 from affidavit.record import canonical
 
-Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter"]
+Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter", "embedded", "replay"]
+_TAKES_GRAMMAR = ("llamacpp", "vllm", "embedded", "replay")
+AUTO = "auto"
+"""The option set of a task whose items have each their own number of options (ruling M3)."""
 
 
 class _Table(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -33,21 +36,52 @@ class Header(_Table, frozen=True, kw_only=True):
     seed: int = 0
 
 
+class Price(_Table, frozen=True, kw_only=True):
+    """What a million tokens cost, in any currency: `price = { input = 0.15, output = 0.60 }`."""
+
+    input: float
+    output: float
+
+
 class ModelTable(_Table, frozen=True, kw_only=True):
-    """`[models.NAME]`: where a model is reached."""
+    """`[models.NAME]`: which model it is, and where it is reached."""
 
     base_url: str | list[str] = ""
+    embedded: str = ""
+    """Instead of an address: a model that runs here, by its name in `affidavit models`."""
+    gguf: str = ""
+    """Instead of an address: a file of weights, to run here."""
     replay: str = ""
     """Instead of an address: the directory of another study whose answers are given again."""
     model: str = ""
     """Its name at the server or in the other study; the name in this study unless given."""
-    flavour: Flavour = "openai"
+    identity: str = ""
+    """Two models of one identity are one to a judge; the name in this study unless given."""
+    flavour: Flavour | None = None
     key_env: str | None = None
     """The environment variable that holds the key; the key itself is never in a file."""
     connections: int = 32
     headers: dict[str, str] = {}
     body: dict[str, object] = {}
     """Further fields of every request."""
+    price: Price | None = None
+    slots: int = 8
+    """Embedded: questions that are answered at once."""
+    context: int = 2048
+    """Embedded: tokens of one question with its answer."""
+    threads: int = 1
+
+    @property
+    def kind(self) -> Flavour:
+        """Whose ways of speaking it has."""
+        if self.embedded or self.gguf:
+            return "embedded"
+        return "replay" if self.replay else self.flavour or "openai"
+
+    @property
+    def takes_grammar(self) -> bool:
+        """Whether its output can be held to a grammar."""
+        return self.kind in _TAKES_GRAMMAR
 
 
 class Generate(_Table, frozen=True, kw_only=True):
@@ -62,6 +96,12 @@ class TaskTable(_Table, frozen=True, kw_only=True):
     contract: str
     items: str | Generate
     options: str = "A-D"
+    option_order: OptionOrder = "as_given"
+    variants: dict[str, str] = {}
+    """Of an open task: other words around the question; each variant is a condition."""
+    models: list[str] = []
+    conditions: list[str] = []
+    """Which of the study's are asked; all unless given."""
 
 
 class ConditionTable(_Table, frozen=True, kw_only=True):
@@ -70,6 +110,12 @@ class ConditionTable(_Table, frozen=True, kw_only=True):
     preamble: str = ""
     system: str = ""
     constrained: bool = False
+    examples: str | dict[str, str] = ""
+    """A file of worked examples, or one for each task by its name."""
+    paradigm: str = ""
+    """The name of the group of conditions that it belongs to."""
+    control: str = ""
+    """The condition that flips are told against (ruling M7)."""
 
 
 class Decoding(_Table, frozen=True, kw_only=True):
@@ -105,85 +151,94 @@ class Study(_Table, frozen=True, kw_only=True):
     limits: Limits = Limits()
 
 
-def parse_study(text: str, *, where: str) -> Study:
-    """The study that a TOML text describes."""
+def decode_study(text: str, *, where: str) -> Study:
+    """The tables of a TOML text, each key of its type; what they say together is checked by `study_check`."""
     try:
-        study = msgspec.convert(tomllib.loads(text), Study)
+        return msgspec.convert(tomllib.loads(text), Study)
     except tomllib.TOMLDecodeError as error:
         raise InputError(where, expected="TOML", found=str(error)) from error
     except msgspec.ValidationError as error:
         raise InputError(where, expected="a study", found=str(error), hint=_hint(str(error))) from error
-    _check(study, where=where)
-    return study
 
 
-_TABLES = (Study, Header, ModelTable, TaskTable, Generate, ConditionTable, Decoding, Limits)
+_TABLES = (Study, Header, ModelTable, Price, TaskTable, Generate, ConditionTable, Decoding, Limits)
 
 
 def _hint(message: str) -> str:
     unknown = re.search("unknown field `(.+?)`", message)
     known = sorted({name for table in _TABLES for name in table.__struct_fields__})
-    nearest = difflib.get_close_matches(unknown[1], known, 1) if unknown else []
-    return f"Did you mean {nearest[0]}?" if nearest else ""
+    return nearest(unknown[1], known) if unknown else ""
 
 
-def _check(study: Study, *, where: str) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", study.study.name):
-        expected = "a name of letters, digits, dots, hyphens and underscores in study.name"
-        raise InputError(where, expected=expected, found=repr(study.study.name))
-    for name, many in (("models", study.models), ("tasks", study.tasks), ("conditions", study.conditions)):
-        if not many:
-            raise InputError(where, expected=f"at least one [{name}.NAME]", found="none")
-    numbers: dict[str, float] = {
-        f"limits.{name}": getattr(study.limits, name) for name in Limits.__struct_fields__
-    }
-    numbers |= {f"models.{name}.connections": table.connections for name, table in study.models.items()}
-    numbers |= {"decoding.max_tokens": study.decoding.max_tokens, "decoding.samples": study.decoding.samples}
-    for name, number in numbers.items():
-        if not 0 < number < 1e9:
-            raise InputError(where, expected=f"a positive, finite {name}", found=str(number))
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint at the known name that is most like another; empty if none is."""
+    found = difflib.get_close_matches(name, known, 1)
+    return f"Did you mean {found[0]}?" if found else ""
+
+
+# --- what crosses with what ---
+
+
+class Cell(NamedTuple):
+    """One task put to one model under one condition."""
+
+    task: str
+    model: str
+    condition: str
+
+
+class LeftOut(NamedTuple):
+    """A cell that cannot be asked, and why."""
+
+    cell: Cell
+    why: str
+
+
+def cells(study: Study, *, only: str | None = None) -> list[Cell | LeftOut]:
+    """Tasks, or only one, crossed with models and conditions; a task's own lists and variants are kept to."""
+    found: list[Cell | LeftOut] = []
     for name, task in study.tasks.items():
-        if isinstance(task.items, Generate) and task.contract != "game24":
-            expected = f"a file in tasks.{name}.items: only hands of game24 are generated"
-            raise InputError(where, expected=expected, found=f"the contract {task.contract!r}")
-    for name, table in study.models.items():
-        _check_model(name, table, study, where=where)
+        if only not in (None, name):
+            continue
+        models = task.models or list(study.models)
+        conditions = task.variants or task.conditions or study.conditions
+        for cell in (Cell(name, model, condition) for model in models for condition in conditions):
+            why = _cannot(task, study.models[cell.model], condition_of(study, name, cell.condition))
+            found.append(cell if why is None else LeftOut(cell, why))
+    return found
 
 
-def _check_model(name: str, table: ModelTable, study: Study, *, where: str) -> None:
-    urls = [table.base_url] if isinstance(table.base_url, str) else table.base_url
-    if table.replay and not any(urls):
-        return
-    for url in urls or [""]:
-        if not _is_address(url):
-            # The address itself is not repeated: it may hold a password.
-            expected = f"an http:// or https:// address in models.{name}.base_url"
-            raise InputError(where, expected=expected, found="something else")
-    constrained = [condition for condition, each in study.conditions.items() if each.constrained]
-    if constrained and table.flavour not in ("llamacpp", "vllm"):
-        raise InputError(
-            where,
-            expected=f'flavour = "llamacpp" or "vllm" in models.{name} for the condition {constrained[0]}',
-            found=repr(table.flavour),
-            hint="Other servers take no grammar.",
-        )
+def _cannot(task: TaskTable, model: ModelTable, condition: Condition) -> str | None:
+    """Why a task cannot be put to a model under a condition; None if it can."""
+    if condition.names_options and task.contract != "mcqa":
+        return f"{task.contract} has no options that the condition could name"
+    if condition.constrained and task.contract == "text":
+        return "an open task has no grammar"
+    if condition.constrained and not model.takes_grammar:
+        return f'a server of the flavour {model.kind!r} takes no grammar; "llamacpp" and "vllm" do'
+    return None
 
 
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-        )
-    except ValueError:
-        return False
+def condition_of(study: Study, task: str, name: str) -> Condition:
+    """A condition of the study, or a variant of a task, by its name."""
+    variants = study.tasks[task].variants
+    if variants:
+        return Condition(name, variant=variants[name])
+    table = study.conditions[name]
+    return Condition(name, table.preamble, table.system, table.constrained)
 
 
-def conditions_of(study: Study) -> list[Condition]:
-    """The conditions by name."""
-    return [
-        Condition(name, each.preamble, each.system, each.constrained) for name, each in study.conditions.items()
-    ]
+def example_files(study: Study) -> dict[tuple[str, str], str]:
+    """The file of worked examples for each task and condition that has one."""
+    found = {}
+    for cell in cells(study):
+        if isinstance(cell, LeftOut) or study.tasks[cell.task].variants:
+            continue
+        examples = study.conditions[cell.condition].examples
+        file = examples if isinstance(examples, str) else examples.get(cell.task, "")
+        if file:
+            found[cell.task, cell.condition] = file
+    return found
 
 
 def decoding_of(study: Study) -> Fields:
@@ -193,28 +248,41 @@ def decoding_of(study: Study) -> Fields:
     return chosen if table.top_p is None else {**chosen, "top_p": table.top_p}
 
 
+# --- what is frozen ---
+
+
 def frozen(study: Study) -> Fields:
     """Everything that decides the answers, as JSON values: no address, no header, no limit."""
     return {
         "name": study.study.name,
         "seed": study.study.seed,
         "models": {
-            name: {"model": each.model or name, "body": each.body, "flavour": each.flavour}
+            name: {
+                "model": each.model or name,
+                "identity": each.identity or name,
+                "body": each.body,
+                "flavour": each.kind,
+                "context": each.context,
+            }
             for name, each in study.models.items()
         },
-        "tasks": {
-            name: {"contract": each.contract, "options": each.options} for name, each in study.tasks.items()
-        },
-        "conditions": {name: msgspec.to_builtins(each) for name, each in study.conditions.items()},
+        "tasks": {name: _without(each, "items") for name, each in study.tasks.items()},
+        "conditions": {name: _without(each, "examples") for name, each in study.conditions.items()},
         "decoding": {**decoding_of(study), "samples": study.decoding.samples},
     }
+
+
+def _without(table: _Table, name: str) -> Fields:
+    """The keys of a table but for one, whose content is frozen instead of its name."""
+    fields: Fields = msgspec.to_builtins(table)
+    return {key: value for key, value in fields.items() if key != name}
 
 
 def thawed(config: Mapping[str, Any]) -> Study:
     """The study of a frozen one: it asks the same, but knows no server.
 
     >>> text = '[study]\\nname = "s"\\n[models.m]\\nbase_url = "http://h"\\n'
-    >>> study = parse_study(text + '[tasks.t]\\ncontract = "mcqa"\\nitems = "i"', where="s")
+    >>> study = decode_study(text + '[tasks.t]\\ncontract = "mcqa"\\nitems = "i"', where="s")
     >>> frozen(thawed(frozen(study))) == frozen(study)
     True
     """

@@ -8,33 +8,25 @@ A study that has changed since is refused, with a list of what changed.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from affidavit.archive import bad_line, corrupt, file_sha256, read_seal, segments
 from affidavit.contract import Fields, label
-from affidavit.dataset import Item, is_own, items_of, read_items
-from affidavit.engines.local import Source, open_source
+from affidavit.dataset import Item
 from affidavit.errors import InputError, UsageError
-from affidavit.item_formats import generated_hands, rows_of
-from affidavit.plan import Plan, Task
+from affidavit.plan import Examples, Plan
+from affidavit.prompt import Example
 from affidavit.provenance import git_state, versions
 from affidavit.record import canonical, checked_line, decode
 from affidavit.rows import AnyContract
 from affidavit.storage import Disk, told
-from affidavit.study import Study, changes, frozen
+from affidavit.study import Generate, changes, frozen
+from affidavit.study_files import ItemSource, StudyFiles, items_for
+from affidavit.weights import digest_of
 
 STUDY, ITEMS = "study.json", "items.jsonl"
-
-
-@dataclass(frozen=True)
-class StudyFiles:
-    """Where a study comes from: its file, and the contracts and item files that it names."""
-
-    study: Study
-    contracts: Mapping[str, AnyContract]
-    items: Mapping[str, Path | int]
-    """The file of each task's items, or how many hands are generated."""
 
 
 def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
@@ -42,10 +34,13 @@ def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
     before = read_frozen(directory)
     if before is None and (segments(directory) or read_seal(directory) is not None):
         raise corrupt(str(directory / STUDY), "the study that the records belong to", "no such file")
-    sources = {
-        name: source if isinstance(source, int) else file_sha256(source) for name, source in files.items.items()
+    config = {
+        **frozen(files.study),
+        "contracts": _described(files.contracts),
+        "items": {name: _origin(source) for name, source in files.items.items()},
+        "examples": _frozen_examples(files.examples),
+        "weights": {name: digest_of(path) for name, path in files.weights.items()},
     }
-    config = {**frozen(files.study), "contracts": _described(files.contracts), "items": sources}
     if before is None:
         counts = _freeze_items(directory, files, disk)
         content: Fields = {
@@ -70,8 +65,31 @@ def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
             hint="Give a changed study a directory of its own with --out, or another name.",
         )
     _check_items(directory, str(before["items_file_sha256"]))
-    counts = before["counts"]  # type: ignore[assignment]
-    return Plan(files.study, [Task(name, files.contracts[name], int(counts[name])) for name in files.contracts])
+    return files.plan(before["counts"])  # type: ignore[arg-type]
+
+
+def _origin(source: ItemSource) -> object:
+    """Where items come from, so that others are noticed; what is on the hub is frozen by its name and revision."""
+    if isinstance(source, Path):
+        return file_sha256(source)
+    return source.generate if isinstance(source, Generate) else asdict(source)
+
+
+def _frozen_examples(examples: Examples) -> Fields:
+    found: dict[str, dict[str, list[Fields]]] = {}
+    for (task, condition), many in examples.items():
+        rows: list[Fields] = [{"id": e.item.id, "item": e.item.fields, "response": e.response} for e in many]
+        found.setdefault(task, {})[condition] = rows
+    return dict(found)
+
+
+def thawed_examples(config: Mapping[str, Any]) -> Examples:
+    """The worked examples of a frozen study."""
+    return {
+        (task, condition): tuple(Example(Item(row["id"], row["item"]), row["response"]) for row in rows)
+        for task, conditions in config["examples"].items()
+        for condition, rows in conditions.items()
+    }
 
 
 def read_frozen(directory: Path) -> Fields | None:
@@ -102,14 +120,15 @@ def _freeze_items(directory: Path, files: StudyFiles, disk: Disk) -> dict[str, i
     """Write all items of all tasks; they are there whole, or not at all."""
     path = directory / ITEMS
     partial = path.with_name(f".{ITEMS}.partial")
-    counts = dict.fromkeys(files.contracts, 0)
+    tasks = files.plan(dict.fromkeys(files.contracts, 0)).tasks
+    counts = dict.fromkeys(tasks, 0)
     with told(str(path)):
         disk.remove(partial)
         file = disk.create(partial)
         try:
             waiting: list[bytes] = []
-            for name, contract in files.contracts.items():
-                for item in _items(files.items[name], contract, files.study.study.seed):
+            for name, task in tasks.items():
+                for item in items_for(files, task):
                     counts[name] += 1
                     line = {"kind": "item", "v": 1, "task": name, "id": item.id, "item": item.fields}
                     waiting.append(checked_line(line))
@@ -125,28 +144,6 @@ def _freeze_items(directory: Path, files: StudyFiles, disk: Disk) -> dict[str, i
         disk.replace(partial, path)
         disk.sync_directory(directory)
     return counts
-
-
-def _items(source: Path | int, contract: AnyContract, seed: int) -> Iterator[Item]:
-    """The items of a file of any known format, or generated ones. Our own format is read line by line."""
-    if isinstance(source, int):
-        return items_of(generated_hands(source, seed), contract)
-    first = next(_lines(source), None) if _may_be_lines(source) else None
-    if first is not None and is_own(first[1]):
-        return read_items(_lines(source), contract)
-    with told(str(source)):
-        content = source.read_bytes()
-    return items_of(rows_of(str(source), content), contract)
-
-
-def _may_be_lines(path: Path) -> bool:
-    with open_source(path) as stream:
-        return stream.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    source = Source(str(path), lambda: open_source(path))
-    return (line for batch in source.batches() for line in batch.lines())
 
 
 def frozen_items(directory: Path) -> Iterator[tuple[str, Item]]:

@@ -2,27 +2,31 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 from affidavit.archive import Archive, Seal, check_seal, read_seal, segments
 from affidavit.contract import Fields, label
-from affidavit.errors import InputError, StorageError
+from affidavit.errors import StorageError
 from affidavit.lock import locked
 from affidavit.model import PERMANENT, Model
+from affidavit.models.embedded import Embedded
 from affidavit.models.openai_compatible import OpenAICompatible
 from affidavit.models.replay import Replay
 from affidavit.plan import Plan
+from affidavit.prompt_manifest import MANIFEST, manifest
 from affidavit.provenance import git_state, machine, versions
 from affidavit.record import canonical
-from affidavit.rows import AnyContract
+from affidavit.run_report import Standings
 from affidavit.runner import Runner, Standing, stop_on_signals
 from affidavit.storage import Disk, told
-from affidavit.study import Generate, ModelTable, Study, parse_study
-from affidavit.study_directory import StudyFiles, opened
+from affidavit.study import Cell, Study
+from affidavit.study_directory import opened
+from affidavit.study_files import StudyFiles
 from affidavit.tally import Tally
 
 RUN_LOG = "run_log.jsonl"
@@ -36,7 +40,9 @@ class Ended:
 
     directory: Path
     contracts: dict[str, str]
-    tallies: dict[str, Tally]
+    tallies: dict[Cell, Tally]
+    flips: list[Mapping[str, object]] = field(default_factory=list)
+    """What became of answers against their control condition, where there is one."""
     asked: int = 0
     stopped: str | None = None
     """Why it ended before everything was asked."""
@@ -44,6 +50,12 @@ class Ended:
     root_sha256: str = ""
     details: list[tuple[str, int]] = field(default_factory=list)
     """What was said of the failures, the most frequent first."""
+    samples: int = 1
+
+    @property
+    def standings(self) -> Standings:
+        """What the tables are made of."""
+        return Standings(contracts=self.contracts, tallies=self.tallies, flips=self.flips, samples=self.samples)
 
 
 @dataclass(frozen=True)
@@ -51,35 +63,13 @@ class Options:
     """How to run."""
 
     out: Path | None = None
-    beside: Path = Path()
-    """The directory of the study file, from which its paths are meant."""
     retry_failed: bool = False
-    progress: Callable[[Collection[Tally]], None] | None = None
+    first_items: int | None = None
+    """How many items of each task are asked about in this run, at most."""
+    models: Collection[str] = ()
+    """Which models are asked in this run; all unless given."""
+    progress: Callable[[Mapping[Cell, Tally]], None] | None = None
     disk: Disk = field(default_factory=Disk)
-
-
-def load(path: Path, contract: Callable[[str, str], AnyContract]) -> StudyFiles:
-    """The study of a file, with its contracts; `contract` finds one by its name and option set."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(path), expected="a study file in UTF-8", found=str(error)) from error
-    study = parse_study(text, where=str(path))
-    contracts = {
-        name: contract(str(path.parent / task.contract) if ":" in task.contract else task.contract, task.options)
-        for name, task in study.tasks.items()
-    }
-    items: dict[str, Path | int] = {}
-    for name, task in study.tasks.items():
-        if isinstance(task.items, Generate):
-            items[name] = task.items.generate
-            continue
-        items[name] = file = path.parent / task.items
-        if not file.is_file():
-            raise InputError(
-                f"{path}: tasks.{name}.items", expected="a file of items", found=f"no file {str(file)!r}"
-            )
-    return StudyFiles(study, contracts, items)
 
 
 def run_study(files: StudyFiles, options: Options) -> Ended:
@@ -89,31 +79,49 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         options.disk.make_directory(directory)
     with locked(directory):
         plan = opened(directory, files, options.disk)
-        ended = Ended(directory, {name: label(each) for name, each in files.contracts.items()}, {})
+        names = {name: label(each) for name, each in files.contracts.items()}
+        ended = Ended(directory, names, {}, samples=files.study.decoding.samples)
         seal = read_seal(directory)
         if seal is not None and len(seal.segments) == len(segments(directory)):
             check_seal(directory, seal)
-            tallies = {name: Tally.of(counts) for name, counts in seal.counts.items()}  # type: ignore[arg-type]
-            if not _asks_again(tallies.values(), retry_failed=options.retry_failed):
-                return Ended(directory, ended.contracts, tallies, root_sha256=seal.root_sha256)
-        return asyncio.run(_go_on(ended, files.study, plan, options))
+            ended = _sealed(ended, seal, plan)
+            if not _asks_again(ended.tallies, options):
+                return ended
+        return asyncio.run(_go_on(ended, files, plan, options))
 
 
-def _asks_again(tallies: Collection[Tally], *, retry_failed: bool) -> bool:
-    """Whether anything is pending, or failed in a way that may pass."""
+def _sealed(ended: Ended, seal: Seal, plan: Plan) -> Ended:
+    """How things stand in a sealed study, by its own counts, in the order of the study's file."""
+    counts: Mapping[str, Any] = seal.counts
+    tallies = {
+        _cell(each): Tally.of({k: v for k, v in each.items() if k not in Cell._fields}) for each in counts["cells"]
+    }
+    flips = sorted(counts["flips"], key=lambda each: plan.cells.index(_cell(each)))
+    ordered = {cell: tallies[cell] for cell in plan.cells}
+    return replace(ended, tallies=ordered, flips=flips, root_sha256=seal.root_sha256)
+
+
+def _cell(counted: Mapping[str, Any]) -> Cell:
+    return Cell(*(counted[name] for name in Cell._fields))
+
+
+def _asks_again(tallies: Mapping[Cell, Tally], options: Options) -> bool:
+    """Whether anything is pending, or failed in a way that may pass, for the models of this run."""
     return any(
-        tally.pending or any(count and (retry_failed or reason not in PERMANENT) for reason, count in failures)
-        for tally in tallies
-        for failures in [list(tally.failures.items())]
+        tally.pending or any(options.retry_failed or reason not in PERMANENT for reason in +tally.failures)
+        for cell, tally in tallies.items()
+        if not options.models or cell.model in options.models
     )
 
 
-async def _go_on(ended: Ended, study: Study, plan: Plan, options: Options) -> Ended:
+async def _go_on(ended: Ended, files: StudyFiles, plan: Plan, options: Options) -> Ended:
+    study = files.study
     archive = Archive(ended.directory, options.disk)
     standing = Standing(plan, options.retry_failed)
     for record in archive.recover():
         standing.load(record)
-    models = [_model(name, table, study, options.beside) for name, table in study.models.items()]
+    chosen = [name for name in study.models if not options.models or name in options.models]
+    models = [_model(name, files) for name in chosen]
     before = standing.open
     log = _RunLog(ended.directory, options.disk)
     progress = options.progress
@@ -123,31 +131,38 @@ async def _go_on(ended: Ended, study: Study, plan: Plan, options: Options) -> En
         archive,
         standing,
         limits=study.limits,
-        progress=None if progress is None else lambda now: progress(now.tallies.values()),
+        first_items=options.first_items,
+        progress=None if progress is None else lambda now: progress(now.tallies),
     )
     came = stop_on_signals(runner)
     _check_room(ended.directory, before)
-    log.add("began", {"questions": before, **_surroundings(study)})
-    await _preflight(models, runner)
+    log.add("began", {"questions": before, **_surroundings(study, models)})
     await runner.run()
+    _write_manifest(ended.directory, plan, standing, options.disk)
     seal: Seal = archive.seal(standing.counts())
     log.add("ended", {"open": standing.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
-    return Ended(
-        ended.directory,
-        ended.contracts,
-        standing.tallies,
+    return replace(
+        _sealed(ended, seal, plan),
         asked=runner.asked,
         stopped=runner.stopped,
         signal=came(),
-        root_sha256=seal.root_sha256,
         details=runner.details.most_common(5),
     )
 
 
-def _model(name: str, table: ModelTable, study: Study, beside: Path) -> Model:
+def _model(name: str, files: StudyFiles) -> Model:
+    table, limits = files.study.models[name], files.study.limits
     if table.replay:
-        return Replay(name, beside / table.replay, table.model or name)
-    return OpenAICompatible(name, table, study.limits)
+        return Replay(name, files.beside / table.replay, table.model or name)
+    if name in files.weights:
+        slots, context, threads = table.slots, table.context, table.threads
+        return Embedded(name, files.weights[name], limits, slots=slots, context=context, threads=threads)
+    return OpenAICompatible(name, table, limits)
+
+
+def _write_manifest(directory: Path, plan: Plan, standing: Standing, disk: Disk) -> None:
+    with told(str(directory / MANIFEST)):
+        disk.place(directory / MANIFEST, manifest(plan, standing.tallies, standing.rendered).encode())
 
 
 def _check_room(directory: Path, questions: int) -> None:
@@ -159,27 +174,6 @@ def _check_room(directory: Path, questions: int) -> None:
             found=f"{free / 1e6:.1f} MB",
             hint="Nothing was asked. Make room, or choose another place with --out.",
         )
-
-
-async def _preflight(models: Collection[Model], runner: Runner) -> None:
-    """Stop the runner before its first question if a model is not there; a signal ends the waiting."""
-    looking = asyncio.create_task(_first_unreachable(models))
-    while not looking.done() and runner.stopped is None:
-        await asyncio.wait([looking], timeout=0.1)
-    if not looking.done():
-        looking.cancel()
-        await asyncio.wait([looking])
-    elif (unreachable := looking.result()) is not None:
-        runner.stop(unreachable)
-
-
-async def _first_unreachable(models: Collection[Model]) -> str | None:
-    for model in models:
-        async with model:
-            failure = await model.reachable()
-        if failure is not None:
-            return f"{model.name} cannot be asked: {failure.reason}, {failure.detail}"
-    return None
 
 
 class _RunLog:
@@ -201,10 +195,13 @@ class _RunLog:
                 self._disk.close(file)
 
 
-def _surroundings(study: Study) -> Fields:
+def _surroundings(study: Study, models: Collection[Model]) -> Fields:
+    facts = {model.name: model.facts() for model in models if isinstance(model, Embedded)}
     return {
         "models": {
-            name: {"model": each.model or name, "flavour": each.flavour} for name, each in study.models.items()
+            model.name: {"model": table.model or model.name, "flavour": table.kind, **facts.get(model.name, {})}
+            for model in models
+            for table in [study.models[model.name]]
         },
         "decoding": {"samples": study.decoding.samples, "temperature": study.decoding.temperature}
         | {"max_tokens": study.decoding.max_tokens, "top_p": study.decoding.top_p},

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from affidavit.contract import Fields
 from affidavit.estimates import wilson
 from affidavit.tally import Tally, ranked
+from affidavit.terminal import plain
 
 
 def figures(tally: Tally, contract: str, params: Fields) -> Fields:
@@ -88,8 +89,8 @@ MOST_LABELS, LONGEST_LABEL = 20, 40
 def _told(counts: Counter[str]) -> Iterator[tuple[str, int]]:
     """The most frequent labels, each on one line and not too long: some are texts of a model's making."""
     for label, count in ranked(counts)[:MOST_LABELS]:
-        plain = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in label[:LONGEST_LABEL])
-        yield plain if len(label) <= LONGEST_LABEL else f"{plain}…", count
+        told = plain(label[:LONGEST_LABEL])
+        yield told if len(label) <= LONGEST_LABEL else f"{told}…", count
     if len(counts) > MOST_LABELS:
         yield "others", counts.total() - sum(count for _, count in ranked(counts)[:MOST_LABELS])
 

@@ -25,6 +25,9 @@ BREAKDOWNS = {
 """The added fields that are counted by value, with the title of their block."""
 
 
+_COUNTERS = ("errors", "failures", "tokens")
+
+
 @dataclass
 class Tally:
     """The counts over any number of rows."""
@@ -50,6 +53,8 @@ class Tally:
     errors: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     """Why no output arrived, where that is known."""
+    tokens: Counter[str] = field(default_factory=Counter)
+    """What the server counted, by its names; `outputs` is how many came with a count."""
 
     @property
     def n(self) -> int:
@@ -94,6 +99,13 @@ class Tally:
             for lens, answer in readings.items():
                 self.lenses[lens] = self.lenses.get(lens, 0) + times * (answer is not None)
 
+    def add_tokens(self, usage: object) -> None:
+        """What a server counted for one output."""
+        if isinstance(usage, Mapping):
+            self.tokens["outputs"] += 1
+            for name, count in usage.items():
+                self.tokens[name] += count
+
     def _add_unknown(self, added: Mapping[str, object], times: int) -> None:
         if "unread" in added:
             self.unread += times
@@ -105,7 +117,7 @@ class Tally:
         """All counts as JSON values."""
         counts = {each.name: getattr(self, each.name) for each in fields(self)}
         blocks = {name: dict(counter) for name, counter in self.breakdowns.items()}
-        return {**counts, "breakdowns": blocks, "errors": dict(self.errors), "failures": dict(self.failures)}
+        return {**counts, "breakdowns": blocks, **{name: dict(getattr(self, name)) for name in _COUNTERS}}
 
     @classmethod
     def of(cls, counts: Mapping[str, Any]) -> "Tally":
@@ -114,9 +126,29 @@ class Tally:
         >>> Tally.of(Tally(failed=2, failures=Counter(timeout=2)).counts()).failures["timeout"]
         2
         """
-        counters = {name: Counter(counts[name]) for name in ("errors", "failures")}
+        counters = {name: Counter(counts[name]) for name in _COUNTERS}
         blocks = {name: Counter(each) for name, each in counts["breakdowns"].items()}
         return cls(**{**counts, **counters, "breakdowns": blocks})
+
+    @classmethod
+    def total(cls, tallies: "Iterable[Tally]") -> "Tally":
+        """The counts of all together.
+
+        >>> Tally.total([Tally(right=1, tokens=Counter(outputs=1)), Tally(right=2)]).counts()["right"]
+        3
+        """
+        total = cls()
+        for tally in tallies:
+            for each in fields(cls):
+                mine, other = getattr(total, each.name), getattr(tally, each.name)
+                if each.name == "breakdowns":
+                    for name, counts in other.items():
+                        mine[name] = mine.get(name, Counter()) + counts
+                elif each.name == "lenses":
+                    total.lenses = {name: mine.get(name, 0) + other.get(name, 0) for name in mine | other}
+                else:
+                    setattr(total, each.name, mine + other)
+        return total
 
     def blocks(self) -> Iterator[tuple[str, Counter[str]]]:
         """Title and counts of every breakdown that counted something, in their fixed order."""

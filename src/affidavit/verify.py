@@ -1,20 +1,23 @@
 """Check a study directory: every byte against its checksum, then every derived field against the raw text."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 from affidavit.archive import SEAL, Line, Root, check_seal, read_seal, scan, segments
 from affidavit.contract import Fields
-from affidavit.errors import InputError
+from affidavit.errors import InputError, UsageError
 from affidavit.lock import Holder, holder
-from affidavit.plan import Plan, Question, Task, derived
+from affidavit.plan import Plan, Question, derived
+from affidavit.prompt_manifest import MANIFEST, manifest
 from affidavit.record import Kind, content_digest
 from affidavit.rows import RAW_OUTPUT, AnyContract
 from affidavit.runner import Standing
-from affidavit.study import thawed
-from affidavit.study_directory import frozen_items, read_frozen
+from affidavit.storage import told
+from affidavit.study import TaskTable, thawed
+from affidavit.study_directory import frozen_items, read_frozen, thawed_examples
+from affidavit.study_files import FindContract, task_contract
 
 MOST_DIFFERENCES = 20
 
@@ -42,8 +45,12 @@ class Verified:
             self.differences.append(f"{where}: {said}")
 
 
-def verify(directory: Path, contract: Callable[[str, str], AnyContract]) -> Verified:
-    """Check everything; corruption is raised, what does not follow from the raw text and the plan is listed."""
+def verify(directory: Path, contract: FindContract, *, beside: Path | None = None) -> Verified:
+    """Check everything; corruption is raised, what does not follow from the raw text and the plan is listed.
+
+    `beside` is where the study file is, for contracts of the user's own: they are code, and a study directory
+    that somebody sent must not be able to name a file that is run.
+    """
     frozen = read_frozen(directory)
     if frozen is None:
         raise InputError(str(directory), expected="a study directory", found="no study.json in it")
@@ -51,7 +58,7 @@ def verify(directory: Path, contract: Callable[[str, str], AnyContract]) -> Veri
     seal = read_seal(directory)
     if seal is not None:
         check_seal(directory, seal)
-    again = _Again(directory, frozen, contract)
+    again = _Again(directory, frozen, contract, beside)
     sealed_count = 0 if seal is None else len(seal.segments)
     for where, line in _lines(directory, sealed_count, found):
         found.records += 1
@@ -67,6 +74,8 @@ def verify(directory: Path, contract: Callable[[str, str], AnyContract]) -> Veri
             found.differ(str(directory / SEAL), "its root digest is not that of the records")
         elif not found.differing and seal.counts != again.standing.counts():
             found.differ(str(directory / SEAL), "its counts are not those of the records")
+        elif not found.differing and not again.fits(directory / MANIFEST):
+            found.differ(str(directory / MANIFEST), "it is not the list of the prompts in the records")
     return found
 
 
@@ -83,15 +92,22 @@ def _lines(directory: Path, sealed_count: int, found: Verified) -> Iterator[tupl
 class _Again:
     """Plans and reads once more what the study planned and read."""
 
-    def __init__(self, directory: Path, frozen: Fields, contract: Callable[[str, str], AnyContract]) -> None:
-        study = thawed(cast("Mapping[str, object]", frozen["config"]))
+    def __init__(self, directory: Path, frozen: Fields, contract: FindContract, beside: Path | None) -> None:
+        config = cast("Mapping[str, object]", frozen["config"])
+        study = thawed(config)
+        contracts = {name: _contract(task, contract, beside) for name, task in study.tasks.items()}
         counts = cast("Mapping[str, int]", frozen["counts"])
-        contracts = {name: contract(task.contract, task.options) for name, task in study.tasks.items()}
-        self._plan = Plan(study, [Task(name, each, counts[name]) for name, each in contracts.items()])
+        self._plan = Plan(study, contracts, counts, thawed_examples(config))
         self._items = {(task, item.id): item for task, item in frozen_items(directory)}
         self._answered: set[str] = set()
         self.standing = Standing(self._plan)
         self.root = Root()
+
+    def fits(self, path: Path) -> bool:
+        """Whether the manifest of prompts is what the records make it."""
+        made = manifest(self._plan, self.standing.tallies, self.standing.rendered)
+        with told(str(path)):
+            return path.is_file() and path.read_bytes() == made.encode()
 
     def difference(self, fields: Fields) -> str | None:
         """What a record says that does not follow; None if all of it does."""
@@ -123,10 +139,18 @@ class _Again:
         if fields["kind"] != Kind.RESPONSE:
             return {}
         raw = fields[RAW_OUTPUT]
-        return {
-            **question.task.about,
-            **derived(question.task, question.item, raw if isinstance(raw, str) else ""),
-        }
+        return derived(question, raw if isinstance(raw, str) else "")
+
+
+def _contract(task: TaskTable, contract: FindContract, beside: Path | None) -> AnyContract:
+    if ":" in task.contract and beside is None:
+        raise UsageError(
+            task.contract,
+            expected="to be told where this contract is: it is code of the study's author",
+            found="nothing",
+            hint="If you trust it, name the study file: affidavit verify DIR --study STUDY.toml",
+        )
+    return task_contract(task, beside or Path(), contract)
 
 
 def _first_difference(expected: Fields, fields: Fields) -> str | None:

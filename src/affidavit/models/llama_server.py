@@ -1,12 +1,19 @@
-"""The process that runs llama.cpp: `python -m affidavit.models.llama_server FILE SLOTS CONTEXT THREADS`.
+"""The process that runs llama.cpp: `python llama_server.py FILE SLOTS CONTEXT THREADS`.
 
-It serves one model at a loopback address, which is the only line it writes to standard output. It ends when its
-standard input ends: so it does not outlive whoever started it, however that one ended.
+It serves one model at a loopback address, which is the only line it writes to standard output, to whoever has the
+key that it finds in its environment. It ends when its standard input ends: so it does not outlive whoever started
+it, however that one ended. While it loads the weights nothing can interrupt it; then it ends as soon as they are
+loaded.
+
+It is run by its path and imports nothing of this package, so that it starts from any directory.
 """
 
 import os
 import sys
 from threading import Thread
+
+KEY = "AFFIDAVIT_LLAMA_SERVER_KEY"
+"""The environment variable with the key, which other users of this machine do not have."""
 
 
 def main() -> None:
@@ -38,6 +45,8 @@ def _served(file: str, *, slots: int, context: int, threads: int) -> object:
     parameters.model.path = file
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
+    parameters.api_keys = [os.environ.pop(KEY)]
+    parameters.endpoint_slots = False  # it would show the prompts
     parameters.n_parallel = slots
     parameters.n_ctx = slots * context  # llama.cpp divides it among the slots
     parameters.kv_unified = False

@@ -1,10 +1,11 @@
 """A model whose answers are in another study's archive: the same questions, at no cost and without a network.
 
-An answer is found by the words of the question and the number of the sample; which model of the other study
-gave it is chosen by name.
+An answer is found by the words of the question, the grammar that held it and the number of the sample; which model
+of the other study gave it is chosen by name.
 """
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
@@ -21,7 +22,7 @@ class Replay:
 
     def __init__(self, name: str, directory: Path, model: str) -> None:
         self.name = name
-        self._answers: dict[tuple[str, int], list[Completion]] = {}
+        self._answers: dict[tuple[str, object, int], list[Completion]] = {}
         seal, first = read_seal(directory), 1
         sealed = 0 if seal is None else len(seal.segments)
         for segment in segments(directory):
@@ -34,13 +35,14 @@ class Replay:
 
     def _add(self, fields: Mapping[str, object]) -> None:
         usage = fields["usage"]
-        key = (str(fields["prompt_sha256"]), int(str(fields["sample"])))
+        key = (str(fields["prompt_sha256"]), fields["grammar_sha256"], int(str(fields["sample"])))
         self._answers.setdefault(key, []).append(
             Completion(
                 str(fields["raw_output"]),
                 None if fields["finish_reason"] is None else str(fields["finish_reason"]),
                 None if fields["reasoning"] is None else str(fields["reasoning"]),
                 usage if isinstance(usage, dict) else None,
+                None if fields["rendered_prompt"] is None else str(fields["rendered_prompt"]),
             )
         )
 
@@ -56,7 +58,8 @@ class Replay:
 
     async def complete(self, request: Request) -> Answer:
         """The answer that was given then."""
-        found = self._answers.get((digest(request.messages), request.sample))
+        grammar = None if request.grammar is None else sha256(request.grammar.encode()).hexdigest()
+        found = self._answers.get((digest(request.messages), grammar, request.sample))
         if not found:
             return Failure(Reason.BAD_REQUEST, "the archive holds no answer to this question")
         return found[0]

@@ -1,0 +1,108 @@
+"""How far a run has come: a line for each model and condition on a terminal, a line for all elsewhere."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from time import monotonic
+from typing import Self, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from affidavit.progress import SILENT_FOR, StatusLine
+from affidavit.study import Cell
+from affidavit.tally import Tally, ranked
+from affidavit.terminal import plain
+
+
+class RunProgress:
+    """How far a run has come: on a terminal a line for each model and condition, elsewhere one line for all."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._line = StatusLine(stream)
+        self._live = RunDisplay(stream) if stream.isatty() else None
+        self._already: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._live is not None:
+            self._live.end()
+
+    def tell(self, tallies: Mapping[Cell, Tally]) -> None:
+        """Say where things stand, if it is time to; the first time says where they stood at the start."""
+        if self._already is None:
+            self._already = sum(tally.n - tally.pending for tally in tallies.values())
+        already, live = self._already, self._live
+        if live is not None:
+            live.show(tallies, already)
+        else:
+            self._line.show(lambda seconds: run_line(tallies.values(), seconds, already))
+
+
+class RunDisplay:
+    """Lines that are written over and over, as many as the terminal has room for."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._console = Console(file=stream)
+        self._live = Live(console=self._console, auto_refresh=False, transient=True)
+        self._started = monotonic()
+        self._next = self._started + SILENT_FOR
+
+    def show(self, tallies: Mapping[Cell, Tally], already: int) -> None:
+        """Write the lines, if it is time to."""
+        now = monotonic()
+        if now < self._next:
+            return
+        if not self._live.is_started:
+            self._live.start()
+        self._next = now + 0.2
+        room = max(1, self._console.size.height - 3)
+        total = run_line(tallies.values(), now - self._started, already)
+        self._live.update(Group(run_lines(tallies, room), Text(total)), refresh=True)
+
+    def end(self) -> None:
+        """Wipe the lines."""
+        if self._live.is_started:
+            self._live.stop()
+
+
+def run_lines(tallies: Mapping[Cell, Tally], room: int) -> Table:
+    """A line for each model and condition; where there is not room for all, those that are not done come first."""
+    lines: dict[tuple[str, str], list[Tally]] = {}
+    for cell, tally in tallies.items():
+        lines.setdefault((cell.model, cell.condition), []).append(tally)
+    totals = [(name, Tally.total(many)) for name, many in lines.items()]
+    if len(totals) > room:
+        totals = sorted(totals, key=lambda each: not each[1].pending)[:room]
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for (model, condition), tally in totals:
+        done = tally.n - tally.pending
+        told = f"{tally.compliant / tally.arrived:.1%} compliant" if tally.arrived else ""
+        bar = ProgressBar(total=tally.n, completed=done, width=24)
+        table.add_row(Text(plain(model)), Text(plain(condition)), bar, f"{done:,} of {tally.n:,}", told)
+    return table
+
+
+def run_line(tallies: Collection[Tally], seconds: float, already: int) -> str:
+    """The line after so many seconds of a run that found some answers already there.
+
+    >>> tally = Tally(compliant=300, non_compliant=100, failed=2, pending=400, failures=Counter(timeout=2))
+    >>> run_line([tally], 4.0, 202)
+    '402 of 802 done  50/s  75.0% compliant  8 s to go  failed: 2 timeout'
+    """
+    planned, pending = sum(tally.n for tally in tallies), sum(tally.pending for tally in tallies)
+    done = planned - pending
+    rate = (done - already) / seconds
+    parts = [f"{done:,} of {planned:,} done", f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"]
+    if arrived := sum(tally.arrived for tally in tallies):
+        parts.append(f"{sum(tally.compliant for tally in tallies) / arrived:.1%} compliant")
+    if rate > 0:
+        parts.append(f"{pending / rate:,.0f} s to go")
+    failures = sum((tally.failures for tally in tallies), Counter())
+    if failures:
+        parts.append("failed: " + ", ".join(f"{count:,} {reason}" for reason, count in ranked(failures)))
+    return "  ".join(parts)
