@@ -1,21 +1,27 @@
-# `make test` is all a fresh machine needs: it makes its own .venv, installs, and runs everything.
-# `make check` is the quick part, for every commit.
+# Two commands on a fresh machine: `make demo` runs a study on a model that comes with it; `make test` runs
+# everything that CI runs. Both make their own .venv first. `make check` is the quick part, for every commit.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+DEMO_STAMP := $(VENV)/installed-for-the-demo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help check test lint types bench docs rulings clean
+.PHONY: help demo check test lint types bench docs rulings clean
 
 help:
+	@echo "make demo     run a study on a small model, here, without a server or a key"
 	@echo "make check    lint, types and the quick tests (under a minute)"
 	@echo "make test     everything: what CI runs"
 	@echo "make bench    the benchmarks, with their bounds"
 	@echo "make docs     write the command reference from the commands' own help"
 	@echo "make rulings  break each ruling in a scratch copy; a test must fail each time"
 	@echo "make clean    remove what the other targets made"
+
+demo: $(DEMO_STAMP)
+	$(BIN)/affidavit models pull smollm2
+	$(BIN)/affidavit run examples/demo.toml
 
 check: lint types
 	$(BIN)/pytest -q -n 2 -m "not slow"
@@ -39,7 +45,7 @@ docs: $(STAMP)
 rulings: $(STAMP)
 	$(BIN)/python tests/break_rulings.py
 
-$(STAMP): pyproject.toml constraints.txt
+$(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Affidavit needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1)."; \
 	  echo "On Debian 12 or newer: apt-get install python3. Or: make PYTHON=/path/to/python3.11 $(MAKECMDGOALS)"; \
@@ -48,7 +54,14 @@ $(STAMP): pyproject.toml constraints.txt
 	  echo "$(PYTHON) cannot make virtual environments. On Debian: apt-get install python3-venv"; \
 	  exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(STAMP): pyproject.toml constraints.txt $(VENV)/python
 	$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded,hf]'
+	@touch $@ $(DEMO_STAMP)
+
+$(DEMO_STAMP): pyproject.toml constraints.txt $(VENV)/python
+	$(BIN)/pip install -q -c constraints.txt -e '.[embedded]'
 	@touch $@
 
 clean:

@@ -95,6 +95,8 @@ BAD_ITEMS = {
     "no options": '{"id": 1, "question": "?"}',
     "three options": '{"id": 1, "question": "?", "options": ["a", "b", "c"]}',
     "an option that is no text": '{"id": 1, "question": "?", "options": ["a", "b", "c", 4]}',
+    "a blank option": '{"id": 1, "question": "?", "options": ["a", "b", " ", "d"]}',
+    "the right option twice": '{"id": 1, "question": "?", "options": ["a", "b", "b ", "d"], "answer": "B"}',
     "an answer outside the set": '{"id": 1, "question": "?", "options": ["a", "b", "c", "d"], "answer": "E"}',
     "an output": '{"id": 1, "question": "?", "options": ["a", "b", "c", "d"], "raw_output": "A"}',
     "no object": "[]",

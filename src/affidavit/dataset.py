@@ -16,7 +16,7 @@ from affidavit.contracts.game24 import Game24
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.errors import InputError
 from affidavit.finding import shown
-from affidavit.item_formats import LETTERS
+from affidavit.item_formats import LETTERS, refuse_doubled_answer
 from affidavit.jsonl import decode_row
 from affidavit.rows import RAW_OUTPUT, AnyContract, layout_of
 
@@ -120,10 +120,11 @@ def check(row: Fields, contract: AnyContract, *, where: str) -> None:
     if not isinstance(question, str) or not question.strip():
         raise InputError(where, expected="a text in 'question'", found=shown(question))
     if isinstance(contract, MultipleChoice):
-        _check_options(row.get("options"), contract, where=where)
+        _check_options(row, contract, where=where)
 
 
-def _check_options(options: object, contract: MultipleChoice, *, where: str) -> None:
+def _check_options(row: Fields, contract: MultipleChoice, *, where: str) -> None:
+    options, metadata = row.get("options"), row.get("metadata")
     if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
         raise InputError(where, expected="a list of texts in 'options'", found=shown(options))
     if len(options) != len(contract.letters):
@@ -133,3 +134,8 @@ def _check_options(options: object, contract: MultipleChoice, *, where: str) -> 
             found=f"{len(options)} options",
             hint='Give the task another option set: options = "A-E", or "auto" where each item has its own.',
         )
+    # What a data set's own authors marked as flawed is kept as it is, and says so.
+    if not (isinstance(metadata, dict) and metadata.get("flawed") is True):
+        if not all(option.strip() for option in options):
+            raise InputError(where, expected="a text in every option", found=shown(options))
+        refuse_doubled_answer(options, row.get("answer"), where=where)

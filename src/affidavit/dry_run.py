@@ -63,7 +63,7 @@ class DryRun:
 
     def as_table(self) -> RenderableType:
         """The plan for a terminal."""
-        table = Table(box=None, padding=(0, 3, 0, 0), show_edge=False, header_style="dim", show_footer=True)
+        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_footer=True)
         requests = sum(each.requests for each in self.asked)
         prompts, answers = sum(e.prompt_tokens for e in self.asked), sum(e.most_answer_tokens for e in self.asked)
         costs = [each.most_cost for each in self.asked if each.most_cost is not None]

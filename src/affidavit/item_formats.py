@@ -278,10 +278,9 @@ class _Choice:
             _words(option, f"option {letter}", where, may_be_blank=flawed)
             for letter, option in zip(LETTERS, self.options, strict=False)
         ]
-        equal = _equal_options(options)
-        if any(self.answer in letters for letters in equal) and not flawed:
-            hint = "A right choice could be counted as wrong: mend the row or take it out."
-            raise InputError(where, expected="one option with the right answer", found=shown(options), hint=hint)
+        equal = equal_options(options)
+        if not flawed:
+            refuse_doubled_answer(options, self.answer, where=where)
         if equal and metadata.setdefault("duplicate_options", equal) != equal:
             raise _two_values("duplicate_options", where)
         item = {"id": _id(self.id, place_id, where), "question": question, "options": options}
@@ -342,12 +341,19 @@ def _count(options: Sequence[object], where: str) -> None:
         raise InputError(where, expected=f"2 to {len(LETTERS)} options", found=str(len(options)))
 
 
-def _equal_options(options: list[str]) -> list[list[str]]:
+def equal_options(options: list[str]) -> list[list[str]]:
     """The letters of options that are equal but for outer blanks, together."""
     letters: dict[str, list[str]] = {}
     for letter, option in zip(LETTERS, options, strict=False):
         letters.setdefault(option.strip(), []).append(letter)
     return [together for together in letters.values() if len(together) > 1]
+
+
+def refuse_doubled_answer(options: list[str], answer: object, *, where: str) -> None:
+    """Refuse options of which the right one is there twice."""
+    if any(answer in letters for letters in equal_options(options)):
+        hint = "A right choice could be counted as wrong: mend the row or take it out."
+        raise InputError(where, expected="one option with the right answer", found=shown(options), hint=hint)
 
 
 def _letter(answer: object, *spellings: Sequence[str], where: str, hint: str = "") -> str | None:

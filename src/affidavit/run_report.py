@@ -78,7 +78,10 @@ def as_tables(standings: Standings) -> RenderableType:
         ]
     if flips := list(standings.flips):
         parts += [
-            Text.assemble(("flips", "bold"), "  against the most frequent answer under the control condition"),
+            Text.assemble(
+                ("flips", "bold"),
+                "  of those that can be told, against the most frequent answer under the control",
+            ),
             Text(""),
             Padding.indent(_flips_table(flips), 2),
             Text(""),
@@ -109,7 +112,7 @@ def _shares(tallies: Mapping[Cell, Tally]) -> Table:
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=None, padding=(0, 3, 0, 0), show_edge=False, header_style="dim")
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     for column in columns:
         table.add_column(column)
     return table
@@ -153,13 +156,11 @@ def _flips_table(flips: Iterable[Mapping[str, Any]]) -> Table:
     table.add_column("undecidable")
     for each in flips:
         flipped = each["to_right"] + each["to_wrong"] + each["to_other"]
-        undecidable = Counter(each["undecidable"])
-        why = f" ({_listed(undecidable)})" if undecidable else ""
         table.add_row(
             *(plain(each[name]) for name in ("task", "model", "condition", "control")),
             share(flipped, flipped + each["kept"]),
             *(f"{each[name]:,}" for name in ("to_wrong", "to_right", "to_other")),
-            f"{undecidable.total():,}{why}",
+            _listed(Counter(each["undecidable"])) or "0",
         )
     return table
 
