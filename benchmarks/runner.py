@@ -32,7 +32,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its 
 from affidavit import mcqa
 from affidavit.archive import Archive
 from affidavit.model import Completion
-from affidavit.runner import Standing
+from affidavit.standing import Standing
 from affidavit.storage import Disk
 from affidavit.study_directory import frozen_items, opened
 from affidavit.study_files import load

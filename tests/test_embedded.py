@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
-from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -20,7 +19,7 @@ from affidavit.model import Answer, Completion, Failure, Reason, Request
 from affidavit.models import embedded
 from affidavit.models.embedded import RESTARTS, Embedded
 from affidavit.study import Limits
-from weight_files import fetched_once
+from weight_files import ready_to_run
 
 ONE_OF_FOUR = 'root ::= "<answer>" [A-D] "</answer>"'
 QUESTION = "Which city is the capital of France?\n\nA. Rome\nB. Paris\nC. Oslo\nD. Bern"
@@ -28,10 +27,8 @@ QUESTION = "Which city is the capital of France?\n\nA. Rome\nB. Paris\nC. Oslo\n
 
 @pytest.fixture(scope="session")
 def smollm2() -> Path:
-    """The weights, and the library to run them; on a build machine both must be had."""
-    if find_spec("xllamacpp") is None and not os.environ.get("CI"):
-        pytest.skip("xllamacpp is not installed")
-    return fetched_once()
+    """The weights, and the library to run them."""
+    return ready_to_run()
 
 
 def request(text: str = QUESTION, *, seed: int = 1, grammar: str | None = None, most: int = 24) -> Request:

@@ -29,7 +29,7 @@ GROUP_RECORDS = 64
 GROUP_SECONDS = 0.05
 
 _REST = 1 << 20
-_OTHER_FILES = ("study.json", "judging.json", "items.jsonl")
+_OTHER_FILES = ("study.json", "items.jsonl")
 """What is sealed beside the segments."""
 
 

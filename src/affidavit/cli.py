@@ -214,7 +214,7 @@ def run(
     for line in left_out(files.study):
         click.echo(f"note: {line}", err=True)
     with RunProgress(sys.stderr) as progress:
-        ended = run_study(files, Options(out, retry_failed, limit, models, progress.tell))
+        ended = run_study(files, _task_contract, Options(out, retry_failed, limit, models, progress.tell))
     _report_run(ended, _again(study, out), as_json=as_json)
     if ended.signal is not None:
         sys.exit(128 + ended.signal)
@@ -264,7 +264,9 @@ def _report_run(ended: "Ended", again: str, *, as_json: bool) -> None:
 
 
 def _what_is_left(ended: "Ended") -> str:
-    failed = sum(tally.failed for tally in ended.tallies.values())
+    failed, pending = (sum(getattr(tally, x) for tally in ended.tallies.values()) for x in ("failed", "pending"))
+    if pending:
+        return f"the {pending:,} pending are left out by --limit or --model"
     if not failed:
         return "every question has its answer"
     return f"{failed:,} failed for good; --retry-failed asks them again all the same"

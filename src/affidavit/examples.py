@@ -11,7 +11,7 @@ from fractions import Fraction
 from affidavit.contract import Fields
 from affidavit.contracts.game24 import Game24, Hand
 from affidavit.contracts.mcqa import CLOSING, OPENING, MultipleChoice
-from affidavit.dataset import Item, items_of
+from affidavit.dataset import Item, contract_for, items_of
 from affidavit.errors import InputError
 from affidavit.expression import Malformed, parse, solve
 from affidavit.finding import shown
@@ -22,15 +22,21 @@ RESPONSE = "response"
 """The field of an example that holds the answer word for word, where the right answer alone is not enough."""
 
 
-def read_examples(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Iterator[Example]:
-    """The examples of rows, given as place and fields; refused if one does not keep the contract."""
-    reader = RowReader(contract)
+def read_examples(
+    rows: Iterable[tuple[str, Fields]], contract: AnyContract, *, auto_options: bool = False
+) -> Iterator[Example]:
+    """The examples of rows, given as place and fields; refused if one does not keep the contract.
+
+    With `auto_options` each is read by the option set that its own options make (ruling M3).
+    """
     for where, row in rows:
-        given = row.pop(RESPONSE, None)
-        _, item = next(items_of([(where, row)], contract))
+        given = _taken_response(row)
+        _, item = next(items_of([(where, row)], contract, auto_options=auto_options))
         response = _response(item, contract, where=where) if given is None else given
         if not isinstance(response, str):
             raise InputError(where, expected=f"a text in {RESPONSE!r}", found=shown(response))
+        options = item.fields.get("options")
+        reader = RowReader(contract_for(len(options)) if auto_options and isinstance(options, list) else contract)
         added = reader.read({**item.fields, reader.field: response}, where=where).added
         if added["protocol_compliant"] is not True or added.get("correct") is False:
             raise InputError(
@@ -40,6 +46,14 @@ def read_examples(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> 
                 hint="A model does as the example does.",
             )
         yield Example(item, response)
+
+
+def _taken_response(row: Fields) -> object:
+    """The response of a row, taken out of it; a reader of published files puts it with the metadata."""
+    metadata = row.get("metadata")
+    if RESPONSE not in row and isinstance(metadata, dict):
+        return metadata.pop(RESPONSE, None)
+    return row.pop(RESPONSE, None)
 
 
 def _response(item: Item, contract: AnyContract, *, where: str) -> str:
@@ -61,6 +75,10 @@ def _hand(item: Item, contract: Game24) -> Hand:
 
 
 _CALCULATION = re.compile(r"[-(]*+[0-9][-0-9()+*/ \t]*+")
+_BETWEEN_OPERANDS = re.compile(r"(?<=[0-9)])[ \t]+(?=[0-9(])")
+"""No calculation goes on where an operand follows another: `1) (13-9)*(10-4)`."""
+_NUMBER_AND_DASH = re.compile(r"[0-9]+[ \t]*-[ \t]*")
+"""What may be a calculation's first term or the prose before it: `Example 2 - (13-9)*(10-4)`."""
 
 
 class Spoilers:
@@ -101,14 +119,23 @@ def _calculations(words: str) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     >>> list(_calculations("- 2 * 4 (or (1 + 2) * 3) - not 1 / 0."))
     [((2, 4), Fraction(8, 1)), ((1, 2, 3), Fraction(9, 1))]
     """
-    for match in _CALCULATION.finditer(words):
-        expression = parse(_bare(match[0]))
+    for found in _pieces(words):
+        expression = parse(_bare(found))
         if isinstance(expression, Malformed) or not expression.has_binary_operator():
             continue
         try:
             yield tuple(sorted(map(int, expression.literals()))), expression.value()
         except ZeroDivisionError:
             continue
+
+
+def _pieces(words: str) -> Iterator[str]:
+    """The parts of a text that may each be a calculation."""
+    for match in _CALCULATION.finditer(words):
+        for piece in _BETWEEN_OPERANDS.split(match[0]):
+            yield piece
+            if before := _NUMBER_AND_DASH.match(piece):
+                yield piece[before.end() :]
 
 
 def _bare(found: str) -> str:

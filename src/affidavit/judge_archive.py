@@ -9,11 +9,12 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from affidavit.archive_names import encode
 from affidavit.contract import Fields, label
-from affidavit.contracts.judge import Asked, EvaluationReading, Judge, own_method
+from affidavit.contracts.judge import Judge, own_method
 from affidavit.finding import CODES_BY_FLAG, Flag
 from affidavit.storage import new_directories, write_below
 
@@ -30,6 +31,26 @@ _BOUNDARIES = {
 }
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """One judge's answer, as it is filed."""
+
+    raw: str
+    asked: Mapping[str, str]
+    """The meta that was asked for."""
+    stated: Mapping[str, str]
+    """The meta that the judge states, for what was not asked."""
+    read: Mapping[str, object]
+    """What the contract says of the answer."""
+    source: Mapping[str, object]
+    """Where it comes from: a place, or the keys and digests of its record."""
+    file: str = ""
+    """Its name; counted from 1 unless given."""
+
+
+_READ = ("valid", "flags", "findings", "judge_flags", "evidence", "evidence_checked")
+
+
 class JudgeArchive:
     """Two trees being written."""
 
@@ -38,34 +59,36 @@ class JudgeArchive:
         self._contract = contract
         self._repeats: Counter[tuple[str, ...]] = Counter()
         self._counts: Counter[str] = Counter()
-        self._flags: Counter[Flag] = Counter()
+        self._flags: Counter[str] = Counter()
 
-    def add(self, raw: str, asked: Asked, reading: EvaluationReading, source: str) -> None:
+    def add(self, evaluation: Evaluation) -> None:
         """Write one evaluation below the names that were asked for, or else that the judge states."""
-        tree = VALID if reading.protocol_compliant else INVALID
-        names = tuple(_names({**reading.meta, **asked.meta}))
+        tree = VALID if evaluation.read["valid"] else INVALID
+        names = tuple(_names({**evaluation.stated, **evaluation.asked}))
         self._repeats[names] += 1
         self._counts[tree] += 1
-        self._flags.update(reading.flags)
-        parts = [tree, *(part for name in names for part in encode(name)), f"{self._repeats[names]}.json"]
-        content = json.dumps(self._content(raw, asked, reading, source), indent=2) + "\n"
+        flags = evaluation.read["flags"]
+        self._flags.update(map(str, flags if isinstance(flags, list) else ()))
+        file = evaluation.file or str(self._repeats[names])
+        parts = [tree, *(part for name in names for part in encode(name)), f"{file}.json"]
+        content = json.dumps(self._content(evaluation), indent=2) + "\n"
         write_below(self._directory, parts, content.encode("ascii"))
 
-    def add_failed(self) -> None:
-        """Count a row in which no output arrived."""
-        self._counts["failed"] += 1
+    def add_missing(self, *, failed: int = 0, pending: int = 0) -> None:
+        """Count judgements that are not there."""
+        self._counts["failed"] += failed
+        self._counts["pending"] += pending
 
-    def _content(self, raw: str, asked: Asked, reading: EvaluationReading, source: str) -> Fields:
-        verbatim = {"evaluation": json.loads(raw)} if reading.protocol_compliant else {"raw_output": raw}
-        fields = reading.fields()
+    def _content(self, evaluation: Evaluation) -> Fields:
+        raw, valid = evaluation.raw, evaluation.read["valid"]
+        verbatim = {"evaluation": json.loads(raw)} if valid else {"raw_output": raw}
         return {
             "contract": label(self._contract),
             "contract_params": self._contract.params,
-            "asked": dict(asked.meta),
-            "source": source,
+            "asked": dict(evaluation.asked),
+            **evaluation.source,
             "raw_output_sha256": hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest(),
-            **{name: fields[name] for name in ("valid", "flags", "findings", "judge_flags")},
-            **{name: fields[name] for name in ("evidence", "evidence_checked")},
+            **{name: evaluation.read[name] for name in _READ},
             **verbatim,
         }
 
@@ -82,7 +105,7 @@ class JudgeArchive:
             f"`{VALID}/`.",
             "",
             f"{self._counts.total()} planned = {self._counts[VALID]} valid + {self._counts[INVALID]} invalid + "
-            f"{self._counts['failed']} failed + 0 pending",
+            f"{self._counts['failed']} failed + {self._counts['pending']} pending",
             "",
             "An answer can carry several flags, so the counts below may exceed the number of invalid ones.",
             "",
@@ -114,9 +137,12 @@ def _names(meta: Mapping[str, str]) -> Iterator[str]:
 
 
 @contextmanager
-def judge_archive(directory: Path, contract: Judge) -> Iterator[JudgeArchive]:
-    """Both trees below `directory`, which appear there when the block ends without an error."""
-    with new_directories(directory, (VALID, INVALID)) as partial:
+def judge_archive(directory: Path, contract: Judge, *, anew: bool = False) -> Iterator[JudgeArchive]:
+    """Both trees below `directory`, which appear there when the block ends without an error.
+
+    With `anew` they take the place of trees that are there: they are made of what stands elsewhere.
+    """
+    with new_directories(directory, (VALID, INVALID), anew=anew) as partial:
         archive = JudgeArchive(partial, contract)
         yield archive
         archive.write_readme()

@@ -93,7 +93,7 @@ class Plan:
         self.cells = [cell for cell in crossed if not isinstance(cell, LeftOut)]
         self.left_out = [cell for cell in crossed if isinstance(cell, LeftOut)]
         self.tasks = {name: self._task(name, contracts[name], counts[name], examples) for name in study.tasks}
-        self._decoding = decoding_of(study)
+        self._decoding = decoding_of(study.decoding)
         self._bodies = {name: table.body for name, table in study.models.items()}
 
     def _task(self, name: str, contract: AnyContract, count: int, examples: Examples) -> Task:

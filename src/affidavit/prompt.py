@@ -15,6 +15,7 @@ from affidavit.contract import Unread, guarded
 from affidavit.contracts.game24 import HAND, INSTRUCTION, Game24
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.dataset import Item
+from affidavit.item_formats import LETTERS
 from affidavit.model import Message
 from affidavit.rows import AnyContract, OwnLayout, layout_of
 
@@ -148,10 +149,11 @@ def _problem(item: Item, contract: AnyContract) -> str:
         return ""  # the instruction states the hand
     question = str(item.fields["question"])
     if isinstance(contract, MultipleChoice):
-        return _joined(question, _lettered(item.fields, contract))
+        return _joined(question, _lettered(item.fields))
     return question
 
 
-def _lettered(fields: Mapping[str, object], contract: MultipleChoice) -> str:
+def _lettered(fields: Mapping[str, object]) -> str:
+    """The options at the letters of their own set, which an example need not share with the item that is asked."""
     options = cast("list[str]", fields["options"])
-    return "\n".join(f"{letter}. {option}" for letter, option in zip(contract.letters, options, strict=True))
+    return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))

@@ -6,8 +6,11 @@ one of these is shown word for word; all of them are in the records.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from affidavit.contracts.judge import JudgingMethod
+from affidavit.judge_prompt import PROMPT_IDS, judge_template
+from affidavit.judging import JudgeCell, JudgingPlan
 from affidavit.model import Message
 from affidavit.plan import Plan
 from affidavit.record import digest
@@ -16,57 +19,88 @@ from affidavit.tally import Tally
 from affidavit.terminal import plain
 
 MANIFEST = "used_prompt_manifest.md"
+Rendered = tuple[str, str]
+"""A key, and the text that a model's own template made of its messages."""
 
 
-def manifest(plan: Plan, tallies: Mapping[Cell, Tally], rendered: Mapping[Cell, tuple[str, str]]) -> str:
-    """The page; a prompt under which nothing was asked yet is not in it."""
-    return "\n".join((*_lines(plan, tallies, rendered), ""))
+def manifest_page(study: str, sections: Iterable[str]) -> str:
+    """The page."""
+    head = f"""\
+# Prompts used in {plain(study)}
+
+Written by the run from its records. `{{…}}` is filled from the item; everything else is word for word.
+"""
+    return "\n".join((head, *sections))
 
 
-def _lines(plan: Plan, tallies: Mapping[Cell, Tally], rendered: Mapping[Cell, tuple[str, str]]) -> Iterator[str]:
-    yield f"# Prompts used in {plan.study.study.name}"
-    yield ""
-    yield "Written by the run from its records. `{…}` is filled from the item; everything else is word for word."
+def task_sections(plan: Plan, tallies: Mapping[Cell, Tally], rendered: Mapping[Cell, Rendered]) -> Iterator[str]:
+    """A section for each prompt of a task; one under which nothing was asked yet has none."""
     # By name: a frozen study does not know the order of its file.
-    for number, (task, condition, conversation) in enumerate(sorted(plan.templates(), key=_names), 1):
-        used = {
-            cell: asked
-            for cell, tally in sorted(tallies.items(), key=_cell)
-            if (cell.task, cell.condition) == (task, condition) and (asked := tally.n - tally.pending)
-        }
-        if used:
-            yield ""
-            yield f"## TP-{number:03}: {_span(task)}, {_span(condition)}"
-            yield ""
-            yield f"- sha256 `{digest(conversation)}`"
-            yield from _section(conversation, used, rendered)
+    templates = sorted(plan.templates(), key=lambda each: each[:2])
+    for number, (task, condition, conversation) in enumerate(templates, 1):
+        uses = [
+            _Use(f"asked of {_span(cell.model)}", _asked(tallies[cell]), cell.model, rendered.get(cell))
+            for cell in sorted(tallies)
+            if (cell.task, cell.condition) == (task, condition)
+        ]
+        yield from _section(f"TP-{number:03}: {_span(task)}, {_span(condition)}", conversation, uses)
 
 
-def _names(template: tuple[str, str, object]) -> tuple[str, str]:
-    return template[:2]
-
-
-def _cell(counted: tuple[Cell, Tally]) -> Cell:
-    return counted[0]
-
-
-def _section(
-    conversation: tuple[Message, ...], used: Mapping[Cell, int], rendered: Mapping[Cell, tuple[str, str]]
+def judge_sections(
+    plan: JudgingPlan, tallies: Mapping[JudgeCell, Tally], rendered: Mapping[JudgeCell, Rendered]
 ) -> Iterator[str]:
-    for cell, count in used.items():
-        yield f"- asked of {_span(cell.model)} {count:,} {'time' if count == 1 else 'times'}"
+    """A section for each prompt that judges were given."""
+    for method in JudgingMethod:
+        uses = [
+            _Use(
+                f"asked of {_span(cell.judge)}, {cell.judging_condition},",
+                _asked(tallies[cell]),
+                cell.judge,
+                rendered.get(cell),
+            )
+            for cell in sorted(tallies)
+            if cell.method == method
+        ]
+        title = f"{PROMPT_IDS[method]}: {method}, judging `{plan.terms.digest[:16]}…`"
+        yield from _section(title, judge_template(plan.terms.contract, method), uses)
+
+
+class _Use:
+    """Where a prompt was used, how often, and one text that a model's template made of it."""
+
+    def __init__(self, where: str, times: int, model: str, rendered: Rendered | None) -> None:
+        self.where, self.times, self.model, self.rendered = where, times, model, rendered
+
+
+def _asked(tally: Tally) -> int:
+    return tally.n - tally.pending
+
+
+def _section(title: str, conversation: tuple[Message, ...], uses: Sequence[_Use]) -> Iterator[str]:
+    used = [each for each in uses if each.times]
+    if used:
+        yield "\n".join(_lines(title, conversation, used))
+
+
+def _lines(title: str, conversation: tuple[Message, ...], used: Sequence[_Use]) -> Iterator[str]:
+    yield f"## {title}"
+    yield ""
+    yield f"- sha256 `{digest(conversation)}`"
+    for each in used:
+        yield f"- {each.where} {each.times:,} {'time' if each.times == 1 else 'times'}"
     for turn in conversation:
         yield ""
         yield f"{turn['role']}:"
         yield ""
         yield from _fenced(turn["content"])
-    for cell in used:
-        if cell in rendered:
-            key, words = rendered[cell]
+    for each in used:
+        if each.rendered is not None:
+            key, words = each.rendered
             yield ""
-            yield f"What the template of {_span(cell.model)} made of the question `{key[:16]}…`:"
+            yield f"What the template of {_span(each.model)} made of the question `{key[:16]}…`:"
             yield ""
             yield from _fenced(words)
+    yield ""
 
 
 def _span(name: str) -> str:

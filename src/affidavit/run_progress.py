@@ -59,6 +59,7 @@ class RunDisplay:
             return
         if not self._live.is_started:
             self._live.start()
+            self._console.show_cursor(show=True)  # whoever ends us at once finds it where it was
         self._next = now + 0.2
         room = max(1, self._console.size.height - 3)
         total = run_line(tallies.values(), now - self._started, already)

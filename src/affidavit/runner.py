@@ -16,108 +16,22 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, time
+from typing import Any, Generic, Protocol, TypeVar
 
 from affidavit.archive import Archive
 from affidavit.commits import GroupCommit
 from affidavit.contract import Fields
 from affidavit.errors import StorageError
-from affidavit.flips import Answers
-from affidavit.model import PERMANENT, Answer, Completion, Failure, Model, Reason
+from affidavit.model import Answer, Completion, Failure, Model, Reason, Request
 from affidavit.pace import Pace
 from affidavit.plan import Plan, Question
-from affidavit.record import Kind
 from affidavit.storage import Disk, told
-from affidavit.study import Cell, Limits
+from affidavit.study import Limits
 from affidavit.study_directory import frozen_items
-from affidavit.tally import Tally
 
 DRAIN = 5.0
 """Seconds that open requests are given after a signal."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-
-
-# --- what is known so far ---
-
-
-@dataclass
-class Standing:
-    """Where every question of the plan stands: the counts, by cell, and the keys that need no more asking."""
-
-    plan: Plan
-    retry_failed: bool = False
-    settled: set[bytes] = field(default_factory=set)
-    tallies: dict[Cell, Tally] = field(default_factory=dict)
-    rendered: dict[Cell, tuple[str, str]] = field(default_factory=dict)
-    """Of each cell, the least key whose prompt is known as the model's template made it, and that prompt."""
-    _failures: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.tallies = {cell: Tally(pending=count) for cell, count in self.plan.planned.items()}
-        self.answers = Answers(self.plan.study)
-
-    def load(self, fields: Mapping[str, object]) -> None:
-        """A record of an earlier run."""
-        self.add(fields)
-        failed = fields["kind"] == Kind.FAILURE
-        may_pass = failed and Reason(str(fields["reason"])) not in PERMANENT
-        if not failed or not (may_pass or self.retry_failed):
-            self.settled.add(bytes.fromhex(str(fields["key"])))
-
-    def add(self, fields: Mapping[str, object]) -> None:
-        """Count a record; a later one of the same key takes the place of a failure."""
-        key, cell = str(fields["key"]), cell_of(fields)
-        tally = self.tallies[cell]
-        earlier = self._failures.pop(key, None)
-        if earlier is None:
-            tally.pending -= 1
-        else:
-            tally.failed -= 1
-            tally.failures -= Counter([earlier])
-        if fields["kind"] == Kind.FAILURE:
-            reason = str(fields["reason"])
-            self._failures[key] = reason
-            tally.failed += 1
-            tally.failures[reason] += 1
-            return
-        counted = self.plan.tasks[cell.task].reader.layout.counted
-        tally.add(fields, counted=counted, has_key=fields["keyed"] is True)
-        tally.truncated += fields["finish_reason"] == "length"
-        tally.add_tokens(fields["usage"])
-        self.answers.add(cell, fields)
-        rendered = fields["rendered_prompt"]
-        if rendered is not None and (cell not in self.rendered or key < self.rendered[cell][0]):
-            self.rendered[cell] = (key, str(rendered))
-
-    @property
-    def open(self) -> int:
-        """Failed or not asked yet."""
-        return sum(tally.failed + tally.pending for tally in self.tallies.values())
-
-    @property
-    def unread(self) -> int:
-        """Outputs whose contract raised."""
-        return sum(tally.unread for tally in self.tallies.values())
-
-    def counts(self) -> Fields:
-        """The counts of a seal, in the order of names: a frozen study does not know the order of its file."""
-        return {
-            "cells": [
-                {**cell._asdict(), **tally.counts()} for cell, tally in sorted(self.tallies.items(), key=_first)
-            ],
-            "flips": [
-                {**cell._asdict(), "control": control.condition, **flips.counts()}
-                for cell, control, flips in sorted(self.answers.flips(), key=_first)
-            ],
-        }
-
-
-def _first(of: tuple[Cell, *tuple[object, ...]]) -> Cell:
-    return of[0]
-
-
-def cell_of(fields: Mapping[str, object]) -> Cell:
-    """The cell of a record."""
-    return Cell(str(fields["task"]), str(fields["model"]), str(fields["condition"]))
 
 
 # --- the volatile facts ---
@@ -133,7 +47,7 @@ class Attempts:
         with told(str(self._path)):
             self._file = disk.reopen_lines(self._path)
 
-    def add(self, question: Question, number: int, began: float, seconds: float, answer: Answer) -> None:
+    def add(self, question: "Asking", number: int, began: float, seconds: float, answer: Answer) -> None:
         """One attempt, begun so many seconds after 1970."""
         outcome, detail = "response", ""
         if isinstance(answer, Failure):
@@ -196,26 +110,91 @@ class Slots:
                 free -= 1
 
 
-class Runner:
-    """One run over a plan."""
+class Asking(Protocol):
+    """One question, whatever it is about."""
+
+    @property
+    def key(self) -> str:
+        """What its record is kept under."""
+
+    @property
+    def model(self) -> str:
+        """Who is asked."""
+
+    @property
+    def request(self) -> Request:
+        """What is asked."""
+
+
+AskingT = TypeVar("AskingT", bound=Asking)
+
+
+class Work(Protocol[AskingT]):
+    """All questions of one kind, and the records that their answers become."""
+
+    def questions(self, model: str) -> Iterator[AskingT]:
+        """What a model is to be asked, answered or not."""
+
+    def response(self, question: AskingT, completion: Completion, /) -> Fields:
+        """The record of an answer."""
+
+    def failure(self, question: AskingT, failure: Failure, /) -> Fields:
+        """The record of a question that nobody answered."""
+
+
+class Books(Protocol):
+    """Where the counts are kept."""
+
+    settled: set[bytes]
+    """The keys that need no more asking."""
+
+    def add(self, fields: Mapping[str, object]) -> None:
+        """Count a record."""
+
+
+@dataclass(frozen=True)
+class StudyWork:
+    """The questions of a study's plan, about its frozen items or the first of each task."""
+
+    plan: Plan
+    directory: Path
+    first_items: int | None = None
+
+    def questions(self, model: str) -> Iterator[Question]:
+        """Item by item, from the disk."""
+        seen = Counter[str]()
+        for name, item in frozen_items(self.directory):
+            seen[name] += 1
+            if self.first_items is None or seen[name] <= self.first_items:
+                yield from self.plan.questions(self.plan.tasks[name], item, model)
+
+    def response(self, question: Question, completion: Completion, /) -> Fields:
+        """The record of an answer."""
+        return self.plan.response(question, completion)
+
+    def failure(self, question: Question, failure: Failure, /) -> Fields:
+        """The record of a question that nobody answered."""
+        return self.plan.failure(question, failure)
+
+
+class Runner(Generic[AskingT]):
+    """One run over all questions of a kind."""
 
     def __init__(  # noqa: PLR0913
         self,
-        plan: Plan,
+        work: Work[AskingT],
         models: Sequence[Model],
         archive: Archive,
-        standing: Standing,
+        books: Books,
         *,
         limits: Limits,
-        first_items: int | None = None,
-        progress: Callable[[Standing], None] | None = None,
+        progress: Callable[[], None] | None = None,
     ) -> None:
-        self._plan = plan
+        self._work = work
         self._models = models
         self._archive = archive
-        self._standing = standing
+        self._books = books
         self._limits = limits
-        self._first_items = first_items
         self._progress = progress
         self._commits = GroupCommit(archive)
         self._attempts = Attempts(archive.directory, archive.disk)
@@ -273,11 +252,11 @@ class Runner:
         waiting = set(workers)
         try:
             while waiting:
+                if self._progress is not None:  # the first time before anything is asked
+                    self._progress()
                 done, waiting = await asyncio.wait(waiting, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
                 for worker in done:
                     worker.result()
-                if self._progress is not None:
-                    self._progress(self._standing)
                 if monotonic() > deadline and self.stopped is None:
                     self.stop(f"the run's {self._limits.run:g} s are over")
                     deadline = monotonic() + DRAIN
@@ -294,19 +273,15 @@ class Runner:
         questions = self._open_questions(model.name)
         slots = Slots(Pace(model.connections))
         for _ in range(model.connections):
-            yield asyncio.create_task(self._work(model, questions, slots))
+            yield asyncio.create_task(self._ask_all(model, questions, slots))
 
-    def _open_questions(self, model: str) -> Iterator[Question]:
-        settled, seen = self._standing.settled, Counter[str]()
-        for name, item in frozen_items(self._archive.directory):
-            seen[name] += 1
-            if self._first_items is not None and seen[name] > self._first_items:
-                continue
-            for question in self._plan.questions(self._plan.tasks[name], item, model):
-                if not settled or bytes.fromhex(question.key) not in settled:
-                    yield question
+    def _open_questions(self, model: str) -> Iterator[AskingT]:
+        settled = self._books.settled
+        for question in self._work.questions(model):
+            if not settled or bytes.fromhex(question.key) not in settled:
+                yield question
 
-    async def _work(self, model: Model, questions: Iterator[Question], slots: Slots) -> None:
+    async def _ask_all(self, model: Model, questions: Iterator[AskingT], slots: Slots) -> None:
         while self.stopped is None:
             await slots.take()
             held = True
@@ -322,7 +297,7 @@ class Runner:
             if answer is not None:
                 await self._keep(question, answer)
 
-    async def _answer(self, model: Model, question: Question, slots: Slots) -> Answer | None:
+    async def _answer(self, model: Model, question: AskingT, slots: Slots) -> Answer | None:
         """The answer after all attempts; None if the run was stopped before there was one. Ends the turn."""
         began = monotonic()
         answer: Answer | None = None
@@ -345,7 +320,7 @@ class Runner:
                 return None
         return answer
 
-    async def _attempt(self, model: Model, question: Question, number: int, began: float) -> Answer:
+    async def _attempt(self, model: Model, question: AskingT, number: int, began: float) -> Answer:
         at, start = time(), monotonic()
         allowed = min(self._limits.attempt, self._limits.sample - (start - began))
         answer: Answer
@@ -373,23 +348,23 @@ class Runner:
             await asyncio.sleep(min(left, 0.2))
         return self.stopped is None
 
-    async def _keep(self, question: Question, answer: Answer) -> None:
+    async def _keep(self, question: AskingT, answer: Answer) -> None:
         if isinstance(answer, Failure):
-            fields = self._plan.failure(question, answer)
+            fields = self._work.failure(question, answer)
             self.details[f"{answer.reason}: {answer.detail}"] += 1
             if answer.reason is Reason.UNAUTHORISED:
                 self.stop(f"{question.model} refused our credentials ({answer.detail})")
         else:
-            fields = self._plan.response(question, answer)
+            fields = self._work.response(question, answer)
         await self._commits.append(fields)
-        self._standing.add(fields)
+        self._books.add(fields)
         self.asked += 1
 
 
 # --- signals ---
 
 
-def stop_on_signals(runner: Runner) -> Callable[[], int | None]:
+def stop_on_signals(runner: Runner[Any]) -> Callable[[], int | None]:
     """Let the first signal stop the runner gently and the second at once; gives a way to ask which came."""
     came: list[int] = []
 

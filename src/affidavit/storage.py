@@ -135,10 +135,14 @@ def told(name: str, *, hint: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def new_directories(root: Path, names: tuple[str, ...]) -> Iterator[Path]:
-    """A directory to fill; its subdirectories of these names appear below `root` when the block ends well."""
+def new_directories(root: Path, names: tuple[str, ...], *, anew: bool = False) -> Iterator[Path]:
+    """A directory to fill; its subdirectories of these names appear below `root` when the block ends well.
+
+    With `anew`, such as are there already go when these come.
+    """
     try:
-        _refuse_taken(root, names)
+        if not anew:
+            _refuse_taken(root, names)
         made = not root.exists()
         root.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(prefix=".", suffix=".partial", dir=root))
@@ -150,6 +154,8 @@ def new_directories(root: Path, names: tuple[str, ...]) -> Iterator[Path]:
         yield partial
         with told(str(root)):
             for name in names:
+                if anew and (root / name).exists():
+                    (root / name).rename(partial / f"old {name}")
                 (partial / name).rename(root / name)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -127,6 +127,22 @@ class Decoding(_Table, frozen=True, kw_only=True):
     samples: int = 1
 
 
+class JudgingTable(_Table, frozen=True, kw_only=True):
+    """`[judging]`: who judges the outputs of open tasks, and how."""
+
+    judges: list[str]
+    rubric: str = "default"
+    """Or a TOML file."""
+    tasks: list[str] = []
+    """Whose outputs are judged; all open tasks unless given."""
+    conditions: tuple[Literal["free", "schema"], ...] = ("free",)
+    """As the judge likes, or held to the shape of an evaluation."""
+    repeats: int = 1
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    top_p: float | None = None
+
+
 class Limits(_Table, frozen=True, kw_only=True):
     """`[limits]`: seconds, unless the name says otherwise. All are finite."""
 
@@ -149,6 +165,7 @@ class Study(_Table, frozen=True, kw_only=True):
     conditions: dict[str, ConditionTable] = msgspec.field(default_factory=lambda: {"base": ConditionTable()})
     decoding: Decoding = Decoding()
     limits: Limits = Limits()
+    judging: JudgingTable | None = None
 
 
 def decode_study(text: str, *, where: str) -> Study:
@@ -161,7 +178,9 @@ def decode_study(text: str, *, where: str) -> Study:
         raise InputError(where, expected="a study", found=str(error), hint=_hint(str(error))) from error
 
 
-_TABLES = (Study, Header, ModelTable, Price, TaskTable, Generate, ConditionTable, Decoding, Limits)
+_TABLES = (
+    Study, Header, ModelTable, Price, TaskTable, Generate, ConditionTable, Decoding, JudgingTable, Limits
+)  # fmt: skip
 
 
 def _hint(message: str) -> str:
@@ -241,9 +260,8 @@ def example_files(study: Study) -> dict[tuple[str, str], str]:
     return found
 
 
-def decoding_of(study: Study) -> Fields:
+def decoding_of(table: Decoding | JudgingTable) -> Fields:
     """What every request carries, by the names of the OpenAI interface."""
-    table = study.decoding
     chosen: Fields = {"temperature": table.temperature, "max_tokens": table.max_tokens}
     return chosen if table.top_p is None else {**chosen, "top_p": table.top_p}
 
@@ -268,7 +286,7 @@ def frozen(study: Study) -> Fields:
         },
         "tasks": {name: _without(each, "items") for name, each in study.tasks.items()},
         "conditions": {name: _without(each, "examples") for name, each in study.conditions.items()},
-        "decoding": {**decoding_of(study), "samples": study.decoding.samples},
+        "decoding": {**decoding_of(study.decoding), "samples": study.decoding.samples},
     }
 
 

@@ -11,6 +11,7 @@ from affidavit.study import (
     ConditionTable,
     Decoding,
     Generate,
+    JudgingTable,
     LeftOut,
     Limits,
     ModelTable,
@@ -18,6 +19,7 @@ from affidavit.study import (
     TaskTable,
     cells,
     decode_study,
+    example_files,
     nearest,
 )
 
@@ -61,6 +63,9 @@ class _Check:
             self._condition(name, condition)
         for name, task in study.tasks.items():
             self._task(name, task)
+        self._examples()
+        if study.judging is not None:
+            self._judging(study.judging)
 
     def _numbers(self) -> None:
         study = self._study
@@ -77,6 +82,21 @@ class _Check:
         for name, table in study.models.items():
             if table.price is not None and not all(0 <= x < 1e9 for x in (table.price.input, table.price.output)):
                 raise self._refuse(f"finite prices from 0 in models.{name}.price", repr(table.price))
+
+    def _judging(self, table: JudgingTable) -> None:
+        if not table.judges or not table.conditions:
+            raise self._refuse("at least one judge and one condition in judging", "none")
+        self._known("judging.judges", table.judges, self._study.models)
+        self._known("judging.tasks", table.tasks, self._study.tasks)
+        self._known("judging.conditions", table.conditions, ("free", "schema"))
+        for name in ("repeats", "max_tokens"):
+            if not 0 < getattr(table, name) < 1e9:
+                raise self._refuse(f"a positive, finite judging.{name}", str(getattr(table, name)))
+        if not 0 <= table.temperature < 1e9:
+            raise self._refuse("a finite judging.temperature from 0", str(table.temperature))
+        if not table.tasks and all(task.contract != "text" for task in self._study.tasks.values()):
+            hint = "Outputs of other tasks are judged if judging.tasks names them."
+            raise self._refuse('a task with contract = "text" for [judging]', "none", hint)
 
     # --- models ---
 
@@ -107,11 +127,20 @@ class _Check:
                 raise self._refuse(f"another condition in {place}.control", "the condition itself")
         if isinstance(table.examples, dict):
             self._known(f"{place}.examples", table.examples, self._study.tasks)
-        for words in re.findall(r"\{[a-z_]+\}", table.preamble + table.system):
+        for words in re.findall(r"\{[A-Za-z_ -]+\}", table.preamble + table.system):
             if words not in (RIGHT_OPTION, WRONG_OPTION) and (
-                hint := nearest(words, (RIGHT_OPTION, WRONG_OPTION))
+                hint := nearest(words.lower(), (RIGHT_OPTION, WRONG_OPTION))
             ):
                 raise self._refuse(f"{RIGHT_OPTION} or {WRONG_OPTION} in {place}", words, hint)
+
+    def _examples(self) -> None:
+        """No examples are named that nobody would be given."""
+        used = example_files(self._study)
+        for name, table in self._study.conditions.items():
+            for task in table.examples if isinstance(table.examples, dict) else ():
+                if (task, name) not in used:
+                    expected = f"tasks that are asked under it in conditions.{name}.examples"
+                    raise self._refuse(expected, repr(task))
 
     def _known(self, place: str, names: Collection[str], known: Collection[str]) -> None:
         for name in names:

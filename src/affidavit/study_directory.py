@@ -18,12 +18,13 @@ from affidavit.dataset import Item
 from affidavit.errors import InputError, UsageError
 from affidavit.plan import Examples, Plan
 from affidavit.prompt import Example
+from affidavit.prompt_manifest import MANIFEST
 from affidavit.provenance import git_state, versions
 from affidavit.record import canonical, checked_line, decode
 from affidavit.rows import AnyContract
 from affidavit.storage import Disk, told
-from affidavit.study import Generate, changes, frozen
-from affidavit.study_files import ItemSource, StudyFiles, items_for
+from affidavit.study import Generate, TaskTable, changes, frozen, thawed
+from affidavit.study_files import FindContract, ItemSource, StudyFiles, items_for, task_contract
 from affidavit.weights import digest_of
 
 STUDY, ITEMS = "study.json", "items.jsonl"
@@ -104,6 +105,30 @@ def read_frozen(directory: Path) -> Fields | None:
     return fields
 
 
+def frozen_plan(directory: Path, frozen_study: Fields, contract: FindContract, beside: Path | None) -> Plan:
+    """The plan of a study as it was frozen.
+
+    `beside` is where the study file is, for contracts of the user's own: they are code, and a study directory
+    that somebody sent must not be able to name a file that is run.
+    """
+    config: Any = frozen_study["config"]
+    counts: Any = frozen_study["counts"]
+    study = thawed(config)
+    contracts = {name: _trusted(task, contract, beside) for name, task in study.tasks.items()}
+    return Plan(study, contracts, counts, thawed_examples(config))
+
+
+def _trusted(task: TaskTable, contract: FindContract, beside: Path | None) -> AnyContract:
+    if ":" in task.contract and beside is None:
+        raise UsageError(
+            task.contract,
+            expected="to be told where this contract is: it is code of the study's author",
+            found="nothing",
+            hint="If you trust it, name the study file: affidavit verify DIR --study STUDY.toml",
+        )
+    return task_contract(task, beside or Path(), contract)
+
+
 def _check_items(directory: Path, expected: str) -> None:
     path = directory / ITEMS
     if not path.is_file():
@@ -144,6 +169,12 @@ def _freeze_items(directory: Path, files: StudyFiles, disk: Disk) -> dict[str, i
         disk.replace(partial, path)
         disk.sync_directory(directory)
     return counts
+
+
+def write_manifest(directory: Path, page: str, disk: Disk) -> None:
+    """The list of prompts, whole or not at all."""
+    with told(str(directory / MANIFEST)):
+        disk.place(directory / MANIFEST, page.encode())
 
 
 def frozen_items(directory: Path) -> Iterator[tuple[str, Item]]:

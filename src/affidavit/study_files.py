@@ -11,13 +11,17 @@ from affidavit.errors import InputError
 from affidavit.examples import Spoilers, read_examples
 from affidavit.hub_items import PREFIX, HubSource, hub_rows, hub_source
 from affidavit.item_formats import generated_hands, rows_of
+from affidavit.model import Model
+from affidavit.models.chosen import chosen
 from affidavit.plan import Examples, Plan, Task
 from affidavit.prompt import Example, instruction_fault
 from affidavit.rows import AnyContract
+from affidavit.rubric import DEFAULT, Rubric
+from affidavit.rubric_file import parse_rubric
 from affidavit.storage import told
-from affidavit.study import AUTO, Generate, Study, TaskTable, example_files
+from affidavit.study import AUTO, Generate, ModelTable, Study, TaskTable, example_files
 from affidavit.study_check import parse_study
-from affidavit.weights import find
+from affidavit.weights import describe, find
 
 ItemSource = Path | HubSource | Generate
 FindContract = Callable[[str, str], AnyContract]
@@ -36,6 +40,13 @@ class StudyFiles:
     examples: Examples = field(default_factory=dict)
     weights: Mapping[str, Path] = field(default_factory=dict)
     """The file of each model that runs here."""
+    rubric: Rubric = DEFAULT
+    """What judges score by."""
+
+    def model(self, name: str) -> Model:
+        """A model of the study, ready to be asked."""
+        table, limits = self.study.models[name], self.study.limits
+        return chosen(name, table, limits, beside=self.beside, weights=self.weights.get(name))
 
     def plan(self, counts: Mapping[str, int]) -> Plan:
         """The plan over so many items of each task."""
@@ -56,11 +67,27 @@ def load(path: Path, contract: FindContract, *, with_weights: bool = True) -> St
         contracts,
         {name: _item_source(task, path, name) for name, task in study.tasks.items()},
         {
-            (task, condition): _read_examples(path.parent / file, contracts[task])
+            (task, condition): _read_examples(
+                path.parent / file, contracts[task], auto_options=study.tasks[task].options == AUTO
+            )
             for (task, condition), file in example_files(study).items()
         },
-        _weights(study, path.parent) if with_weights else {},
+        model_weights(study.models, path.parent) if with_weights else {},
+        DEFAULT if study.judging is None else read_rubric(study.judging.rubric, path.parent),
     )
+
+
+def read_rubric(name: str, beside: Path) -> Rubric:
+    """The rubric of this name: our own, or that of a file."""
+    if name == DEFAULT.name:
+        return DEFAULT
+    file = beside / name
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        hint = f'Or rubric = "{DEFAULT.name}".'
+        raise InputError(str(file), expected="a rubric in UTF-8", found=str(error), hint=hint) from error
+    return parse_rubric(text, where=str(file))
 
 
 def task_contract(task: TaskTable, beside: Path, contract: FindContract) -> AnyContract:
@@ -81,18 +108,22 @@ def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:
     return file
 
 
-def _read_examples(file: Path, contract: AnyContract) -> tuple[Example, ...]:
+def _read_examples(file: Path, contract: AnyContract, *, auto_options: bool) -> tuple[Example, ...]:
     if not file.is_file():
         raise InputError(str(file), expected="a file of worked examples", found="no such file")
-    found = tuple(read_examples(_rows(file), contract))
+    found = tuple(read_examples(_rows(file), contract, auto_options=auto_options))
     if not found:
         raise InputError(str(file), expected="at least one worked example", found="none")
     return found
 
 
-def _weights(study: Study, beside: Path) -> dict[str, Path]:
-    named = {name: find(table.embedded) for name, table in study.models.items() if table.embedded}
-    return named | {name: beside / table.gguf for name, table in study.models.items() if table.gguf}
+def model_weights(models: Mapping[str, ModelTable], beside: Path) -> dict[str, Path]:
+    """The file of each model that runs here."""
+    named = {name: find(table.embedded) for name, table in models.items() if table.embedded}
+    found = named | {name: beside / table.gguf for name, table in models.items() if table.gguf}
+    for path in found.values():
+        describe(path)  # whatever is no GGUF is told before its digest is frozen
+    return found
 
 
 # --- items ---

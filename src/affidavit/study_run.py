@@ -4,32 +4,28 @@ import asyncio
 import shutil
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from affidavit.archive import Archive, Seal, check_seal, read_seal, segments
-from affidavit.contract import Fields, label
+from affidavit.contract import label
 from affidavit.errors import StorageError
+from affidavit.judge_run import Bench, Judged, JudgeOptions, judge_study
+from affidavit.judging import JudgeCell, JudgeTerms
+from affidavit.judging_directory import read_judging
 from affidavit.lock import locked
-from affidavit.model import PERMANENT, Model
-from affidavit.models.embedded import Embedded
-from affidavit.models.openai_compatible import OpenAICompatible
-from affidavit.models.replay import Replay
+from affidavit.model import PERMANENT
 from affidavit.plan import Plan
-from affidavit.prompt_manifest import MANIFEST, manifest
-from affidavit.provenance import git_state, machine, versions
-from affidavit.record import canonical
+from affidavit.run_log import RunLog
 from affidavit.run_report import Standings
-from affidavit.runner import Runner, Standing, stop_on_signals
+from affidavit.runner import Runner, StudyWork, stop_on_signals
 from affidavit.storage import Disk, told
-from affidavit.study import Cell, Study
-from affidavit.study_directory import opened
-from affidavit.study_files import StudyFiles
+from affidavit.study import Cell, JudgingTable, decoding_of
+from affidavit.study_books import StudyBooks
+from affidavit.study_directory import opened, write_manifest
+from affidavit.study_files import FindContract, StudyFiles
 from affidavit.tally import Tally
 
-RUN_LOG = "run_log.jsonl"
 _BYTES_PER_QUESTION, _BYTES_AT_LEAST = 256, 65_536
 """Below this much room a run is hopeless; it may well need more."""
 
@@ -51,6 +47,13 @@ class Ended:
     details: list[tuple[str, int]] = field(default_factory=list)
     """What was said of the failures, the most frequent first."""
     samples: int = 1
+    judged: Judged | None = None
+
+    @property
+    def open(self) -> int:
+        """Failed or not asked yet, of questions and of judgements."""
+        own = sum(tally.failed + tally.pending for tally in self.tallies.values())
+        return own + (0 if self.judged is None else self.judged.open)
 
     @property
     def standings(self) -> Standings:
@@ -69,11 +72,12 @@ class Options:
     models: Collection[str] = ()
     """Which models are asked in this run; all unless given."""
     progress: Callable[[Mapping[Cell, Tally]], None] | None = None
+    judging_progress: Callable[[Mapping[JudgeCell, Tally]], None] | None = None
     disk: Disk = field(default_factory=Disk)
 
 
-def run_study(files: StudyFiles, options: Options) -> Ended:
-    """Run a study, or go on with it."""
+def run_study(files: StudyFiles, contract: FindContract, options: Options) -> Ended:
+    """Run a study, or go on with it; its outputs are judged once all of them are there."""
     directory = options.out or Path(files.study.study.name)
     with told(str(directory)):
         options.disk.make_directory(directory)
@@ -85,9 +89,31 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         if seal is not None and len(seal.segments) == len(segments(directory)):
             check_seal(directory, seal)
             ended = _sealed(ended, seal, plan)
-            if not _asks_again(ended.tallies, options):
-                return ended
-        return asyncio.run(_go_on(ended, files, plan, options))
+        if not ended.tallies or _asks_again(ended.tallies, options):
+            ended = asyncio.run(_go_on(ended, files, plan, options))
+        table = files.study.judging
+        if table is None or ended.stopped is not None or _asks_again(ended.tallies, replace(options, models=())):
+            return ended
+        return replace(ended, judged=_judge(directory, table, files, contract, options))
+
+
+def _judge(
+    directory: Path, table: JudgingTable, files: StudyFiles, contract: FindContract, options: Options
+) -> Judged:
+    models = files.study.models
+    judges = [
+        JudgeTerms(
+            name,
+            models[name].identity or name,
+            {**decoding_of(table), **models[name].body},
+            tuple(table.conditions),
+            table.repeats,
+        )
+        for name in table.judges
+    ]
+    bench = Bench(judges, models, files.model, files.rubric, table.tasks, files.study.limits)
+    how = JudgeOptions(options.retry_failed, options.judging_progress, options.disk, files.beside)
+    return judge_study(directory, bench, contract, how)
 
 
 def _sealed(ended: Ended, seal: Seal, plan: Plan) -> Ended:
@@ -117,30 +143,32 @@ def _asks_again(tallies: Mapping[Cell, Tally], options: Options) -> bool:
 async def _go_on(ended: Ended, files: StudyFiles, plan: Plan, options: Options) -> Ended:
     study = files.study
     archive = Archive(ended.directory, options.disk)
-    standing = Standing(plan, options.retry_failed)
+    config = {"name": study.study.name, "seed": study.study.seed}
+    books = StudyBooks(config, plan, read_judging(ended.directory), retry_failed=options.retry_failed)
     for record in archive.recover():
-        standing.load(record)
-    chosen = [name for name in study.models if not options.models or name in options.models]
-    models = [_model(name, files) for name in chosen]
+        books.load(record)
+    standing = books.outputs
+    asked = [name for name in study.models if not options.models or name in options.models]
+    models = [files.model(name) for name in asked]
     before = standing.open
-    log = _RunLog(ended.directory, options.disk)
+    log = RunLog(ended.directory, options.disk)
     progress = options.progress
     runner = Runner(
-        plan,
+        StudyWork(plan, ended.directory, options.first_items),
         models,
         archive,
         standing,
         limits=study.limits,
-        first_items=options.first_items,
-        progress=None if progress is None else lambda now: progress(now.tallies),
+        progress=None if progress is None else lambda: progress(standing.tallies),
     )
     came = stop_on_signals(runner)
     _check_room(ended.directory, before)
-    log.add("began", {"questions": before, **_surroundings(study, models)})
+    decoding = {**decoding_of(study.decoding), "samples": study.decoding.samples}
+    log.began({"questions": before, "decoding": decoding}, models, study.models)
     await runner.run()
-    _write_manifest(ended.directory, plan, standing, options.disk)
-    seal: Seal = archive.seal(standing.counts())
-    log.add("ended", {"open": standing.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
+    write_manifest(ended.directory, books.manifest(), options.disk)
+    seal: Seal = archive.seal(books.counts())
+    log.ended({"open": standing.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
     return replace(
         _sealed(ended, seal, plan),
         asked=runner.asked,
@@ -148,21 +176,6 @@ async def _go_on(ended: Ended, files: StudyFiles, plan: Plan, options: Options) 
         signal=came(),
         details=runner.details.most_common(5),
     )
-
-
-def _model(name: str, files: StudyFiles) -> Model:
-    table, limits = files.study.models[name], files.study.limits
-    if table.replay:
-        return Replay(name, files.beside / table.replay, table.model or name)
-    if name in files.weights:
-        slots, context, threads = table.slots, table.context, table.threads
-        return Embedded(name, files.weights[name], limits, slots=slots, context=context, threads=threads)
-    return OpenAICompatible(name, table, limits)
-
-
-def _write_manifest(directory: Path, plan: Plan, standing: Standing, disk: Disk) -> None:
-    with told(str(directory / MANIFEST)):
-        disk.place(directory / MANIFEST, manifest(plan, standing.tallies, standing.rendered).encode())
 
 
 def _check_room(directory: Path, questions: int) -> None:
@@ -174,39 +187,3 @@ def _check_room(directory: Path, questions: int) -> None:
             found=f"{free / 1e6:.1f} MB",
             hint="Nothing was asked. Make room, or choose another place with --out.",
         )
-
-
-class _RunLog:
-    """`run_log.jsonl`: for every run, what it used and when it was."""
-
-    def __init__(self, directory: Path, disk: Disk) -> None:
-        self._path = directory / RUN_LOG
-        self._disk = disk
-        self._run = uuid4().hex
-
-    def add(self, event: str, facts: Fields) -> None:
-        """One line."""
-        at = datetime.now(UTC).isoformat(timespec="seconds")
-        with told(str(self._path)):
-            file = self._disk.reopen_lines(self._path)
-            try:
-                self._disk.write(file, canonical({"run": self._run, "event": event, "at": at, **facts}) + b"\n")
-            finally:
-                self._disk.close(file)
-
-
-def _surroundings(study: Study, models: Collection[Model]) -> Fields:
-    facts = {model.name: model.facts() for model in models if isinstance(model, Embedded)}
-    return {
-        "models": {
-            model.name: {"model": table.model or model.name, "flavour": table.kind, **facts.get(model.name, {})}
-            for model in models
-            for table in [study.models[model.name]]
-        },
-        "decoding": {"samples": study.decoding.samples, "temperature": study.decoding.temperature}
-        | {"max_tokens": study.decoding.max_tokens, "top_p": study.decoding.top_p},
-        "tools": None,
-        "versions": versions(),
-        "git": git_state(Path.cwd()),
-        "machine": machine(),
-    }

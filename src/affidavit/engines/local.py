@@ -16,7 +16,7 @@ from affidavit.contract import Fields, Read
 from affidavit.contracts.judge import Asked, EvaluationReading, Judge
 from affidavit.errors import InputError, UsageError
 from affidavit.jsonl import Batch, decode_row, splice
-from affidavit.judge_archive import JudgeArchive, judge_archive
+from affidavit.judge_archive import Evaluation, JudgeArchive, judge_archive
 from affidavit.once import Gained, OnceReader
 from affidavit.rows import RowReader, RowResult
 from affidavit.tally import Tally
@@ -205,6 +205,6 @@ class _LineEngine:
         raw, asked = row[self._reader.field], result.item
         reading = result.outcome.reading if isinstance(result.outcome, Read) else None
         if isinstance(reading, EvaluationReading) and isinstance(raw, str) and isinstance(asked, Asked):
-            trees.add(raw, asked, reading, where)
+            trees.add(Evaluation(raw, asked.meta, reading.meta, reading.fields(), {"source": where}))
         else:
-            trees.add_failed()
+            trees.add_missing(failed=1)

@@ -13,7 +13,7 @@ import secrets
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -47,7 +47,15 @@ class Embedded:
     """One file of weights, served by a child process while the `async with` lasts."""
 
     def __init__(  # noqa: PLR0913
-        self, name: str, path: Path, limits: Limits, *, slots: int = 8, context: int = 2048, threads: int = 1
+        self,
+        name: str,
+        path: Path,
+        limits: Limits,
+        *,
+        slots: int = 8,
+        context: int = 2048,
+        threads: int = 1,
+        body: Mapping[str, object] | None = None,
     ) -> None:
         for word, number in (("slots", slots), ("context", context), ("threads", threads)):
             if number < 1:
@@ -59,6 +67,7 @@ class Embedded:
         """Tokens of one question with its answer; once the process runs, as many as llama.cpp gives."""
         self.threads = threads
         self._limits = limits
+        self._body = dict(body or {})
         self._open = False
         self._sha256: str | None = None
         self._served: _Served | None = None
@@ -172,7 +181,11 @@ class Embedded:
             session = aiohttp.ClientSession(address, headers=headers, timeout=patience)
             await stack.enter_async_context(session)
             table = ModelTable(
-                base_url=f"{address}/v1", flavour="llamacpp", connections=self.connections, headers=headers
+                base_url=f"{address}/v1",
+                flavour="llamacpp",
+                connections=self.connections,
+                headers=headers,
+                body=self._body,
             )
             client = await stack.enter_async_context(OpenAICompatible(self.name, table, self._limits))
             served = _Served(child, session, client, stack)

@@ -147,7 +147,7 @@ class OpenAICompatible:
         if request.seed is not None:
             body["seed"] = request.seed
         if request.grammar is not None:
-            if self._table.flavour == "llamacpp":
+            if self._table.kind == "llamacpp":
                 body["grammar"] = request.grammar
             else:
                 body["structured_outputs"] = {"grammar": request.grammar}
