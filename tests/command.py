@@ -91,12 +91,18 @@ def _become(order: dict) -> None:
 
 if __name__ == "__main__":
     import affidavit.choice_lines
+    import affidavit.contract_names
     import affidavit.dry_run
     import affidavit.engines.csv_files
     import affidavit.engines.parquet_files
+    import affidavit.intake
+    import affidavit.judge_report
+    import affidavit.judge_tables
+    import affidavit.models_file
     import affidavit.progress
     import affidavit.run_progress
     import affidavit.run_report
+    import affidavit.screen
     import affidavit.starter
     import affidavit.study_run
     import affidavit.summary

@@ -22,6 +22,8 @@ from command import COMMAND, ENVIRONMENT
 from fault_server import FaultServer, every, held
 from test_run import write_study
 
+pytestmark = pytest.mark.slow
+
 WIDTH, HEIGHT = 100, 30
 CHOSEN = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "LINES", "COLUMNS")
 """What may say how to write, whoever reads."""

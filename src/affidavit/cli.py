@@ -4,14 +4,11 @@ Nothing is decided here. Heavy modules are imported by the command that needs th
 at once.
 """
 
-import difflib
 import gc
 import json
-import os
 import shlex
 import signal
 import sys
-from collections.abc import Iterable
 from contextlib import ExitStack, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
@@ -22,20 +19,17 @@ import click
 
 from affidavit import __version__
 from affidavit.errors import AffidavitError, UsageError
+from affidavit.judge_command import judge
 from affidavit.models_command import models
+from affidavit.run_command import run
 from affidavit.terminal import plain_lines
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from affidavit.contract import Fields
     from affidavit.engines.local import Result, Source
     from affidavit.progress import Progress
-    from affidavit.rows import AnyContract, RowReader
-    from affidavit.study_run import Ended
+    from affidavit.rows import RowReader
 
 DONE, ENDED_WITH_FAILURES, STORAGE, INTERRUPTED, TERMINATED = 0, 4, 5, 130, 143
-BUILT_IN = ("mcqa", "game24", "judge", "text")
 
 
 class _Commands(click.Group):
@@ -112,13 +106,14 @@ def read(
     Exit codes: 0 done; 2 the command or a file is wrong; 4 a contract of your own raised
     on some outputs; 5 the disk refused.
     """
+    from affidavit.contract_names import contract_named
     from affidavit.progress import Progress
     from affidavit.rows import RowReader
 
     # Rows by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
-    reader = RowReader(_contract(contract, options), field=field, lenses=lenses)
+    reader = RowReader(contract_named(contract, options), field=field, lenses=lenses)
     paths = files or (Path("-"),)
     kind = _kind(paths, out)
     if kind != "jsonl" and archive is not None:
@@ -157,122 +152,6 @@ def init(directory: Path) -> None:
 
 
 @cli.command(no_args_is_help=True)
-@click.argument("study", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="The study's directory; ./<study name> unless given.")
-@click.option("--dry-run", is_flag=True, help="Print what would be asked, with tokens and cost; ask nothing.")
-@click.option(
-    "--limit", type=click.IntRange(min=1), help="Ask about the first N items of each task only.", metavar="N"
-)
-@click.option("--model", "models", multiple=True, help="Ask this model only; may be given more than once.")
-@click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
-def run(
-    study: Path,
-    out: Path | None,
-    limit: int | None,
-    models: tuple[str, ...],
-    *,
-    dry_run: bool,
-    retry_failed: bool,
-    as_json: bool,
-) -> None:
-    """Run a study: ask, keep everything, read.
-
-    STUDY is a TOML file. Run it again to go on: only what is pending, or failed in a way that may pass, is
-    asked. Whatever came back is kept for good in the study's directory. With --limit or --model the rest
-    stays pending, and a later run asks it.
-
-    \b
-    Examples:
-      affidavit run study.toml --dry-run
-      affidavit run study.toml --limit 5
-      affidavit run study.toml --out runs/first --json
-
-    \b
-    Exit codes: 0 every sample answered; 2 the study is wrong; 4 some samples failed or are
-    pending; 5 the disk refused or the archive is broken; 6 another run holds the directory;
-    130, 143 stopped by a signal.
-    """
-    from affidavit.dry_run import dry_run as plan_only
-    from affidavit.dry_run import left_out
-    from affidavit.run_progress import RunProgress
-    from affidavit.study_files import load
-    from affidavit.study_run import Options, run_study
-
-    files = load(study, _task_contract, with_weights=not dry_run)
-    for name in models:
-        if name not in files.study.models:
-            hint = _nearest(name, files.study.models)
-            raise UsageError("--model", expected=", ".join(files.study.models), found=repr(name), hint=hint)
-    if dry_run:
-        planned = plan_only(files, first_items=limit, models=models)
-        _print(planned.as_json() if as_json else planned.as_table())
-        sys.exit(DONE)
-    # What is loaded stays, and requests leave little behind: look for garbage rarely.
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 50)
-    for line in left_out(files.study):
-        click.echo(f"note: {line}", err=True)
-    with RunProgress(sys.stderr) as progress:
-        ended = run_study(files, _task_contract, Options(out, retry_failed, limit, models, progress.tell))
-    _report_run(ended, _again(study, out), as_json=as_json)
-    if ended.signal is not None:
-        sys.exit(128 + ended.signal)
-    open_ones = sum(tally.failed + tally.pending + tally.unread for tally in ended.tallies.values())
-    sys.exit(ENDED_WITH_FAILURES if open_ones else DONE)
-
-
-def _print(what: "Fields | RenderableType") -> None:
-    """JSON values, or tables as wide as the terminal; as wide as they need to be where there is none."""
-    if isinstance(what, dict):
-        click.echo(json.dumps(what, indent=2))
-        return
-    from rich.console import Console
-
-    wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 200
-    console = Console(width=wide, highlight=False)
-    with console.capture() as captured:
-        console.print(what)
-    click.echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
-
-
-def _again(study: Path, out: Path | None) -> str:
-    """What to type to go on."""
-    return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
-
-
-def _report_run(ended: "Ended", again: str, *, as_json: bool) -> None:
-    from affidavit import run_report
-
-    if as_json:
-        facts = {"directory": str(ended.directory), "root_sha256": ended.root_sha256, "asked": ended.asked}
-        _print({**facts, "stopped": ended.stopped, **run_report.as_json(ended.standings)})
-    else:
-        _print(run_report.as_tables(ended.standings))
-        if not ended.asked and ended.stopped is None:
-            click.echo(f"nothing to do: {_what_is_left(ended)}")
-        click.echo(plain_lines(f"sealed in {ended.directory}, digest {ended.root_sha256[:16]}…"))
-    for said, count in ended.details:
-        click.echo(f"note: {count:,} failed with {plain_lines(said)}", err=True)
-    left = sum(tally.failed + tally.pending for tally in ended.tallies.values())
-    if ended.stopped:
-        click.echo(f"affidavit: {plain_lines(ended.stopped)}", err=True)
-    if left:
-        click.echo(plain_lines(f"{left:,} without an answer; to go on: {again}"), err=True)
-    elif not as_json:
-        click.echo(plain_lines(f"to check it: affidavit verify {ended.directory}"))
-
-
-def _what_is_left(ended: "Ended") -> str:
-    failed, pending = (sum(getattr(tally, x) for tally in ended.tallies.values()) for x in ("failed", "pending"))
-    if pending:
-        return f"the {pending:,} pending are left out by --limit or --model"
-    if not failed:
-        return "every question has its answer"
-    return f"{failed:,} failed for good; --retry-failed asks them again all the same"
-
-
-@cli.command(no_args_is_help=True)
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
     "--study", type=click.Path(path_type=Path), help="The study file, where the study has a contract of your own."
@@ -294,9 +173,10 @@ def verify(directory: Path, study: Path | None, *, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
+    from affidavit.contract_names import task_contract_named
     from affidavit.verify import verify as check
 
-    found = check(directory, _task_contract, beside=None if study is None else study.parent)
+    found = check(directory, task_contract_named, beside=None if study is None else study.parent)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     else:
@@ -315,7 +195,8 @@ def verify(directory: Path, study: Path | None, *, as_json: bool) -> None:
         sys.exit(STORAGE)
 
 
-cli.add_command(models)
+for command in (run, judge, models):
+    cli.add_command(command)
 
 
 def _kind(paths: tuple[Path, ...], out: Path | None) -> str:
@@ -386,41 +267,6 @@ class _ReadOptions:
     archive: Path | None
     as_json: bool
     progress: "Progress"
-
-
-def _contract(name: str, options: str | None) -> "AnyContract":
-    if options is not None and name != "mcqa":
-        raise UsageError("--options", expected="the contract mcqa", found=name)
-    if name == "mcqa":
-        from affidavit.contracts.mcqa import MultipleChoice
-
-        return MultipleChoice("A-D" if options is None else options)
-    if name in BUILT_IN:
-        import affidavit
-
-        built_in: AnyContract = getattr(affidavit, name)
-        return built_in
-    if ":" in name:
-        from affidavit.user_contract import load_contract
-
-        with redirect_stdout(sys.stderr):
-            return load_contract(name)
-    raise UsageError(
-        "CONTRACT",
-        expected="mcqa, game24, judge, text or my_file.py:name",
-        found=repr(name),
-        hint=_nearest(name, BUILT_IN),
-    )
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    found = difflib.get_close_matches(name, known, 1)
-    return f"Did you mean {found[0]}?" if found else ""
-
-
-def _task_contract(name: str, options: str) -> "AnyContract":
-    """The contract of a task; only multiple choice has an option set."""
-    return _contract(name, options if name == "mcqa" else None)
 
 
 def _source(path: Path) -> "Source":

@@ -1,9 +1,11 @@
 """Numbers that say how sure they are: a value, its interval, its n and its method."""
 
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 Z95 = 1.959963984540054
+RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +37,31 @@ def wilson(successes: int, n: int) -> Estimate:
     low = 0.0 if successes == 0 else max(0.0, middle - reach)
     high = 1.0 if successes == n else min(1.0, middle + reach)
     return Estimate(share, low, high, n, "Wilson 95%")
+
+
+def cluster_mean(values: Iterable[tuple[Hashable, float]], *, seed: int) -> Estimate:
+    """The mean of values that come in clusters, with a 95 % percentile bootstrap over the clusters.
+
+    Values of one cluster, such as samples of one question, are drawn together: they are not independent. Of a
+    single cluster nothing can be said about others, and its interval is as wide as the numbers go.
+
+    >>> mean = cluster_mean([("a", 1.0), ("a", 3.0), ("b", 5.0)], seed=0)
+    >>> mean.value, mean.low, mean.high, mean.method
+    (3.0, 2.0, 5.0, 'cluster bootstrap 95%, 2 clusters')
+    """
+    import numpy as np  # noqa: PLC0415 - heavy, and few need it
+
+    sums: dict[Hashable, list[float]] = {}
+    for cluster, value in values:
+        total = sums.setdefault(cluster, [0.0, 0.0])
+        total[0] += value
+        total[1] += 1
+    if not sums:
+        raise ValueError("no mean of nothing")
+    totals, counts = np.array(list(sums.values())).T
+    n, mean = int(counts.sum()), float(totals.sum() / counts.sum())
+    if len(sums) == 1:
+        return Estimate(mean, -inf, inf, n, "one cluster: no interval")
+    drawn = np.random.default_rng(seed).multinomial(len(sums), [1 / len(sums)] * len(sums), size=RESAMPLES)
+    low, high = np.quantile((drawn @ totals) / (drawn @ counts), [0.025, 0.975])
+    return Estimate(mean, float(low), float(high), n, f"cluster bootstrap 95%, {len(sums)} clusters")

@@ -127,6 +127,10 @@ def _record(  # noqa: PLR0913, PLR0917
         "prompt": prompt,
         **imported_reading(raw, reader),
         RAW_OUTPUT: raw,
+        "finish_reason": None,
+        "reasoning": None,
+        "rendered_prompt": None,
+        "usage": None,
     }
 
 

@@ -1,7 +1,7 @@
 """How far a run has come: a line for each model and condition on a terminal, a line for all elsewhere."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from time import monotonic
 from typing import Self, TextIO
 
@@ -11,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from affidavit.judging import JudgeCell
 from affidavit.progress import SILENT_FOR, StatusLine
 from affidavit.study import Cell
 from affidavit.tally import Tally, ranked
@@ -24,6 +25,7 @@ class RunProgress:
         self._line = StatusLine(stream)
         self._live = RunDisplay(stream) if stream.isatty() else None
         self._already: int | None = None
+        self._judged_already: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -36,11 +38,21 @@ class RunProgress:
         """Say where things stand, if it is time to; the first time says where they stood at the start."""
         if self._already is None:
             self._already = sum(tally.n - tally.pending for tally in tallies.values())
-        already, live = self._already, self._live
-        if live is not None:
-            live.show(tallies, already)
+        already = self._already
+        self._show(lambda room: run_lines(tallies, room), lambda s: run_line(tallies.values(), s, already))
+
+    def tell_judging(self, tallies: Mapping[JudgeCell, Tally]) -> None:
+        """The same of a judging."""
+        if self._judged_already is None:
+            self._judged_already = sum(tally.n - tally.pending for tally in tallies.values())
+        already = self._judged_already
+        self._show(lambda room: judge_lines(tallies, room), lambda s: judge_line(tallies.values(), s, already))
+
+    def _show(self, lines: Callable[[int], Table], total: Callable[[float], str]) -> None:
+        if self._live is not None:
+            self._live.show(lines, total)
         else:
-            self._line.show(lambda seconds: run_line(tallies.values(), seconds, already))
+            self._line.show(total)
 
 
 class RunDisplay:
@@ -52,7 +64,7 @@ class RunDisplay:
         self._started = monotonic()
         self._next = self._started + SILENT_FOR
 
-    def show(self, tallies: Mapping[Cell, Tally], already: int) -> None:
+    def show(self, lines: Callable[[int], Table], total: Callable[[float], str]) -> None:
         """Write the lines, if it is time to."""
         now = monotonic()
         if now < self._next:
@@ -62,8 +74,7 @@ class RunDisplay:
             self._console.show_cursor(show=True)  # whoever ends us at once finds it where it was
         self._next = now + 0.2
         room = max(1, self._console.size.height - 3)
-        total = run_line(tallies.values(), now - self._started, already)
-        self._live.update(Group(run_lines(tallies, room), Text(total)), refresh=True)
+        self._live.update(Group(lines(room), Text(total(now - self._started))), refresh=True)
 
     def end(self) -> None:
         """Wipe the lines."""
@@ -86,6 +97,48 @@ def run_lines(tallies: Mapping[Cell, Tally], room: int) -> Table:
         bar = ProgressBar(total=tally.n, completed=done, width=24)
         table.add_row(Text(plain(model)), Text(plain(condition)), bar, f"{done:,} of {tally.n:,}", told)
     return table
+
+
+def judge_lines(tallies: Mapping[JudgeCell, Tally], room: int) -> Table:
+    """A line for each judge, condition and method: valid, flags, quotes found."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for cell, tally in list(tallies.items())[:room]:
+        done = tally.n - tally.pending
+        bar = ProgressBar(total=tally.n, completed=done, width=24)
+        names = (plain(cell.judge), cell.judging_condition, cell.method)
+        table.add_row(*map(Text, names), bar, f"{done:,} of {tally.n:,}", judge_words([tally]))
+    return table
+
+
+def judge_line(tallies: Collection[Tally], seconds: float, already: int) -> str:
+    """The line of a judging after so many seconds.
+
+    >>> tally = Tally(compliant=3, non_compliant=1, pending=4, breakdowns={"flags": Counter(UNPARSABLE_OUTPUT=1)})
+    >>> judge_line([tally], 4.0, 0)
+    '4 of 8 judged  1.0/s  75.0% valid  1 UNPARSABLE_OUTPUT  4 s to go'
+    """
+    planned, pending = sum(tally.n for tally in tallies), sum(tally.pending for tally in tallies)
+    done = planned - pending
+    rate = (done - already) / seconds
+    parts = [f"{done:,} of {planned:,} judged", f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"]
+    parts.append(judge_words(tallies))
+    if rate > 0:
+        parts.append(f"{pending / rate:,.0f} s to go")
+    return "  ".join(filter(None, parts))
+
+
+def judge_words(tallies: Collection[Tally]) -> str:
+    """Valid ones, flags and quotes so far."""
+    total = Tally.total(tallies)
+    parts = [f"{total.compliant / total.arrived:.1%} valid"] if total.arrived else []
+    parts += [f"{count:,} {flag}" for flag, count in ranked(total.breakdowns.get("flags", Counter()))]
+    kinds = total.breakdowns.get("evidence", Counter())
+    found = sum(kinds[kind] for kind in ("exact", "normalised", "elided"))
+    if looked_for := found + kinds["absent"]:
+        parts.append(f"{found:,} of {looked_for:,} quotes found")
+    if total.failures:
+        parts.append("failed: " + ", ".join(f"{count:,} {reason}" for reason, count in ranked(total.failures)))
+    return "  ".join(parts)
 
 
 def run_line(tallies: Collection[Tally], seconds: float, already: int) -> str:

@@ -91,7 +91,7 @@ def as_tables(standings: Standings) -> RenderableType:
 
 
 def _shares(tallies: Mapping[Cell, Tally]) -> Table:
-    table = _table("model", "condition", "compliant", "right, of compliant", "yield")
+    table = plain_table("model", "condition", "compliant", "right, of compliant", "yield")
     rare = {
         name: name
         for name in ("truncated", "unread", "failed", "pending")
@@ -111,7 +111,8 @@ def _shares(tallies: Mapping[Cell, Tally]) -> Table:
     return table
 
 
-def _table(*columns: str) -> Table:
+def plain_table(*columns: str) -> Table:
+    """A table without lines, for a terminal."""
     table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
     for column in columns:
         table.add_column(column)
@@ -136,12 +137,13 @@ def _breakdowns(tallies: Mapping[Cell, Tally]) -> Iterator[str]:
     """What the outputs of each cell were like, in a line for each block."""
     for cell, tally in tallies.items():
         for title, counts in tally.blocks():
-            yield f"{plain(cell.model)}, {plain(cell.condition)}, {title}: {_listed(counts)}"
+            yield f"{plain(cell.model)}, {plain(cell.condition)}, {title}: {listed(counts)}"
         if tally.failures:
-            yield f"{plain(cell.model)}, {plain(cell.condition)}, failed: {_listed(tally.failures)}"
+            yield f"{plain(cell.model)}, {plain(cell.condition)}, failed: {listed(tally.failures)}"
 
 
-def _listed(counts: Counter[str]) -> str:
+def listed(counts: Counter[str]) -> str:
+    """The most frequent labels with their counts, in one line."""
     named = [f"{count:,} {plain(label)[:40]}" for label, count in ranked(counts)]
     if len(named) > MOST_LABELS:
         rest = sum(count for _, count in ranked(counts)[MOST_LABELS:])
@@ -150,7 +152,7 @@ def _listed(counts: Counter[str]) -> str:
 
 
 def _flips_table(flips: Iterable[Mapping[str, Any]]) -> Table:
-    table = _table(
+    table = plain_table(
         "task", "model", "condition", "control", "flipped, of decidable", "to wrong", "to right", "other"
     )
     table.add_column("undecidable")
@@ -160,7 +162,7 @@ def _flips_table(flips: Iterable[Mapping[str, Any]]) -> Table:
             *(plain(each[name]) for name in ("task", "model", "condition", "control")),
             share(flipped, flipped + each["kept"]),
             *(f"{each[name]:,}" for name in ("to_wrong", "to_right", "to_other")),
-            _listed(Counter(each["undecidable"])) or "0",
+            listed(Counter(each["undecidable"])) or "0",
         )
     return table
 

@@ -1,7 +1,7 @@
 """Whether the tables of a study fit together; asked before anything else is done with it."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
 from affidavit.errors import InputError
@@ -11,6 +11,7 @@ from affidavit.study import (
     ConditionTable,
     Decoding,
     Generate,
+    Header,
     JudgingTable,
     LeftOut,
     Limits,
@@ -35,6 +36,15 @@ def parse_study(text: str, *, where: str) -> Study:
     return study
 
 
+def check_models(models: Mapping[str, ModelTable], *, where: str) -> None:
+    """Refuse models that could not be asked."""
+    study = Study(study=Header(name="models"), models=dict(models), tasks={})
+    check = _Check(study, where)
+    check.numbers()
+    for name, table in models.items():
+        check.model(f"models.{name}", table)
+
+
 class _Check:
     """The checks of one study; the first that fails is told."""
 
@@ -56,9 +66,9 @@ class _Check:
                 raise self._refuse(f"at least one [{name}.NAME]", "none")
             if not all(each.strip() for each in many):
                 raise self._refuse(f"a name for every table of [{name}]", "an empty one")
-        self._numbers()
+        self.numbers()
         for name, model in study.models.items():
-            self._model(f"models.{name}", model)
+            self.model(f"models.{name}", model)
         for name, condition in study.conditions.items():
             self._condition(name, condition)
         for name, task in study.tasks.items():
@@ -67,7 +77,8 @@ class _Check:
         if study.judging is not None:
             self._judging(study.judging)
 
-    def _numbers(self) -> None:
+    def numbers(self) -> None:
+        """Every number is in its bounds."""
         study = self._study
         numbers: dict[str, float] = {f"limits.{each}": getattr(study.limits, each) for each in _numeric(Limits)}
         for name, table in study.models.items():
@@ -100,7 +111,8 @@ class _Check:
 
     # --- models ---
 
-    def _model(self, place: str, table: ModelTable) -> None:
+    def model(self, place: str, table: ModelTable) -> None:
+        """One model can be asked."""
         given = [name for name in _SOURCES if getattr(table, name)]
         if len(given) != 1:
             expected = f"exactly one of {', '.join(_SOURCES)} in {place}"

@@ -67,7 +67,8 @@ class Embedded:
         """Tokens of one question with its answer; once the process runs, as many as llama.cpp gives."""
         self.threads = threads
         self._limits = limits
-        self._body = dict(body or {})
+        # What was asked before must not change an answer, and prompts that are kept do, in the last digits.
+        self._body = {"cache_prompt": False, **(body or {})}
         self._open = False
         self._sha256: str | None = None
         self._served: _Served | None = None
