@@ -120,6 +120,7 @@ def served(tmp_path, monkeypatch) -> bytes:
     return content
 
 
+@pytest.mark.slow
 def test_pull_gives_the_path_and_says_on_standard_error_what_it_does(folder, served):
     result = said("pull", "smollm2")
     assert (result.exit_code, result.stdout) == (0, f"{folder}/{NAME}.gguf\n")
@@ -133,6 +134,7 @@ def test_pull_gives_the_path_and_says_on_standard_error_what_it_does(folder, ser
     assert "to get one" not in said().stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [("pull", "smollm2", "--json"), ("--json", "pull", "smollm2")])
 def test_pull_for_machines(folder, served, arguments):
     for fetched in (True, False):
@@ -141,6 +143,7 @@ def test_pull_for_machines(folder, served, arguments):
         assert (found["sha256"], found["fetched"]) == (sha256(served).hexdigest(), fetched)
 
 
+@pytest.mark.slow
 def test_pull_refuses_in_one_message(folder, monkeypatch, tmp_path):
     unknown = said("pull", "smolm2")
     assert (unknown.exit_code, unknown.stdout) == (2, "")

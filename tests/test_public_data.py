@@ -4,6 +4,8 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from affidavit import Hand, game24, judge, mcqa
 from affidavit.finding import Code
 
@@ -38,6 +40,7 @@ def test_nothing_is_read_from_answer_lines(public_data):
     assert methods == {"empty": 9738, "fallback_bottom_scan": 262}
 
 
+@pytest.mark.slow
 def test_output_lines_are_judged_as_the_authors_judged_them(public_data):
     data = rows(public_data / "game24_gpt4_standard.jsonl")
     without = 0
@@ -49,6 +52,7 @@ def test_output_lines_are_judged_as_the_authors_judged_them(public_data):
     assert (len(data), without) == (10_000, 276)
 
 
+@pytest.mark.slow
 def test_answer_blocks_are_judged_as_the_authors_judged_them(public_data):
     for row in rows(public_data / "game24_gpt4_standard.jsonl"):
         head, last = last_line(row["raw_output"])

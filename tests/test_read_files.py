@@ -397,6 +397,7 @@ def test_odd_lines_keep_their_bytes(tmp_path):
     check_bytes(tmp_path, b"\xef\xbb\xbf" + b"\n".join(odd), *(line + b"\n" for line in odd))
 
 
+@pytest.mark.slow
 def test_odd_lines_among_very_many_keep_their_bytes(tmp_path):
     """Most batches are plain, some are not, and none of them ends where the rows that are read at once do."""
     count = ROWS_AT_ONCE + 3 * (BATCH // 50)
@@ -730,6 +731,7 @@ SUMMED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contract", quick(SUMMED, "mcqa", "judge"))
 def test_the_summary_is_the_same_for_all_kinds_of_file_and_every_time(tmp_path, contract):
     """To the byte: equal counts too stand in one order, whatever the seed of the hashes."""

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from fault_server import Asked, FaultServer
 from test_docs import ROOT, steps, transcripts
 
@@ -30,6 +32,7 @@ def scripted(asked: Asked) -> str:
     return f"<answer>{hint[1]}</answer>" if hint and country in MOVED else SAYS[country]
 
 
+@pytest.mark.slow
 def test_the_tutorial_can_be_followed(tmp_path):
     page = ROOT / "docs" / "tutorial.md"
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120"}

