@@ -181,7 +181,8 @@ def verify(directory: Path, study: Path | None, *, as_json: bool) -> None:
         click.echo(json.dumps(asdict(found), indent=2))
     else:
         state = "sealed" if found.sealed else "not sealed"
-        click.echo(f"{found.records:,} records, {found.responses:,} of them responses; {state}")
+        judged = f" and {found.judgements:,} judgements" if found.judgements else ""
+        click.echo(f"{found.records:,} records, {found.responses:,} of them responses{judged}; {state}")
         click.echo(f"root digest {found.root_sha256}")
         if found.torn:
             click.echo("the open segment ends in a torn tail; the next run cuts it and keeps it aside")

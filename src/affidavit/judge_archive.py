@@ -44,8 +44,10 @@ class Evaluation:
     """What the contract says of the answer."""
     source: Mapping[str, object]
     """Where it comes from: a place, or the keys and digests of its record."""
+    judge: str = ""
+    """The judge's name in its study: two judges may have one identity, and each has a place of its own."""
     file: str = ""
-    """Its name; counted from 1 unless given."""
+    """The file's name; counted from 1 unless given."""
 
 
 _READ = ("valid", "flags", "findings", "judge_flags", "evidence", "evidence_checked")
@@ -64,7 +66,8 @@ class JudgeArchive:
     def add(self, evaluation: Evaluation) -> None:
         """Write one evaluation below the names that were asked for, or else that the judge states."""
         tree = VALID if evaluation.read["valid"] else INVALID
-        names = tuple(_names({**evaluation.stated, **evaluation.asked}))
+        judge = {"judge_model": evaluation.judge} if evaluation.judge else {}
+        names = tuple(_names({**evaluation.stated, **evaluation.asked, **judge}))
         self._repeats[names] += 1
         self._counts[tree] += 1
         flags = evaluation.read["flags"]

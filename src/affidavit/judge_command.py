@@ -173,7 +173,7 @@ def _bench(
             raise UsageError("--judge", expected=", ".join(file.models), found=repr(name), hint=hint)
     before = read_judging(directory)
     known = {} if before is None else {each.name: each for each in before.judges}
-    terms = [_terms(name, file, wanted, known.get(name)) for name in judges]
+    terms = [_terms(name, file, wanted, known.get(name)) for name in dict.fromkeys(judges)]
     chosen = None if rubric is None else read_rubric(rubric, Path())
     return Bench(terms, file.models, file.model, chosen, tasks, file.limits)
 

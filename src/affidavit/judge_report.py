@@ -76,7 +76,8 @@ def _scores(judges: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
         yield Text("")
         return
     dimensions = list(dict.fromkeys(row["dimension"] for _, row in rows))
-    table = plain_table("judge", "condition", "method", "target", "variant", *map(plain, reversed(dimensions)))
+    heads = short_names(dimensions)
+    table = plain_table("judge", "condition", "method", "target", "variant", *map(plain, reversed(heads)))
     cells: dict[tuple[str, str, str, str, str], dict[str, str]] = {}
     for each, row in rows:
         place = (*_names(each), plain(row["target_model"]), plain(row["prompt_variant"]))
@@ -87,6 +88,16 @@ def _scores(judges: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
     yield Text("")
     yield Padding.indent(table, 2)
     yield Text("")
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names up to their first underscore, where that tells them apart.
+
+    >>> short_names(["FORMAT_COMPLIANCE", "COMPLETENESS", "overall_score"]), short_names(["a_b", "a_c"])
+    (['FORMAT', 'COMPLETENESS', 'overall'], ['a_b', 'a_c'])
+    """
+    short = [name.partition("_")[0] or name for name in names]
+    return short if len(set(short)) == len(names) else list(names)
 
 
 def _mean(row: Mapping[str, Any]) -> str:

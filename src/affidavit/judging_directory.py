@@ -185,5 +185,6 @@ def _evaluation(fields: Mapping[str, Any]) -> Evaluation:
         stated={},
         read=fields,
         source={name: fields[name] for name in digests},
+        judge=fields["judge"],
         file=f"{condition}{fields['repeat']}",
     )

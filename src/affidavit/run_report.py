@@ -52,7 +52,7 @@ def as_json(standings: Standings) -> Fields:
             {**cell._asdict(), **figures(tally, names[cell.task], {})} for cell, tally in standings.tallies.items()
         ],
         "flips": list(standings.flips),
-        "tokens": {model: dict(standings.of_model(model).tokens) for model in _models(standings)},
+        "tokens": {model: dict(sorted(standings.of_model(model).tokens.items())) for model in _models(standings)},
     }
 
 

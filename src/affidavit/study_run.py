@@ -92,7 +92,9 @@ def run_study(files: StudyFiles, contract: FindContract, options: Options) -> En
         if not ended.tallies or _asks_again(ended.tallies, options):
             ended = asyncio.run(_go_on(ended, files, plan, options))
         table = files.study.judging
-        if table is None or ended.stopped is not None or _asks_again(ended.tallies, replace(options, models=())):
+        # What failed for good once more, because it was asked for, is not waited for either.
+        whole = replace(options, models=(), retry_failed=False)
+        if table is None or ended.stopped is not None or _asks_again(ended.tallies, whole):
             return ended
         return replace(ended, judged=_judge(directory, table, files, contract, options))
 
