@@ -154,7 +154,7 @@ def test_records_say_everything_but_the_day():
     assert list(response) == [
         "kind", "key", "study", "task", "item_id", "model", "condition", "sample", "prompt_sha256",
         "grammar_sha256", "raw_output", "contract", "contract_params", "protocol_compliant", "extracted_answer",
-        "deviation", "correct", "keyed", "finish_reason", "reasoning", "rendered_prompt", "usage",
+        "deviation", "correct", "keyed", "right_answer", "finish_reason", "reasoning", "rendered_prompt", "usage",
     ]  # fmt: skip
     assert (response["correct"], response["keyed"], response["contract"]) == (True, True, "mcqa/1")
     failure = planned.failure(question, Failure(Reason.TIMEOUT, "after 3 s"))

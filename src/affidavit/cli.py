@@ -21,6 +21,7 @@ from affidavit import __version__
 from affidavit.errors import AffidavitError, UsageError
 from affidavit.judge_command import judge
 from affidavit.models_command import models
+from affidavit.results_commands import compare, gate, report
 from affidavit.run_command import run
 from affidavit.terminal import plain_lines
 
@@ -196,7 +197,7 @@ def verify(directory: Path, study: Path | None, *, as_json: bool) -> None:
         sys.exit(STORAGE)
 
 
-for command in (run, judge, models):
+for command in (run, judge, report, compare, gate, models):
     cli.add_command(command)
 
 

@@ -6,6 +6,7 @@ again changes nothing; others are refused.
 
 import csv
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,8 +61,9 @@ def _json_rows(path: Path) -> Iterator[tuple[str, Fields]]:
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[str, Fields]]:
-    # Lines end at line feeds alone; whatever else a text holds is its own.
+    # Lines end at line feeds alone; whatever else a text holds is its own, and it may be long.
     lines = _read(path).removeprefix("\ufeff").split("\n")
+    csv.field_size_limit(sys.maxsize)
     reader = csv.DictReader((f"{line}\n" for line in lines), strict=True)
     try:
         for number, row in enumerate(reader, 1):
@@ -89,10 +91,12 @@ def take_in(directory: Path, rows: Iterator[tuple[str, Fields]], disk: Disk) -> 
     with told(str(directory)):
         disk.make_directory(directory)
     with locked(directory):
-        taken = imported(directory.name, rows)
+        before = read_frozen(directory)
+        name = _name(directory, before)
+        taken = imported(name, rows)
         named = [(record["task"], record["model"], record["condition"]) for record in taken.records]
         config: Fields = {
-            "name": directory.name,
+            "name": name,
             "seed": 0,
             "models": {target: {"identity": target} for target in sorted(taken.targets)},
             "imported": {
@@ -101,7 +105,6 @@ def take_in(directory: Path, rows: Iterator[tuple[str, Fields]], disk: Disk) -> 
             },
             "not_arrived": [each._asdict() for each in taken.not_arrived],
         }
-        before = read_frozen(directory)
         if before is None:
             content = {
                 "kind": "study",
@@ -120,6 +123,12 @@ def take_in(directory: Path, rows: Iterator[tuple[str, Fields]], disk: Disk) -> 
                 hint="Give other outputs a directory of their own with --out.",
             )
         _append(directory, config, taken.records, disk)
+
+
+def _name(directory: Path, before: Fields | None) -> str:
+    """The directory's name when outputs were first taken in, wherever it has gone since."""
+    config = None if before is None else before["config"]
+    return str(config["name"]) if isinstance(config, dict) else directory.resolve().name
 
 
 def _append(directory: Path, config: Fields, records: list[Fields], disk: Disk) -> None:

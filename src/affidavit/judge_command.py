@@ -186,6 +186,8 @@ def _terms(name: str, file: "ModelsFile", wanted: _Wanted, known: "JudgeTerms | 
         {"temperature": 0.0, "max_tokens": 1024, **table.body} if known is None else dict(known.decoding)
     )
     if wanted.temperature is not None:
+        if not 0 <= wanted.temperature < 1e9:
+            raise UsageError("--temperature", expected="a finite number from 0", found=str(wanted.temperature))
         decoding["temperature"] = wanted.temperature
     if wanted.max_tokens is not None:
         decoding["max_tokens"] = wanted.max_tokens

@@ -83,7 +83,6 @@ def evaluation_schema(rubric: Rubric, meta: Mapping[str, str]) -> Fields:
             "evidence": {
                 "type": "array",
                 "prefixItems": items,
-                "items": False,
                 "minItems": len(items),
                 "maxItems": len(items),
             },

@@ -14,19 +14,28 @@ from pathlib import Path
 from typing import Any
 
 from affidavit.archive import Archive
+from affidavit.columnar_copy import keep_copy
 from affidavit.contract import Fields
 from affidavit.errors import InputError, UsageError
 from affidavit.judging import FrozenJudging, JudgeCell, Judgement, JudgeTerms, JudgingPlan, Terms
-from affidavit.judging_directory import StudyOutputs, open_tasks, read_judging, write_judging, write_trees
+from affidavit.judging_directory import (
+    StudyOutputs,
+    journal,
+    open_tasks,
+    read_judging,
+    write_judging,
+    write_trees,
+)
 from affidavit.model import Completion, Failure, Model
 from affidavit.outputs import IMPORTED
 from affidavit.record import Kind, canonical
 from affidavit.rubric import DEFAULT, Rubric
 from affidavit.run_log import RunLog
 from affidavit.runner import Runner, stop_on_signals
+from affidavit.standing import is_judgement
 from affidavit.storage import Disk
 from affidavit.study import Limits, ModelTable, changes
-from affidavit.study_books import StudyBooks
+from affidavit.study_books import StudyBooks, judging_is_gone
 from affidavit.study_directory import frozen_plan, read_frozen, write_manifest
 from affidavit.study_files import FindContract
 from affidavit.tally import Tally
@@ -106,6 +115,8 @@ def judge_study(directory: Path, bench: Bench, contract: FindContract, options: 
     config: Any = frozen_study["config"]
     plan = None if IMPORTED in config else frozen_plan(directory, frozen_study, contract, options.beside)
     before = read_judging(directory)
+    if before is None and any(is_judgement(record) for record in journal(directory)):
+        raise judging_is_gone()
     tasks = bench.tasks or (before.tasks if before is not None else open_tasks(config))
     outputs = StudyOutputs(directory, config, plan, tasks)
     frozen = _frozen(directory, bench, before, outputs, tasks)
@@ -188,6 +199,7 @@ async def _go_on(  # noqa: PLR0913, PLR0917
     await runner.run()
     write_manifest(directory, books.manifest(), options.disk)
     seal = archive.seal(books.counts())
+    keep_copy(directory, seal)
     write_trees(directory, plan, standing.tallies.values())
     log.ended({"open": standing.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
     return Judged(

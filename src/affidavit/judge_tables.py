@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from affidavit.contract import Fields
@@ -19,6 +19,7 @@ from affidavit.contracts.judge import EvidenceKind, JudgingMethod
 from affidavit.estimates import Estimate, cluster_mean, wilson
 from affidavit.finding import ADVISORY, Code
 from affidavit.judging import JudgeCell
+from affidavit.metrics import Mean, Table, Value
 from affidavit.record import Kind
 from affidavit.rubric import Rubric
 from affidavit.tally import Tally
@@ -253,3 +254,103 @@ def _told(estimate: Estimate) -> Fields:
         "n": estimate.n,
         "method": estimate.method,
     }
+
+
+# --- the same as tables of a report ---
+
+
+def judging_tables(tables: Mapping[str, Any]) -> list[Table]:
+    """The tables of a judging in the form of all others."""
+    judges: Sequence[Mapping[str, Any]] = tables["judges"]
+    foot = "; ".join(_identity(each) for each in judges)
+    names = ("judge", "judging condition", "method")
+    by = [(each, (each["judge"], each["judging_condition"], each["method"])) for each in judges]
+    return [
+        _validity_table(names, by, foot),
+        _flag_table(names, by, foot),
+        _quote_table(names, by, foot),
+        _score_table(names, by, foot),
+        _difference_table(names, by, tables["self_preference"], foot),
+    ]
+
+
+_By = list[tuple[Mapping[str, Any], tuple[str, str, str]]]
+
+
+def _identity(judge: Mapping[str, Any]) -> str:
+    counts = judge["coverage"]
+    parts = " + ".join(f"{counts[name]:,} {name}" for name in ("valid", "invalid", "failed", "pending"))
+    who = f"{judge['judge']}, {judge['judging_condition']}, {judge['method']}"
+    return f"{who}: {counts['planned']:,} planned = {parts}"
+
+
+def _estimate(fields: Mapping[str, Any] | None) -> Estimate | None:
+    if fields is None:
+        return None
+    low, high = (end if fields[name] is None else fields[name] for name, end in (("low", -inf), ("high", inf)))
+    return Estimate(fields["value"], low, high, fields["n"], fields["method"])
+
+
+def _validity_table(names: tuple[str, ...], by: _By, foot: str) -> Table:
+    rows = tuple(
+        (
+            *who,
+            *(each["coverage"][name] for name in ("planned", "valid", "invalid", "failed", "pending")),
+            _estimate(each["valid"]),
+            _estimate(each["valid_quotes_aside"]),
+        )
+        for each, who in by
+    )
+    columns = ("planned", "valid", "invalid", "failed", "pending", "share valid", "valid, quotes aside")
+    return Table("judges", "Which evaluations are valid?", (*names, *columns), rows, foot)
+
+
+def _flag_table(names: tuple[str, ...], by: _By, foot: str) -> Table:
+    rows = tuple((*who, flag, _estimate(share)) for each, who in by for flag, share in each["flags"].items())
+    return Table("flags", "Why are evaluations invalid?", (*names, "flag", "share of evaluations"), rows, foot)
+
+
+def _quote_table(names: tuple[str, ...], by: _By, foot: str) -> Table:
+    kinds = tuple(kind.value for kind in EvidenceKind if kind is not EvidenceKind.UNCHECKED)
+    rows = tuple(
+        (*who, *(each["quotes"][kind] for kind in kinds), _estimate(each["quotes"]["fabricated"]))
+        for each, who in by
+    )
+    return Table("quotes", "Are the judges' quotes really there?", (*names, *kinds, "fabricated"), rows, foot)
+
+
+def _score_table(names: tuple[str, ...], by: _By, foot: str) -> Table:
+    rows = tuple(
+        (
+            *who,
+            row["target_model"],
+            row["prompt_variant"],
+            row["dimension"],
+            Mean.of(_estimate(row["mean"])),
+            Mean.of(_estimate(row["mean_quotes_aside"])),
+        )
+        for each, who in by
+        for row in each["scores"]
+    )
+    columns = ("target", "variant", "dimension", "mean", "mean, quotes aside")
+    return Table("scores", "What do the judges give?", (*names, *columns), rows, foot)
+
+
+def _difference_table(names: tuple[str, ...], by: _By, gaps: Sequence[Mapping[str, Any]], foot: str) -> Table:
+    rows: list[tuple[Value, ...]] = [
+        (*who, f"{row['from']} → {row['to']} of {row['target_model']}", Mean.of(_estimate(row["difference"])))
+        for each, who in by
+        for row in each["variant_differences"]
+    ]
+    rows += [
+        (
+            row["judge"],
+            row["judging_condition"],
+            JudgingMethod.SELF.value,
+            "own outputs, above what others give the same",
+            Mean.of(_estimate(row["gap"])),
+        )
+        for row in gaps
+    ]
+    question = "What moves the overall score: the variant, or whose output it is?"
+    return Table("score differences", question, (*names, "difference", "overall score"), tuple(rows), foot)

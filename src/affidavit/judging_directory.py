@@ -18,7 +18,7 @@ from affidavit.outputs import IMPORTED, imported_task, output_of, spoken
 from affidavit.plan import Plan
 from affidavit.record import Kind, checked_line, decode
 from affidavit.rows import RAW_OUTPUT
-from affidavit.storage import Disk, told
+from affidavit.storage import Disk, digests_below, told
 from affidavit.study_books import StudyBooks
 from affidavit.study_directory import frozen_items
 from affidavit.tally import Tally
@@ -154,8 +154,13 @@ def _write_trees(directory: Path, below: Path, plan: JudgingPlan, tallies: Colle
 
 
 def other_trees(directory: Path, books: StudyBooks) -> str | None:
-    """The first file of the trees that is not what the journal makes it; None if there is none such."""
-    if books.judging_plan is None or books.judging is None or not (directory / VALID).exists():
+    """The first file of the trees that is not what the journal makes it; None if there is none such.
+
+    Where neither tree is there, there is nothing to compare: they can be made at will.
+    """
+    if books.judging_plan is None or books.judging is None:
+        return None
+    if not any((directory / tree).exists() for tree in (VALID, INVALID)):
         return None
     with tempfile.TemporaryDirectory() as made:
         _write_trees(directory, Path(made), books.judging_plan, books.judging.tallies.values())
@@ -163,16 +168,13 @@ def other_trees(directory: Path, books: StudyBooks) -> str | None:
 
 
 def _differing(here: Path, made: Path) -> Iterator[str]:
-    names = {
-        path.relative_to(root).as_posix()
+    trees = (VALID, INVALID)
+    contents = [
+        {f"{tree}/{name}": digest for tree in trees for name, digest in digests_below(root / tree)}
         for root in (here, made)
-        for tree in (VALID, INVALID)
-        for path in (root / tree).rglob("*")
-        if not path.is_dir()
-    }
-    for name in names:
-        pair = [root / name for root in (here, made)]
-        if not all(path.is_file() for path in pair) or pair[0].read_bytes() != pair[1].read_bytes():
+    ]
+    for name in contents[0].keys() | contents[1].keys():
+        if contents[0].get(name) != contents[1].get(name):
             yield name
 
 

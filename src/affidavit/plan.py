@@ -257,6 +257,8 @@ def derived(question: Question, raw: str) -> Fields:
     reader = question.task.reader_for(question.item)
     result = reader.read({**question.item.fields, RAW_OUTPUT: raw}, where=question.item.id)
     found = {**reader.about, **result.added, "keyed": result.has_key}
+    if "answer" in question.item.fields:
+        found["right_answer"] = question.item.fields["answer"]
     if question.order is not None:
         letter = result.added.get("extracted_answer")
         found["option_order"] = lettered(question.order)

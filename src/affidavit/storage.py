@@ -7,6 +7,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
@@ -138,14 +139,15 @@ def told(name: str, *, hint: str = "") -> Iterator[None]:
 def new_directories(root: Path, names: tuple[str, ...], *, anew: bool = False) -> Iterator[Path]:
     """A directory to fill; its subdirectories of these names appear below `root` when the block ends well.
 
-    With `anew`, such as are there already go when these come.
+    With `anew`, such as are there already go when these come, and so does whatever a kill has left of an earlier
+    attempt: the caller makes sure that nobody else is at it.
     """
     try:
         if not anew:
             _refuse_taken(root, names)
         made = not root.exists()
         root.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=".", suffix=".partial", dir=root))
+        partial = _fresh(root / ".anew.partial") if anew else _temporary(root)
     except OSError as error:
         raise UsageError(str(root), expected="a directory to write to", found=_reason(error)) from error
     try:
@@ -161,6 +163,16 @@ def new_directories(root: Path, names: tuple[str, ...], *, anew: bool = False) -
         shutil.rmtree(partial, ignore_errors=True)
         if made and not any(root.iterdir()):
             root.rmdir()
+
+
+def _temporary(root: Path) -> Path:
+    return Path(tempfile.mkdtemp(prefix=".", suffix=".partial", dir=root))
+
+
+def _fresh(path: Path) -> Path:
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    return path
 
 
 def _refuse_taken(root: Path, names: tuple[str, ...]) -> None:
@@ -193,6 +205,27 @@ def write_below(root: Path, parts: Sequence[str], content: bytes) -> None:
             os.close(here)
         with os.fdopen(file, "wb") as stream:
             stream.write(content)
+
+
+def digests_below(root: Path) -> Iterator[tuple[str, str]]:
+    """Path and SHA-256 of every file below a directory, if it is there; a link or a device has no digest but "".
+
+    Like `write_below` it goes from one directory into the next, whatever the length of the path.
+    """
+    if not root.is_dir():
+        return
+    with told(str(root)):
+        for place, directories, files, here in os.fwalk(root):
+            for name in (*directories, *files):
+                mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+                if not stat.S_ISDIR(mode):
+                    digest = _digest(name, here) if stat.S_ISREG(mode) else ""
+                    yield os.path.join(place, name).removeprefix(f"{root}/"), digest  # noqa: PTH118 - may be too long
+
+
+def _digest(name: str, here: int) -> str:
+    with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=here), "rb") as stream:
+        return sha256(stream.read()).hexdigest()
 
 
 def _checked(path: Path) -> Path:

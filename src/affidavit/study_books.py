@@ -4,10 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from affidavit.contract import Fields
+from affidavit.errors import StorageError
 from affidavit.judging import FrozenJudging, JudgingPlan
 from affidavit.plan import Plan
 from affidavit.prompt_manifest import judge_sections, manifest_page, task_sections
 from affidavit.standing import ImportedStanding, JudgeStanding, Standing, is_judgement
+
+
+def judging_is_gone() -> StorageError:
+    """There are judgements, and nothing says under which terms (ruling J7)."""
+    hint = "It is written before the first judge is asked. Restore it from a copy."
+    return StorageError("judging.json", expected="the terms of the judgements", found="no such file", hint=hint)
 
 
 class StudyBooks:
@@ -34,10 +41,12 @@ class StudyBooks:
 
     def load(self, record: Mapping[str, object]) -> None:
         """A record of an earlier run."""
-        if self.judging is not None and is_judgement(record):
-            self.judging.load(record)
-        else:
+        if not is_judgement(record):
             self.outputs.load(record)
+        elif self.judging is None:
+            raise judging_is_gone()
+        else:
+            self.judging.load(record)
 
     def counts(self) -> Fields:
         """The counts of a seal."""

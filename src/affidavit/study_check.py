@@ -103,8 +103,9 @@ class _Check:
         for name in ("repeats", "max_tokens"):
             if not 0 < getattr(table, name) < 1e9:
                 raise self._refuse(f"a positive, finite judging.{name}", str(getattr(table, name)))
-        if not 0 <= table.temperature < 1e9:
-            raise self._refuse("a finite judging.temperature from 0", str(table.temperature))
+        for name in ("temperature", "top_p"):
+            if (chosen := getattr(table, name)) is not None and not 0 <= chosen < 1e9:
+                raise self._refuse(f"a finite judging.{name} from 0", str(chosen))
         if not table.tasks and all(task.contract != "text" for task in self._study.tasks.values()):
             hint = "Outputs of other tasks are judged if judging.tasks names them."
             raise self._refuse('a task with contract = "text" for [judging]', "none", hint)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from affidavit.archive import Archive, Seal, check_seal, read_seal, segments
+from affidavit.columnar_copy import keep_copy
 from affidavit.contract import label
 from affidavit.errors import StorageError
 from affidavit.judge_run import Bench, Judged, JudgeOptions, judge_study
@@ -170,6 +171,7 @@ async def _go_on(ended: Ended, files: StudyFiles, plan: Plan, options: Options) 
     await runner.run()
     write_manifest(ended.directory, books.manifest(), options.disk)
     seal: Seal = archive.seal(books.counts())
+    keep_copy(ended.directory, seal)
     log.ended({"open": standing.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
     return replace(
         _sealed(ended, seal, plan),

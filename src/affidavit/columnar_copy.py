@@ -1,0 +1,106 @@
+"""`records.parquet`: the columnar copy of a sealed journal, used for counting as long as its digests fit.
+
+Large studies get one when they are sealed; it is made in a process of its own, so that a run stays small in
+memory. Of small ones the journal itself is read, which takes no longer. `records.parquet.json` says which seal the
+copy is of, and what its own digest is: a copy that does not fit is not used.
+"""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from affidavit.archive import Seal, file_sha256, read_seal
+from affidavit.judging_directory import journal
+from affidavit.record import Kind, checked_line, decode
+from affidavit.storage import Disk, new_path, told
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COPY, ABOUT = "records.parquet", "records.parquet.json"
+WORTH_A_COPY = 20_000
+"""Records; fewer are read from the journal within a second."""
+_AT_ONCE = 20_000
+
+
+def keep_copy(directory: Path, seal: Seal) -> None:
+    """Make a copy of a large journal that was just sealed; whatever goes wrong with it costs nothing but time."""
+    if sum(int(str(each["records"])) for each in seal.segments) >= WORTH_A_COPY:
+        # Without the working directory on its path: a file there must not pass for a module of ours.
+        subprocess.run(  # noqa: S603 - our own program
+            [sys.executable, "-P", "-m", "affidavit.columnar_copy", str(directory)], check=False
+        )
+
+
+def records_frame(directory: Path) -> "pl.LazyFrame":
+    """The records of a study as columns, one for each key: from the copy if it fits, else from the journal."""
+    import polars as pl  # noqa: PLC0415 - heavy, and a run does without
+
+    if _fits(directory):
+        return pl.scan_parquet(directory / COPY)
+    frames = list(_frames(directory))
+    frame: pl.LazyFrame = pl.concat(frames).lazy()
+    return frame
+
+
+def _fits(directory: Path) -> bool:
+    about, seal = directory / ABOUT, read_seal(directory)
+    if seal is None or not about.is_file() or not (directory / COPY).is_file():
+        return False
+    with told(str(about)):
+        said = decode(about.read_bytes())
+    if said is None or said["root_sha256"] != seal.root_sha256:
+        return False
+    return said["sha256"] == file_sha256(directory / COPY)
+
+
+def _frames(directory: Path) -> "Iterator[pl.DataFrame]":
+    """The records in batches, failures that were answered later left out; at least one batch, if an empty one."""
+    from affidavit.record_columns import frame_of, row_of  # noqa: PLC0415 - it brings Polars
+
+    answered, failed = set[str](), dict[str, int]()
+    for number, record in enumerate(journal(directory)):
+        key = str(record["key"])
+        if record["kind"] == Kind.FAILURE:
+            failed[key] = number
+        elif failed.pop(key, None) is not None:
+            answered.add(key)
+    last = set(failed.values())
+    rows = (
+        row_of(record)
+        for number, record in enumerate(journal(directory))
+        if record["kind"] != Kind.FAILURE or number in last
+    )
+    yield frame_of(islice(rows, _AT_ONCE))
+    while batch := list(islice(rows, _AT_ONCE)):
+        yield frame_of(batch)
+
+
+def make_copy(directory: Path) -> None:
+    """Write the copy, and then what it is a copy of."""
+    import polars as pl  # noqa: PLC0415 - heavy, and only this process needs it
+
+    seal = read_seal(directory)
+    if seal is None:
+        return
+    parts = directory / f".{COPY}.parts"
+    with told(str(directory / COPY)):
+        parts.mkdir(exist_ok=True)
+        try:
+            for number, frame in enumerate(_frames(directory)):
+                frame.write_ipc(parts / f"{number:06}.arrow", compression="lz4")
+            with new_path(directory / COPY) as partial:
+                pl.scan_ipc(parts / "*.arrow").sink_parquet(partial, compression="zstd", row_group_size=_AT_ONCE)
+        finally:
+            for part in parts.glob("*.arrow"):
+                part.unlink()
+            parts.rmdir()
+        about = {"root_sha256": seal.root_sha256, "sha256": file_sha256(directory / COPY)}
+        Disk().place(directory / ABOUT, checked_line(about))
+
+
+if __name__ == "__main__":
+    make_copy(Path(sys.argv[1]))

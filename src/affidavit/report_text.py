@@ -1,0 +1,160 @@
+"""Tables as Markdown, JSON and CSV."""
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import isfinite
+
+from affidavit.contract import Fields
+from affidavit.estimates import Estimate
+from affidavit.metrics import Chance, Mean, Table, Value
+from affidavit.terminal import plain
+
+NOT_FROZEN = "not frozen"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A study's results: what it is of, and its tables."""
+
+    title: str
+    facts: Fields
+    tables: list[Table]
+    notes: list[str] = field(default_factory=list)
+
+
+def as_json(report: Report) -> Fields:
+    """Everything as JSON values; an estimate is an object with its interval, n and method."""
+    return {
+        "title": report.title,
+        **report.facts,
+        "tables": {
+            table.name: {
+                "question": table.question,
+                "rows": [dict(zip(table.columns, map(_json, row), strict=True)) for row in table.rows],
+                "identity": table.foot,
+                "notes": list(table.notes),
+            }
+            for table in report.tables
+        },
+        "notes": report.notes,
+    }
+
+
+def _json(value: Value) -> object:
+    if isinstance(value, Mean):
+        return _json(value.estimate)
+    if isinstance(value, Chance):
+        return value.value
+    if isinstance(value, Estimate):
+        low, high = (each if isfinite(each) else None for each in (value.low, value.high))
+        return {"value": value.value, "low": low, "high": high, "n": value.n, "method": value.method}
+    return value
+
+
+# --- Markdown ---
+
+
+def as_markdown(report: Report) -> str:
+    """The results analysis, for people."""
+    lines = [f"# {_escaped(report.title)}", ""]
+    lines += [f"- {name.replace('_', ' ')}: {_escaped(str(value))}" for name, value in report.facts.items()]
+    for table in report.tables:
+        lines += ["", f"## {_escaped(table.question)}", "", *_markdown_rows(table), "", _escaped(table.foot)]
+        lines += [f"\n{_escaped(note)}" for note in table.notes]
+    if report.notes:
+        lines += ["", *(f"- {_escaped(note)}" for note in report.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_rows(table: Table) -> list[str]:
+    if not table.rows:
+        return ["Nothing to tell."]
+    numeric = [all(not isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]
+    rule = "|".join("--:" if each else "---" for each in numeric)
+    rows = ["| " + " | ".join(_escaped(name) for name in table.columns) + " |", f"|{rule}|"]
+    rows += ["| " + " | ".join(_escaped(told(value)) for value in row) + " |" for row in table.rows]
+    return rows
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>|#~$])", r"\\\1", plain(text))
+
+
+def told(value: Value) -> str:
+    """A value in a table.
+
+    >>> from affidavit.estimates import wilson
+    >>> told(wilson(22, 30)), told(None), told(1200), told(0.25)
+    ('73.3% [55.6, 85.8] n=30', '–', '1,200', '25.0%')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, Mean):
+        return _told_mean(value.estimate)
+    if isinstance(value, Chance):
+        return f"{value.value:.3g}"
+    if isinstance(value, Estimate):
+        if not isfinite(value.low):
+            return f"{value.value:.1%} n={value.n:,}, {value.method}"
+        return f"{value.value:.1%} [{value.low * 100:.1f}, {value.high * 100:.1f}] n={value.n:,}"
+    if isinstance(value, float):
+        return f"{value:.1%}"
+    return f"{value:,}" if isinstance(value, int) else value
+
+
+def _told_mean(mean: Estimate) -> str:
+    if not isfinite(mean.low):
+        return f"{mean.value:.2f} n={mean.n:,}, {mean.method}"
+    return f"{mean.value:.2f} [{mean.low:.2f}, {mean.high:.2f}] n={mean.n:,}"
+
+
+# --- CSV ---
+
+
+def as_csv(report: Report) -> str:
+    """All tables in one file: table, row, column, value, low, high, n, method.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it; numbers are as they are.
+    """
+    lines = _Lines()
+    writer = csv.writer(lines, lineterminator="\n")
+    writer.writerow(("table", "row", "column", "value", "low", "high", "n", "method"))
+    for table in report.tables:
+        for number, row in enumerate(table.rows, 1):
+            for column, value in zip(table.columns, row, strict=True):
+                writer.writerow(_cells(table.name, number, column, value))
+    return "".join(lines.written)
+
+
+class _Lines:
+    """What a writer wrote."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, text: str) -> None:
+        """One more line."""
+        self.written.append(text)
+
+
+def _cells(table: str, number: int, column: str, value: Value) -> Iterable[object]:
+    value = value.estimate if isinstance(value, Mean) else value
+    if isinstance(value, Estimate):
+        rest: tuple[object, ...] = (value.value, value.low, value.high, value.n, value.method)
+    else:
+        number_or_text = value.value if isinstance(value, Chance) else value
+        rest = (safe(number_or_text) if isinstance(number_or_text, str) else number_or_text, *[None] * 4)
+    return (safe(table), number, safe(column), *rest)
+
+
+def safe(text: str) -> str:
+    """A text that no spreadsheet takes for a formula.
+
+    >>> safe("=1+1"), safe(" -2"), safe("plain"), safe("\\tx")
+    ("'=1+1", "' -2", 'plain', "'\\tx")
+    """
+    stripped = text.lstrip(" \u00a0\u200b\ufeff")
+    return f"'{text}" if stripped[:1] in ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%") else text

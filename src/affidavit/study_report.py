@@ -1,0 +1,152 @@
+"""The results of a study's directory: its records as columns, what was planned, and all tables over them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from affidavit.archive import check_seal, read_seal, segments
+from affidavit.columnar_copy import records_frame
+from affidavit.contract import Fields
+from affidavit.errors import InputError, UsageError
+from affidavit.judge_tables import Judgements, judge_tables, judging_tables
+from affidavit.judging import JudgingPlan
+from affidavit.judging_directory import journal, read_judging
+from affidavit.metrics import CELL, Sheet, Table, all_tables
+from affidavit.outputs import IMPORTED
+from affidavit.report_text import NOT_FROZEN, Report
+from affidavit.standing import JudgeStanding, is_judgement
+from affidavit.study import LeftOut, cells, thawed
+from affidavit.study_directory import frozen_items, read_frozen
+
+METADATA = "metadata."
+
+
+class Results:
+    """A study, ready for tables."""
+
+    def __init__(self, directory: Path, by: Sequence[str] = CELL) -> None:
+        frozen = read_frozen(directory)
+        if frozen is None:
+            raise InputError(str(directory), expected="a study directory", found="no study.json in it")
+        self.directory = directory
+        self.config: Mapping[str, Any] = frozen["config"]  # type: ignore[assignment]
+        self._counts: Mapping[str, int] = frozen.get("counts", {})  # type: ignore[assignment]
+        self._study = None if IMPORTED in self.config else thawed(self.config)
+        self.seal = read_seal(directory)
+        if self.seal is not None:
+            check_seal(directory, self.seal)
+        self.frozen = self.seal is not None and len(self.seal.segments) == len(segments(directory))
+        self.sheet = self._sheet(tuple(by))
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return str(self.config["name"])
+
+    @property
+    def samples(self) -> int:
+        """Answers to each question."""
+        return 1 if self._study is None else self._study.decoding.samples
+
+    @property
+    def controls(self) -> dict[str, str]:
+        """Conditions with the one that flips are told against."""
+        if self._study is None:
+            return {}
+        return {name: table.control for name, table in self._study.conditions.items() if table.control}
+
+    # --- the sheet ---
+
+    def _sheet(self, by: tuple[str, ...]) -> Sheet:
+        known = (*CELL, "contract", "sample")
+        metadata = [name for name in by if name.startswith(METADATA)]
+        for name in by:
+            if name not in known and name not in metadata:
+                expected = f"{', '.join(known)} or {METADATA}NAME"
+                raise UsageError("--by", expected=expected, found=repr(name))
+        records = records_frame(self.directory)
+        planned = self._planned_cells()
+        if metadata:
+            items = self._items(metadata)
+            records = records.join(items.lazy(), on=["task", "item_id"], how="left")
+            sizes = items.group_by(["task", *metadata]).agg(items=pl.len())
+            planned = planned.join(sizes, on="task", how="left").with_columns(
+                planned=pl.col("planned") // pl.col("count") * pl.col("items")
+            )
+        if "sample" in by:
+            numbers = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": pl.Int64})
+            planned = planned.join(numbers, how="cross").with_columns(planned=pl.col("planned") // self.samples)
+        if "contract" in by:
+            contracts = records.select("task", "contract").drop_nulls().unique().collect()
+            planned = planned.join(contracts, on="task", how="left")
+        return Sheet(records, planned, by, int(self.config["seed"]))
+
+    def _planned_cells(self) -> pl.DataFrame:
+        schema = {
+            "task": pl.String,
+            "model": pl.String,
+            "condition": pl.String,
+            "count": pl.Int64,
+            "planned": pl.Int64,
+        }
+        if self._study is None:
+            rows = [(*names, count, count) for *names, count in self.config["imported"]["cells"]]
+        else:
+            asked = [cell for cell in cells(self._study) if not isinstance(cell, LeftOut)]
+            rows = [(*cell, self._counts[cell.task], self._counts[cell.task] * self.samples) for cell in asked]
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def _items(self, metadata: Sequence[str]) -> pl.DataFrame:
+        found: list[tuple[object, ...]] = []
+        for task, item in frozen_items(self.directory):
+            more = item.fields.get("metadata")
+            values = more if isinstance(more, dict) else {}
+            found.append((task, item.id, *(_text(values.get(name.removeprefix(METADATA))) for name in metadata)))
+        return pl.DataFrame(found, schema=dict.fromkeys(("task", "item_id", *metadata), pl.String), orient="row")
+
+    # --- the report ---
+
+    def report(self, *, lenses: bool = True, include_self: bool = False) -> Report:
+        """Every table that has something to say; over a study that is not sealed, the title says so."""
+        tables = list(all_tables(self.sheet, samples=self.samples, controls=self.controls, lenses=lenses))
+        tables += self._judging(include_self=include_self)
+        title = f"{self.name}: results"
+        facts: Fields = {
+            "root_sha256": self.seal.root_sha256 if self.seal is not None and self.frozen else None,
+            "seed": self.config["seed"],
+            "grouped_by": ", ".join(self.sheet.by),
+        }
+        if not self.frozen:
+            title = f"{title} ({NOT_FROZEN})"
+        return Report(title, facts, tables, [INTERVALS])
+
+    def _judging(self, *, include_self: bool) -> list[Table]:
+        figures = self.judging_figures(include_self=include_self)
+        return [] if figures is None else judging_tables(figures)
+
+    def judging_figures(self, *, include_self: bool = False) -> Fields | None:
+        """The tables of the judging as JSON values; None if nothing was judged."""
+        judging = read_judging(self.directory)
+        if judging is None:
+            return None
+        plan = JudgingPlan(self.name, int(self.config["seed"]), judging.terms, judging.judges)
+        books = JudgeStanding(plan, judging.targets)
+        judgements = Judgements(judging.terms.rubric)
+        for record in journal(self.directory):
+            if is_judgement(record):
+                books.load(record)
+                judgements.add(record)
+        seed = int(self.config["seed"])
+        return judge_tables(judgements, books.tallies, include_self=include_self, seed=seed)
+
+
+INTERVALS = (
+    "Intervals are at 95 %: Wilson for shares of single samples, a bootstrap over items where items have several; "
+    "docs/statistics.md says how, and when they mislead."
+)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
