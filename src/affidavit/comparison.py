@@ -167,15 +167,17 @@ def _detectable(each: "pl.Series | object") -> str:
     if len(differences) < 2:
         return ""
     error = clustered_standard_error(differences, np.ones(len(differences)))
-    return "" if error <= 0 else f"{detectable_mean(error, len(differences)):.1%}"
+    if error <= 0:
+        return ""
+    least = detectable_mean(error, len(differences))
+    return "; none could have been" if least > 1 else f"; it would have had to be {least:.1%} or more"
 
 
 def _verdict(difference: Estimate, p_value: float, detectable: str) -> str:
     """The finding in words, without more certainty than there is."""
     if p_value <= LEVEL and isfinite(difference.low):
         return "higher" if difference.value > 0 else "lower"
-    told = f"; it would have had to be {detectable} or more" if detectable else ""
-    return f"no difference can be told at this n{told}"
+    return f"no difference can be told at this n{detectable}"
 
 
 def moved_readings(first: Side, second: Side) -> Table | None:

@@ -234,4 +234,5 @@ def _say_what_is_left(
         again = shlex.join([*words, *([] if models_file is None else ["--models", str(models_file)])])
         click.echo(plain_lines(f"{judged.open:,} without a judgement; to go on: {again}"), err=True)
     elif not as_json:
+        click.echo(plain_lines(f"the results: affidavit report {judged.directory}"))
         click.echo(plain_lines(f"to check it: affidavit verify {judged.directory}"))

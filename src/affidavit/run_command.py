@@ -119,6 +119,7 @@ def _report_run(ended: "Ended", again: str, *, as_json: bool) -> None:
     if ended.open:
         click.echo(plain_lines(f"{ended.open:,} without an answer; to go on: {again}"), err=True)
     elif not as_json:
+        click.echo(plain_lines(f"the results: affidavit report {ended.directory}"))
         click.echo(plain_lines(f"to check it: affidavit verify {ended.directory}"))
 
 

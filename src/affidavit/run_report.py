@@ -173,6 +173,5 @@ def _notes(standings: Standings) -> Iterator[str]:
         if tokens:
             told = f"{tokens['prompt_tokens']:,} in, {tokens['completion_tokens']:,} out"
             yield f"tokens of {plain(model)}: {told}, as counted by the server for {tokens['outputs']:,} outputs"
-    yield "intervals: Wilson 95%" + (
-        ", as if the samples of an item were independent" if standings.samples > 1 else ""
-    )
+    note = ", as if the samples of an item were independent; the report goes by items"
+    yield "intervals: Wilson 95%" + (note if standings.samples > 1 else "")
