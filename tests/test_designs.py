@@ -270,7 +270,7 @@ def test_the_terminal_says_what_the_json_says(paradigms):
             f"{', '.join(f'{count} {kind}' for kind, count in why) or '0'}"
         )
         assert sum(re.fullmatch(row, found) is not None for found in rows) == 1, row
-    assert "intervals: Wilson 95%, as if the samples of an item were independent" in rows
+    assert "intervals: Wilson 95%, as if the samples of an item were independent; the report goes by items" in rows
 
 
 def test_a_preamble_names_the_letter_at_which_its_option_is_shown(paradigms):
