@@ -32,7 +32,7 @@ from affidavit.record import Kind, canonical
 from affidavit.rubric import DEFAULT, Rubric
 from affidavit.run_log import RunLog
 from affidavit.runner import Runner, stop_on_signals
-from affidavit.standing import is_judgement
+from affidavit.standing import JudgeStanding, asks_again, is_judgement
 from affidavit.storage import Disk
 from affidavit.study import Limits, ModelTable, changes
 from affidavit.study_books import StudyBooks, judging_is_gone
@@ -183,7 +183,7 @@ async def _go_on(  # noqa: PLR0913, PLR0917
     for record in archive.recover():
         books.load(record)
         late += _is_late(record, keys, frozen.tasks)
-    models = [bench.model(judge.name) for judge in bench.judges]
+    models = [bench.model(judge.name) for judge in bench.judges if _is_asked(judge, standing)]
     progress = options.progress
     runner = Runner(
         _JudgeWork(plan, outputs),
@@ -212,6 +212,15 @@ async def _go_on(  # noqa: PLR0913, PLR0917
         came(),
         seal.root_sha256,
         runner.details.most_common(5),
+    )
+
+
+def _is_asked(judge: JudgeTerms, standing: JudgeStanding) -> bool:
+    """Whether a judge has anything left to judge; else it need not be there."""
+    return any(
+        asks_again(tally, retry_failed=standing.retry_failed)
+        for cell, tally in standing.tallies.items()
+        if cell.judge == judge.name
     )
 
 

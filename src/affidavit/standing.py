@@ -4,6 +4,7 @@ Every planned question is compliant, non-compliant, unread, failed or pending; e
 invalid, failed or pending (ruling C5). A later record of a key takes the place of a failure, never of an answer.
 """
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
@@ -21,7 +22,7 @@ from affidavit.tally import Tally
 CellT = TypeVar("CellT", bound=tuple[str, ...])
 
 
-class Ledger(Generic[CellT]):
+class Ledger(ABC, Generic[CellT]):
     """The counts of one kind of record, by cell."""
 
     def __init__(self, planned: Mapping[CellT, int], *, retry_failed: bool = False) -> None:
@@ -32,13 +33,13 @@ class Ledger(Generic[CellT]):
         """Of each cell, the least key whose prompt is known as the model's template made it, and that prompt."""
         self._failures: dict[str, str] = {}
 
+    @abstractmethod
     def cell_of(self, fields: Mapping[str, object]) -> CellT:
         """The cell of a record."""
-        raise NotImplementedError
 
+    @abstractmethod
     def counted(self, fields: Mapping[str, object]) -> tuple[str, ...]:
         """The fields of a record whose values are worth counting."""
-        raise NotImplementedError
 
     def load(self, fields: Mapping[str, object]) -> None:
         """A record of an earlier run."""
@@ -156,6 +157,11 @@ class JudgeStanding(Ledger[JudgeCell]):
 
 def _cell(fields: Mapping[str, object]) -> Cell:
     return Cell(str(fields["task"]), str(fields["model"]), str(fields["condition"]))
+
+
+def asks_again(tally: Tally, *, retry_failed: bool) -> bool:
+    """Whether anything is pending, or failed in a way that may pass."""
+    return tally.pending > 0 or any(retry_failed or reason not in PERMANENT for reason in +tally.failures)
 
 
 def is_judgement(fields: Mapping[str, object]) -> bool:

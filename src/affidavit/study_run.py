@@ -15,11 +15,11 @@ from affidavit.judge_run import Bench, Judged, JudgeOptions, judge_study
 from affidavit.judging import JudgeCell, JudgeTerms
 from affidavit.judging_directory import read_judging
 from affidavit.lock import locked
-from affidavit.model import PERMANENT
 from affidavit.plan import Plan
 from affidavit.run_log import RunLog
 from affidavit.run_report import Standings
 from affidavit.runner import Runner, StudyWork, stop_on_signals
+from affidavit.standing import asks_again
 from affidavit.storage import Disk, told
 from affidavit.study import Cell, JudgingTable, decoding_of
 from affidavit.study_books import StudyBooks
@@ -137,7 +137,7 @@ def _cell(counted: Mapping[str, Any]) -> Cell:
 def _asks_again(tallies: Mapping[Cell, Tally], options: Options) -> bool:
     """Whether anything is pending, or failed in a way that may pass, for the models of this run."""
     return any(
-        tally.pending or any(options.retry_failed or reason not in PERMANENT for reason in +tally.failures)
+        asks_again(tally, retry_failed=options.retry_failed)
         for cell, tally in tallies.items()
         if not options.models or cell.model in options.models
     )
