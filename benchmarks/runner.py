@@ -1,7 +1,8 @@
 """What asking costs, with bounds; run by `make bench`. Exit code 1 if one is not held.
 
 Whole processes, asking the mock server of mock_server.py over 100 connections. `affidavit run` freezes the study,
-asks, reads every answer by its contract, syncs every record to the disk and seals. Beside it is what anybody would
+asks, reads every answer by its contract, syncs every record to the disk and seals; the page at the end has a
+benchmark of its own. Beside it is what anybody would
 write who needs none of that: an aiohttp loop that posts the same bodies and keeps the texts in a list.
 
 1. A server that takes 50 ms to answer, as the quickest real ones do: most of the time is waiting.
@@ -129,7 +130,7 @@ def mock_server(latency_ms: float) -> Iterator[int]:
 
 def affidavit(study: Path) -> list[str]:
     program = Path(sys.executable).with_name("affidavit")
-    return [str(program), "run", str(study), "--out", str(study.with_name("run"))]
+    return [str(program), "run", str(study), "--out", str(study.with_name("run")), "--no-page"]
 
 
 def bare(study: Path, port: int) -> list[str]:

@@ -21,9 +21,14 @@ ENVIRONMENT = {**os.environ, "COLUMNS": "100", "PYTHONWARNINGS": "error", "LC_AL
 
 
 def affidavit(
-    *arguments: object, given: bytes = b"", cwd: Path | None = None, **environment: str
+    *arguments: object, given: bytes = b"", cwd: Path | None = None, page: bool = False, **environment: str
 ) -> CompletedProcess[bytes]:
-    """What the command said, and how it ended."""
+    """What the command said, and how it ended.
+
+    A run or a judging ends without its page unless a test asks for it: writing it takes longer than all the rest.
+    """
+    if not page and arguments[0] in ("run", "judge") and len(arguments) > 1:
+        arguments = (*arguments, "--no-page")
     with tempfile.TemporaryDirectory() as directory:
         streams = [Path(directory, name) for name in ("in", "out", "err")]
         streams[0].write_bytes(given)
@@ -90,11 +95,15 @@ def _become(order: dict) -> None:
 
 
 if __name__ == "__main__":
+    import scipy.special  # noqa: F401
+
     import affidavit.choice_lines
+    import affidavit.comparison
     import affidavit.contract_names
     import affidavit.dry_run
     import affidavit.engines.csv_files
     import affidavit.engines.parquet_files
+    import affidavit.gate
     import affidavit.intake
     import affidavit.judge_report
     import affidavit.judge_tables
@@ -104,6 +113,7 @@ if __name__ == "__main__":
     import affidavit.run_report
     import affidavit.screen
     import affidavit.starter
+    import affidavit.study_report
     import affidavit.study_run
     import affidavit.summary
     import affidavit.user_contract

@@ -140,6 +140,7 @@ def joined(value):
     return [joined(inner) for inner in value] if isinstance(value, list) else value
 
 
+@pytest.mark.slow
 @given(fields_of_any_kind, st.integers(1), st.integers(1))
 def test_a_record_is_one_line_of_ascii_and_comes_back(fields, seq, group):
     fields = joined(fields)
@@ -570,6 +571,7 @@ def stubborn_session(directory: Path, disk: FailingDisk) -> list[record.Fields]:
     return finished
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["once", "once and partly"])
 def test_an_archive_that_failed_keeps_its_word_to_a_writer_that_tries_on(tmp_path, fault):
     """After an error it either refuses everything, or whatever it calls finished is there."""
@@ -613,6 +615,7 @@ def sealed_root(directory: Path, records: list[record.Fields], *, stops: set[int
     return archive.seal({}).root_sha256
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.data())
 def test_the_same_answers_give_the_same_root(tmp_path_factory, data):

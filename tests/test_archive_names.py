@@ -23,6 +23,7 @@ def test_every_name_comes_back(name):
     assert decode(encode(name)) == [name]
 
 
+@pytest.mark.slow
 @given(st.lists(names, min_size=1, max_size=6))
 def test_a_path_of_names_comes_back(path):
     assert decode(part for name in path for part in encode(name)) == path
@@ -39,6 +40,7 @@ def test_every_component_is_plain_and_stays_below_the_root(name):
     assert ".." not in PurePosixPath(*encode(name)).parts
 
 
+@pytest.mark.slow
 @given(names, names)
 def test_no_two_names_collide_even_where_case_is_ignored(one, other):
     if one != other:

@@ -67,6 +67,7 @@ def test_the_nastiest_texts_of_all():
     check_choices(NASTY)
 
 
+@pytest.mark.slow
 @given(st.lists(choice_texts.filter(holdable), max_size=12), st.sampled_from(["A-D", "A-B", "A-W"]))
 def test_choices_in_columns_are_choices_in_rows(texts, options):
     check_choices(texts, options)

@@ -757,6 +757,7 @@ def test_a_dry_run_prints_what_would_be_asked_and_what_it_would_cost(lived):
 # --- in parts ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [("--limit", "1"), ("--model", "n")], ids=["limit", "model"])
 def test_a_study_that_is_asked_in_parts_is_the_same_study(tmp_path, lived, part):
     whole, whole_server, done, _ = lived
@@ -857,6 +858,7 @@ def test_the_manifest_lists_the_templates_that_were_asked(lived):
         assert [*turns[:-1], {"role": "user", "content": content}] in sent, (task, condition)
 
 
+@pytest.mark.slow
 def test_the_manifest_follows_from_the_records(tmp_path, lived):
     folder, server, done, _ = lived
     copy = shutil.copytree(folder, tmp_path / "copy")

@@ -37,6 +37,7 @@ def test_only_the_new_field_is_new(line, expected):
     assert splice(line, decode_row(line, where="x:1"), {"new": 1}) == expected
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.text(st.characters()), values, max_size=5), st.dictionaries(st.text(), values, max_size=3)
 )

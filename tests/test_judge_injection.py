@@ -126,6 +126,7 @@ def test_every_hostile_output_stays_between_its_delimiters(name):
     assert len(seen) == 3 * len(CORPUS), "each output and each repeat has a prompt of its own"
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples // 2)
 @given(
     st.one_of(any_text, made_of("OUTPUT", ">>>", "<<<", OTHER, "TASK", "\n", PLANTED, "{", "}", "\r\n")), any_text

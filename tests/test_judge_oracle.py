@@ -4,6 +4,7 @@ import copy
 import json
 
 import jsonschema
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -149,6 +150,7 @@ def test_nothing_may_stand_around_the_object(value, extra):
         assert not judge.read(raw).protocol_compliant
 
 
+@pytest.mark.slow
 @given(nearly_valid(), st.integers(0, 2000))
 def test_a_cut_evaluation_is_never_valid(value, length):
     text = json.dumps(value)
@@ -156,6 +158,7 @@ def test_a_cut_evaluation_is_never_valid(value, length):
         assert not judge.read(text[:length]).protocol_compliant
 
 
+@pytest.mark.slow
 @given(nearly_valid())
 def test_whitespace_of_json_changes_nothing(value):
     text = json.dumps(value)

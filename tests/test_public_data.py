@@ -68,6 +68,7 @@ def test_a_wrapped_completion_complies_exactly_if_it_is_one_letter(public_data):
     assert len(data) == 5395
 
 
+@pytest.mark.slow
 def test_strict_json_refuses_exactly_what_could_not_be_parsed(public_data):
     data = rows(public_data / "judge_json_outputs.jsonl")
     for row in data:

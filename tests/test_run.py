@@ -580,6 +580,7 @@ KEY, PASSWORD, HEADER = "sk-canary-7f3a", "canary-pass-91c2", "canary-header-55e
 PACKED = "dXNlcjpjYW5hcnktcGFzcy05MWMy"  # user:PASSWORD in base64
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("credentials", "options"), [("key", ()), ("password", ("--json",))])
 def test_no_secret_is_written_or_printed_whatever_fails(tmp_path, credentials, options):
     faults = [echo(code) for code in (400, 404, 429, 500, 503, 200)]

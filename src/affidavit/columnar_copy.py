@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affidavit.archive import Seal, file_sha256, read_seal
+from affidavit.archive import Seal, file_sha256, read_seal, segments
 from affidavit.judging_directory import journal
 from affidavit.record import Kind, checked_line, decode
 from affidavit.storage import Disk, new_path, told
@@ -50,6 +50,8 @@ def _fits(directory: Path) -> bool:
     about, seal = directory / ABOUT, read_seal(directory)
     if seal is None or not about.is_file() or not (directory / COPY).is_file():
         return False
+    if len(seal.segments) != len(segments(directory)):
+        return False  # a later run wrote more, and no seal is over it yet
     with told(str(about)):
         said = decode(about.read_bytes())
     if said is None or said["root_sha256"] != seal.root_sha256:

@@ -191,16 +191,16 @@ def moved_readings(first: Side, second: Side) -> Table | None:
         "sample",
         "contract",
         "raw_output",
+        "raw_output_escaped",
         "protocol_compliant",
     ]
-    columns += ["letter", "correct", "reason"]
-    frames = [
-        side.outputs().filter(pl.col("raw_output").is_not_null()).select(columns) for side in (first, second)
-    ]
-    same = frames[0].join(frames[1], on=["key", "raw_output"], how="inner", suffix="_2").collect()
+    columns += ["letter", "answer", "correct", "reason", "unread"]
+    frames = [side.outputs().filter(pl.col("failure").is_null()).select(columns) for side in (first, second)]
+    texts = ["key", "raw_output", "raw_output_escaped"]
+    same = frames[0].join(frames[1], on=texts, how="inner", suffix="_2", nulls_equal=True).collect()
     if same.is_empty():
         return None
-    readings = ("protocol_compliant", "letter", "correct", "reason")
+    readings = ("protocol_compliant", "answer", "correct", "reason")
     changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_2")) for name in readings)
     moved = same.filter(changed).sort("key")
     rows: list[tuple[Value, ...]] = [
@@ -223,6 +223,11 @@ def moved_readings(first: Side, second: Side) -> Table | None:
 
 
 def _reading(row: Mapping[str, object], side: str) -> str:
-    answer = row[f"letter{side}"] or row[f"reason{side}"] or ""
-    kept = "compliant" if row[f"protocol_compliant{side}"] else "not compliant"
-    return " ".join(filter(None, (str(row[f"contract{side}"]), kept, str(answer))))
+    if row[f"unread{side}"] is not None:
+        kept = "unread"
+    else:
+        kept = "compliant" if row[f"protocol_compliant{side}"] else "not compliant"
+    letter, answer, reason = (row[f"{name}{side}"] for name in ("letter", "answer", "reason"))
+    given = answer if letter is None else letter
+    told = (row[f"contract{side}"], kept, given, None if reason is None else f"({reason})")
+    return " ".join(str(each) for each in told if each is not None)

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from affidavit.estimates import Estimate, wilson
 from affidavit.metrics import Group
-from affidavit.report_text import told
+from affidavit.report_text import escaped, told
 from affidavit.terminal import plain
 
 MEASURES = {
@@ -57,7 +57,14 @@ def checks(
     *,
     on_interval: bool,
 ) -> Iterator[Check]:
-    """Every threshold on everything that it is about."""
+    """Every threshold on everything that it is about; and that nothing is pending, where something is.
+
+    What is not asked yet could turn any figure: a study that is not finished passes no gate.
+    """
+    for group in groups:
+        if group.pending:
+            share = wilson(group.pending, group.planned)
+            yield Check(", ".join(group.names), "pending", 0.0, at_least=False, found=share, on_interval=False)
     for option, threshold in thresholds.items():
         measure, at_least = MEASURES[option], option.startswith("min_")
         for who, found in _figures(measure, groups, judging):
@@ -124,10 +131,10 @@ def summary(name: str, found: Sequence[Check]) -> str:
     """The checks as a short page of Markdown."""
     lost = [check for check in found if not check.held]
     head = "holds" if not lost else f"does not hold: {len(lost)} of {len(found)} thresholds are not met"
-    lines = [f"## {plain(name)} {head}", "", "| | figure | found | wanted |", "|---|---|--:|--:|"]
+    lines = [f"## {escaped(name)} {head}", "", "| | figure | found | wanted |", "|---|---|--:|--:|"]
     for check in found:
         bound = "≥" if check.at_least else "≤"
         mark = "✓" if check.held else "✗"
-        who = plain(check.who).replace("|", "\\|")
-        lines.append(f"| {mark} | {who}: {check.measure} | {told(check.found)} | {bound} {check.threshold:.1%} |")
+        figure, found_there = escaped(f"{check.who}: {check.measure}"), escaped(told(check.found))
+        lines.append(f"| {mark} | {figure} | {found_there} | {bound} {check.threshold:.1%} |")
     return "\n".join(lines) + "\n"

@@ -53,6 +53,7 @@ class _Wanted:
 @click.option("--max-tokens", type=click.IntRange(min=1), help="1024 unless given.")
 @click.option("--include-self", is_flag=True, help="Pool judgements of own outputs with the others, and say so.")
 @click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
+@click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
 def judge(
     source: Path,
@@ -69,6 +70,7 @@ def judge(
     *,
     include_self: bool,
     retry_failed: bool,
+    no_page: bool,
     as_json: bool,
 ) -> None:
     """Judge outputs that are there already.
@@ -108,6 +110,8 @@ def judge(
             judged = judge_study(directory, bench, task_contract_named, options)
     _report(judged, include_self=include_self, as_json=as_json)
     _say_what_is_left(judged, judges, models_file, as_json=as_json)
+    page = not no_page and judged.signal is None
+    say_where_results_are(judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json)
     if judged.signal is not None:
         sys.exit(128 + judged.signal)
     sys.exit(ENDED_WITH_FAILURES if judged.open else DONE)
@@ -233,6 +237,16 @@ def _say_what_is_left(
         ]
         again = shlex.join([*words, *([] if models_file is None else ["--models", str(models_file)])])
         click.echo(plain_lines(f"{judged.open:,} without a judgement; to go on: {again}"), err=True)
-    elif not as_json:
-        click.echo(plain_lines(f"the results: affidavit report {judged.directory}"))
-        click.echo(plain_lines(f"to check it: affidavit verify {judged.directory}"))
+
+
+def say_where_results_are(directory: Path, *, asked: int, left: int, page: bool, as_json: bool) -> None:
+    """In the page, which is written now unless it is there or would take long; else behind a command."""
+    said = f"affidavit report {directory}"
+    if page:
+        from affidavit.study_page import page_at_the_end
+
+        said = page_at_the_end(directory, anew=asked > 0)
+    if not as_json and (page or not left):
+        click.echo(plain_lines(f"the results: {said}"))
+    if not as_json and not left:
+        click.echo(plain_lines(f"to check it: affidavit verify {directory}"))

@@ -5,8 +5,10 @@ otherwise. Shares over repeated samples of an item are estimated by items: the s
 independent, and the interval says so. Answer-level figures are over compliant outputs only (ruling M6).
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any
 
 import polars as pl
@@ -154,11 +156,13 @@ class Group:
         if kinds["_of"].max() == 1:
             return wilson(int((kinds[successes] * kinds["items"]).sum()), n)
         if (share := int((kinds[successes] * kinds["items"]).sum()) / n) in (0.0, 1.0):
-            # No resample of equal items differs from them; that is no certainty. Items stand in for outputs.
-            count = int(kinds["items"].sum())
-            over_items = wilson(int(share) * count, count)
-            return replace(over_items, n=n, method=f"Wilson 95% over {count:,} items")
+            return _of_equal_items(share, int(kinds["items"].sum()), n)
         return mean_of_clusters(*(kinds[name].to_numpy() for name in (successes, "_of", "items")), seed=self.seed)
+
+
+def _of_equal_items(share: float, items: int, n: int) -> Estimate:
+    """All or nothing: no resample of equal items differs from them, which is no certainty. Items are counted."""
+    return replace(wilson(round(share) * items, items), n=n, method=f"Wilson 95% over {items:,} items")
 
 
 def groups(sheet: Sheet) -> list[Group]:
@@ -246,7 +250,55 @@ def _at_k(kinds: pl.DataFrame, k: int, seed: int) -> tuple[Value, ...]:
     enough, all_of = (int(times[counts >= k].sum()) for counts in (compared, keyed))
     passed = pass_at_k(right, compared, times, k=k, seed=seed).estimate if enough else None
     yielded = yield_at_k(right, keyed, times, k=k, seed=seed).estimate if all_of else None
-    return passed, enough, int(times.sum()) - enough, yielded, all_of
+    return _wide(passed), enough, int(times.sum()) - enough, _wide(yielded), all_of
+
+
+def _wide(found: Estimate | None) -> Estimate | None:
+    """A figure over items that is not certain because they are all alike; of one item nothing can be said."""
+    if found is None or found.value not in (0.0, 1.0) or found.n == 1:
+        return found
+    return _of_equal_items(found.value, found.n, found.n)
+
+
+def majority_table(sheet: Sheet, many: Sequence[Group]) -> Table:
+    """What do the samples of an item say most often; ties are ties (ruling M7)."""
+    items = list(dict.fromkeys((*sheet.by, "task", "item_id")))
+    counts = (
+        sheet.outputs()
+        .filter(pl.col("answer").is_not_null() & pl.col("protocol_compliant"))
+        .group_by([*items, "answer"])
+        # Where nobody knows what is right, an answer is not wrong either.
+        .agg(n=pl.len(), right=pl.col("correct").any(ignore_nulls=False))
+        .group_by(items)
+        .agg(
+            share=pl.col("n").max() / pl.col("n").sum(),
+            alone=(pl.col("n") == pl.col("n").max()).sum() == 1,
+            right=pl.col("right").sort_by("n").last(),
+        )
+        .group_by(list(sheet.by))
+        .agg(
+            items=pl.len(),
+            alone=pl.col("alone").sum(),
+            right=(pl.col("alone") & pl.col("right")).sum(),
+            keyed=(pl.col("alone") & pl.col("right").is_not_null()).sum(),
+            shares=pl.col("share"),
+        )
+        .sort(list(sheet.by))
+        .collect(engine="streaming")
+    )
+    rows = tuple(
+        # The sum is exact: it is the same in whichever order the items come.
+        (
+            *map(_name, row[:-5]),
+            *(total, alone, total - alone, fsum(shares) / total),
+            wilson(right, keyed) if keyed else None,
+        )
+        for row in counts.iter_rows()
+        for total, alone, right, keyed, shares in [row[-5:]]
+    )
+    columns = ("items with an answer", "with a majority", "tied", "mean share of the leader", "majority right")
+    question = "What do the samples of an item say most often?"
+    return Table("majorities", question, (*sheet.by, *columns), rows, identity(many))
 
 
 def deviation_table(sheet: Sheet, many: Sequence[Group]) -> Table:
@@ -298,7 +350,7 @@ def expression_table(sheet: Sheet, many: Sequence[Group]) -> Table:
 def letter_table(sheet: Sheet, many: Sequence[Group]) -> Table:
     """Which letters are chosen, and is the right one found wherever it stands?"""
     keys = list(sheet.by)
-    chosen = sheet.outputs().filter(pl.col("letter").is_not_null() & pl.col("deviation").is_null())
+    chosen = sheet.outputs().filter(pl.col("letter").is_not_null())
     given = chosen.group_by([*keys, "letter"]).agg(
         chosen=pl.len(), found=pl.col("correct").fill_null(value=False).sum()
     )
@@ -333,8 +385,9 @@ def lens_table(sheet: Sheet, many: Sequence[Group]) -> Table:
     others = (
         sheet.outputs()
         .filter(pl.col("protocol_compliant").eq(other=False) & pl.col("options").is_not_null())
-        .select(*sheet.by, "raw_output", "right_letter", "options")
+        .select(*sheet.by, "raw_output", "raw_output_escaped", "right_letter", "options")
     )
+    own = _compliant_choices(sheet)
     sets = others.select(pl.col("options").unique().sort()).collect(engine="streaming")["options"]
     more = dict[tuple[str, ...], list[int]]()
     for options in sets:
@@ -343,19 +396,39 @@ def lens_table(sheet: Sheet, many: Sequence[Group]) -> Table:
             more[tuple(names)] = [one + another for one, another in zip(before, counts, strict=True)]
     rows = []
     for group in many:
-        if size := group.total("compliant") + group.total("non_compliant"):
+        if group.names in own:
+            size, *compliant = own[group.names]
             found = more.get(group.names, [0] * 3 * len(LENSES))
             for place, lens in enumerate(LENSES):
                 # A compliant output reads the same through every lens.
-                own = (group.total(name) for name in ("compliant", "right", "compared"))
-                n, right, keyed = map(sum, zip(own, found[3 * place :], strict=False))
+                n, right, keyed = map(sum, zip(compliant, found[3 * place :], strict=False))
                 rows.append((*group.names, lens, n, wilson(n, size), wilson(right, keyed) if keyed else None))
     columns = (*sheet.by, "reading", "answers", "share of outputs", "right, of answers")
     return Table("other readings", "Other readings, not the protocol", columns, tuple(rows), identity(many))
 
 
+def _compliant_choices(sheet: Sheet) -> dict[tuple[str, ...], list[int]]:
+    """Outputs of multiple choice by group: all, the compliant ones, the right ones, those with a key."""
+    compliant = pl.col("protocol_compliant").fill_null(value=False)
+    counts = (
+        sheet.outputs()
+        .filter(pl.col("protocol_compliant").is_not_null() & pl.col("options").is_not_null())
+        .group_by(list(sheet.by))
+        .agg(
+            pl.len(),
+            compliant.sum().alias("compliant"),
+            right=(compliant & pl.col("correct").fill_null(value=False)).sum(),
+            compared=(compliant & pl.col("correct").is_not_null()).sum(),
+        )
+        .collect(engine="streaming")
+    )
+    at = len(sheet.by)
+    return {tuple(map(_name, row[:at])): list(map(int, row[at:])) for row in counts.iter_rows()}
+
+
 def _through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Answers, right ones and keyed ones that outputs of one option set gain by leniency, lens by lens."""
+    yield from _escaped_through_lenses(others, options, by)
     block, text = f"{OPENING}([{options}]){CLOSING}", pl.col("raw_output")
     after = text.str.split(THINK_END).list.last().str.strip_chars(WHITESPACE).str.extract(f"^{block}$")
     # `$` also matches before a last line feed in some engines; the stripped text has none.
@@ -374,6 +447,21 @@ def _through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str]) -> It
     ]
     for row in read.group_by(list(by)).agg(counts).collect(engine="streaming").iter_rows():
         yield (*map(_name, row[: len(by)]), list(map(int, row[len(by) :])))
+
+
+def _escaped_through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """The same of texts that no column can hold, one by one."""
+    lenses, at = MultipleChoice(options).lenses, len(by)
+    escaped = others.filter(pl.col("raw_output_escaped").is_not_null())
+    rows = escaped.select(*by, "raw_output_escaped", "right_letter").collect(engine="streaming")
+    for row in rows.iter_rows():
+        text, right = json.loads(row[at]), row[at + 1]
+        letters = [lens.read(text).extracted_answer for lens in lenses]
+        counts = [
+            [letter is not None, letter is not None and letter == right, letter is not None and right is not None]
+            for letter in letters
+        ]
+        yield (*map(_name, row[:at]), [int(each) for three in counts for each in three])
 
 
 LENSES = tuple(f"{lens.name}/{lens.version}" for lens in MultipleChoice().lenses)
@@ -457,10 +545,14 @@ def all_tables(sheet: Sheet, *, samples: int, controls: Mapping[str, str], lense
         yield accuracy_table(sheet, many)
         if samples > 1:
             yield repeated_table(sheet, many, samples)
-    if sheet.outputs().filter(pl.col("letter").is_not_null()).select(pl.len()).collect(engine="streaming").item():
-        yield letter_table(sheet, many)
-        if lenses:
-            yield lens_table(sheet, many)
+    # Of two samples none is in the majority.
+    if samples > 2 and (majorities := majority_table(sheet, many)).rows:
+        yield majorities
+    letters = letter_table(sheet, many)
+    if letters.rows:
+        yield letters
+    if lenses and (others := lens_table(sheet, many)).rows:
+        yield others
     if controls:
         yield flip_table(sheet, controls)
     for table in (expression_table(sheet, many), failure_table(sheet, many)):

@@ -113,12 +113,28 @@ def sign_flip_test(differences: "ArrayLike", *, seed: int, patterns: int = SIGN_
             # A pattern and its opposite are equally far from zero: the first sign stays.
             sums = sums + each if index == 0 else np.concatenate([sums + each, sums - each])
         return Significance(float((np.abs(sums) >= least).mean()), given.size, "sign flips, all patterns")
-    far, draws, at_once = 0, np.random.default_rng(seed), max(1, CELLS_AT_ONCE // len(moved))
-    for start in range(0, patterns, at_once):
-        size = min(at_once, patterns - start)
-        kept = draws.integers(0, 2, size=(size, len(moved)), dtype=np.int8).astype(float)
-        far += int((np.abs(2 * (kept @ moved) - moved.sum()) >= least).sum())
+    far = int((np.abs(_flipped_sums(moved, seed, patterns)) >= least).sum())
     return Significance((1 + far) / (1 + patterns), given.size, f"sign flips, {patterns:,} patterns drawn")
+
+
+def _flipped_sums(moved: "Floats", seed: int, patterns: int) -> "Floats":
+    """The sums of differences whose signs are drawn, one for each pattern."""
+    import numpy as np
+
+    draws, found = np.random.default_rng(seed), np.empty(patterns)
+    # Differences of one size can turn their signs together by a binomial draw, which is the same lottery.
+    sizes, often = np.unique(np.abs(moved), return_counts=True)
+    together = 4 * len(sizes) <= len(moved)
+    at_once = max(1, CELLS_AT_ONCE // (len(sizes) if together else len(moved)))
+    for start in range(0, patterns, at_once):
+        rows = min(at_once, patterns - start)
+        if together:
+            drawn = (2.0 * draws.binomial(often, 0.5, size=(rows, len(sizes))) - often) @ sizes
+        else:
+            kept = draws.integers(0, 2, size=(rows, len(moved)), dtype=np.int8).astype(float)
+            drawn = 2 * (kept @ moved) - moved.sum()
+        found[start : start + rows] = drawn
+    return found
 
 
 def holm(p_values: "ArrayLike") -> "Floats":

@@ -134,8 +134,9 @@ class Plan:
         chosen = next((each for each in task.conditions.get(model, ()) if each.name == condition), None)
         if chosen is None:
             return None
-        samples = self._samples(task, item, model, chosen)
-        return next((each for each in samples if each.sample == sample), None)
+        if not 0 <= sample < self.study.decoding.samples:
+            return None
+        return self._sample(task, item, model, chosen, sample)
 
     def _samples(self, task: Task, item: Item, model: str, condition: Condition) -> Iterator[Question]:
         if task.option_order == "as_given":
@@ -144,8 +145,13 @@ class Plan:
                 yield prompt.question(self, sample)
             return
         for sample in range(self.study.decoding.samples):
-            order = self._order(task, item, sample)
-            yield self._prompt(task, arranged(item, order), model, condition, order).question(self, sample)
+            yield self._sample(task, item, model, condition, sample)
+
+    def _sample(self, task: Task, item: Item, model: str, condition: Condition, sample: int) -> Question:
+        if task.option_order == "as_given":
+            return self._prompt(task, item, model, condition, None).question(self, sample)
+        order = self._order(task, item, sample)
+        return self._prompt(task, arranged(item, order), model, condition, order).question(self, sample)
 
     def _order(self, task: Task, item: Item, sample: int) -> Arrangement:
         count, seed = len(cast("list[str]", item.fields["options"])), self.study.study.seed

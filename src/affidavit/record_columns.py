@@ -1,10 +1,12 @@
 """Records as columns: one row for each question or judgement, the answer or else the last failure.
 
 The columns are a copy for counting. A text that holds lone surrogates, which no column can, is null in
-`raw_output` and stands JSON-escaped in `raw_output_escaped`. Everything can be made again from the journal.
+`raw_output` and stands JSON-escaped in `raw_output_escaped`; in any other column they are spelt out. Everything
+can be made again from the journal.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -74,13 +76,14 @@ def row_of(record: Mapping[str, Any]) -> tuple[object, ...]:
         return tuple(found.get(name) for name in _NAMES)
     raw, usage = record[RAW_OUTPUT], record.get("usage") or {}
     found["raw_output"], found["raw_output_escaped"] = _storable(raw)
-    found["letter"] = record.get("extracted_answer")
-    params = record.get("contract_params") or {}
-    if "options" in params:
-        found["options"], found["right_letter"] = params["options"], record.get("right_answer")
     found["answer"] = record.get("own_answer", record.get("extracted_answer"))
+    found.update({name: _text(found[name]) for name in _OWN})
+    if (options := _options(record)) is not None:
+        found["letter"], found["right_letter"] = record.get("extracted_answer"), record.get("right_answer")
+        found["options"] = options
     found["truncated"] = record.get("finish_reason") == "length"
-    found["prompt_tokens"], found["completion_tokens"] = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    for name in ("prompt_tokens", "completion_tokens"):
+        found[name] = _count(usage.get(name))
     if record["kind"] == Kind.JUDGEMENT:
         found.update(_judged(record))
     return tuple(found.get(name) for name in _NAMES)
@@ -90,6 +93,34 @@ _COPIED = (
     "kind", "key", "task", "item_id", "model", "condition", "sample", "contract", "protocol_compliant", "unread",
     "deviation", "correct", "keyed", "extraction_method", "judge", "judging_condition", "judged_key", "repeat",
 )  # fmt: skip
+_OWN = ("answer", "deviation", "extraction_method", "reason")
+"""Whatever a contract of the user's own puts there is shown as a text."""
+
+
+def _text(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _options(record: Mapping[str, Any]) -> str | None:
+    """The option set of multiple choice; a contract of the user's own may mean anything by that word."""
+    options = (record.get("contract_params") or {}).get("options")
+    if not isinstance(options, str) or not str(record.get("contract")).startswith("mcqa/"):
+        return None
+    return options if re.fullmatch("A-[B-W]", options) else None
+
+
+def _count(value: object) -> int | None:
+    """A count that a server told, if a column can hold it."""
+    return value if isinstance(value, int) and abs(value) < 2**63 else None
+
+
+def without_surrogates(text: str) -> str:
+    r"""The text with lone surrogates spelt out, which no column can hold.
+
+    >>> without_surrogates("a\ud800")
+    'a\\ud800'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _storable(raw: str) -> tuple[str | None, str | None]:
@@ -115,4 +146,9 @@ def _judged(record: Mapping[str, Any]) -> dict[str, object]:
 
 def frame_of(rows: Iterable[tuple[object, ...]]) -> pl.DataFrame:
     """Rows as a frame."""
-    return pl.DataFrame(list(rows), schema=SCHEMA, orient="row")
+    gathered = list(rows)
+    try:
+        return pl.DataFrame(gathered, schema=SCHEMA, orient="row")
+    except UnicodeEncodeError:
+        told = [[without_surrogates(each) if isinstance(each, str) else each for each in row] for row in gathered]
+        return pl.DataFrame(told, schema=SCHEMA, orient="row")

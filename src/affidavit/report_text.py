@@ -32,7 +32,7 @@ def as_json(report: Report) -> Fields:
         "tables": {
             table.name: {
                 "question": table.question,
-                "rows": [dict(zip(table.columns, map(_json, row), strict=True)) for row in table.rows],
+                "rows": [dict(zip(table.columns, map(json_value, row), strict=True)) for row in table.rows],
                 "identity": table.foot,
                 "notes": list(table.notes),
             }
@@ -42,9 +42,10 @@ def as_json(report: Report) -> Fields:
     }
 
 
-def _json(value: Value) -> object:
+def json_value(value: Value) -> object:
+    """A value of a table as JSON; the ends of an interval that has none are null."""
     if isinstance(value, Mean):
-        return _json(value.estimate)
+        return json_value(value.estimate)
     if isinstance(value, Chance):
         return value.value
     if isinstance(value, Estimate):
@@ -58,13 +59,13 @@ def _json(value: Value) -> object:
 
 def as_markdown(report: Report) -> str:
     """The results analysis, for people."""
-    lines = [f"# {_escaped(report.title)}", ""]
-    lines += [f"- {name.replace('_', ' ')}: {_escaped(str(value))}" for name, value in report.facts.items()]
+    lines = [f"# {escaped(report.title)}", ""]
+    lines += [f"- {name.replace('_', ' ')}: {escaped(str(value))}" for name, value in report.facts.items()]
     for table in report.tables:
-        lines += ["", f"## {_escaped(table.question)}", "", *_markdown_rows(table), "", _escaped(table.foot)]
-        lines += [f"\n{_escaped(note)}" for note in table.notes]
+        lines += ["", f"## {escaped(table.question)}", "", *_markdown_rows(table), "", escaped(table.foot)]
+        lines += [f"\n{escaped(note)}" for note in table.notes]
     if report.notes:
-        lines += ["", *(f"- {_escaped(note)}" for note in report.notes)]
+        lines += ["", *(f"- {escaped(note)}" for note in report.notes)]
     return "\n".join(lines) + "\n"
 
 
@@ -73,14 +74,14 @@ def _markdown_rows(table: Table) -> list[str]:
         return ["Nothing to tell."]
     numeric = [all(not isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]
     rule = "|".join("--:" if each else "---" for each in numeric)
-    rows = ["| " + " | ".join(_escaped(name) for name in table.columns) + " |", f"|{rule}|"]
-    rows += ["| " + " | ".join(_escaped(told(value)) for value in row) + " |" for row in table.rows]
+    rows = ["| " + " | ".join(escaped(name) for name in table.columns) + " |", f"|{rule}|"]
+    rows += ["| " + " | ".join(escaped(told(value)) for value in row) + " |" for row in table.rows]
     return rows
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Text that Markdown shows as it is."""
-    return re.sub(r"([\\`*_{}\[\]<>|#~$])", r"\\\1", plain(text))
+    return re.sub(r"([\\`*_{}\[\]<>|#~$&])", r"\\\1", plain(text))
 
 
 def told(value: Value) -> str:
@@ -120,7 +121,8 @@ def as_csv(report: Report) -> str:
     A text that a spreadsheet would take for a formula has an apostrophe before it; numbers are as they are.
     """
     lines = _Lines()
-    writer = csv.writer(lines, lineterminator="\n")
+    # By this line end, carriage returns within a text are quoted too, in every version of Python.
+    writer = csv.writer(lines, lineterminator="\r\n")
     writer.writerow(("table", "row", "column", "value", "low", "high", "n", "method"))
     for table in report.tables:
         for number, row in enumerate(table.rows, 1):
@@ -137,13 +139,14 @@ class _Lines:
 
     def write(self, text: str) -> None:
         """One more line."""
-        self.written.append(text)
+        self.written.append(text.removesuffix("\r\n") + "\n")
 
 
 def _cells(table: str, number: int, column: str, value: Value) -> Iterable[object]:
     value = value.estimate if isinstance(value, Mean) else value
     if isinstance(value, Estimate):
-        rest: tuple[object, ...] = (value.value, value.low, value.high, value.n, value.method)
+        low, high = (each if isfinite(each) else None for each in (value.low, value.high))
+        rest: tuple[object, ...] = (value.value, low, high, value.n, value.method)
     else:
         number_or_text = value.value if isinstance(value, Chance) else value
         rest = (safe(number_or_text) if isinstance(number_or_text, str) else number_or_text, *[None] * 4)
@@ -156,5 +159,9 @@ def safe(text: str) -> str:
     >>> safe("=1+1"), safe(" -2"), safe("plain"), safe("\\tx")
     ("'=1+1", "' -2", 'plain', "'\\tx")
     """
-    stripped = text.lstrip(" \u00a0\u200b\ufeff")
-    return f"'{text}" if stripped[:1] in ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%") else text
+    # Spreadsheets skip blanks and what cannot be seen, and some know the wide forms of East Asian texts.
+    seen = next((each for each in text if each.isprintable() and not each.isspace()), "")
+    return f"'{text}" if text[:1] in _BREAKS or seen in _FORMULA else text
+
+
+_BREAKS, _FORMULA = tuple("\t\r\n"), tuple("=+-@|%＝＋－＠")

@@ -20,29 +20,46 @@ _BY = "task,model,condition"
 
 @click.command(no_args_is_help=True)
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--format", "form", type=click.Choice(["md", "json", "csv"]), default="md", show_default=True)
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write it here instead of printing it.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["md", "json", "csv"]),
+    help="Print the tables in this form instead of writing the page.",
+)
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write it here.")
 @click.option("--by", default=_BY, show_default=True, help="Group by these; metadata.NAME of the items too.")
 @click.option("--include-self", is_flag=True, help="Pool judgements of own outputs with the others, and say so.")
-def report(directory: Path, form: str, out: Path | None, by: str, *, include_self: bool) -> None:
-    """The results of a study: one table for each question a reader has.
+def report(directory: Path, form: str | None, out: Path | None, by: str, *, include_self: bool) -> None:
+    """The results of a study as one page, DIRECTORY/report.html, or as its tables alone.
 
-    Every table adds up, and every figure has its interval, its n and its method. Over a study that is not
-    sealed, the title says so.
+    The page needs nothing else: no script, no server, no other file. Every table adds up, and every figure has its
+    interval, its n and its method. Over a study that is not sealed, the title says so.
 
     \b
     Examples:
       affidavit report my-study
+      affidavit report my-study --format md
       affidavit report my-study --by model,metadata.subject --format csv -o results.csv
 
     \b
     Exit codes: 0 done; 2 this is no study, or --by is wrong; 5 the disk refused or the
     archive is broken.
     """
+    groups = tuple(part.strip() for part in by.split(",") if part.strip())
+    if form is None:
+        _write_page(directory, groups, out, include_self=include_self)
+        return
     from affidavit.study_report import Results
 
-    results = Results(directory, tuple(part.strip() for part in by.split(",") if part.strip()))
-    _write(results.report(include_self=include_self), form, out)
+    _write(Results(directory, groups).report(include_self=include_self), form, out)
+
+
+def _write_page(directory: Path, by: tuple[str, ...], out: Path | None, *, include_self: bool) -> None:
+    from affidavit.report_headline import as_lines
+    from affidavit.study_page import write_page
+
+    written = write_page(directory, by=by, include_self=include_self, out=out)
+    click.echo(plain_lines(f"{as_lines(written.answers)}the page: {written.path}"))
 
 
 def _write(found: "Report", form: str, out: Path | None) -> None:
@@ -54,7 +71,8 @@ def _write(found: "Report", form: str, out: Path | None) -> None:
     else:
         text = as_csv(found) if form == "csv" else as_markdown(found)
     if out is None:
-        click.echo(text, nl=False)
+        # A terminal must not be commanded by a name; whatever else reads it gets what a file would hold.
+        click.echo(plain_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)
         return
     with new_file(out) as stream:
         stream.write(text.encode())
@@ -177,6 +195,7 @@ def _as_json(check: object) -> dict[str, object]:
     from dataclasses import asdict
 
     from affidavit.gate import Check
+    from affidavit.report_text import json_value
 
     assert isinstance(check, Check)  # noqa: S101
-    return {**asdict(check), "held": check.held}
+    return {**asdict(check), "found": json_value(check.found), "held": check.held}

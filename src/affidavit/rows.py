@@ -281,6 +281,12 @@ def column_values(reader: "RowReader", added: Fields, names: Iterable[str]) -> l
 
 Outcome = Read | Unread | NoOutput
 _RESERVED = (RAW_OUTPUT, COMPLIANT, "unread", "correct", "reason", "other_readings")
+_OF_RECORDS = (
+    "kind", "key", "study", "task", "item_id", "model", "condition", "sample", "contract", "contract_params",
+    "keyed", "prompt_sha256", "grammar_sha256", "right_answer", "option_order", "own_answer", "finish_reason",
+    "reasoning", "rendered_prompt", "usage", "judge", "judged_key", "seq", "group", "v", "sha256",
+)  # fmt: skip
+"""What a record says of its question and its place: no contract may say otherwise."""
 _PASSING = ("unread", "other_readings")
 """Fields that only some readings have: where an earlier one left them and this one has none, they become null."""
 
@@ -388,8 +394,8 @@ class RowReader:
             raise TypeError(f"protocol_compliant must be True or False, not {compliant!r}")
         if not isinstance(fields, dict) or not all(isinstance(name, str) for name in fields):
             raise TypeError("fields() must be a dict with texts as keys")
-        if not fields.keys().isdisjoint(_RESERVED):
-            raise TypeError(f"fields() must leave the names {', '.join(_RESERVED)} alone")
+        if taken := fields.keys() & {*_RESERVED, *_OF_RECORDS}:
+            raise TypeError(f"fields() must leave the names {', '.join(sorted(taken))} alone")
         copied: Fields = json.loads(json.dumps(fields, allow_nan=False))
         if validation is not None and not _is_validation(validation):
             raise TypeError(f"validate() must give a Validation of a bool and a text, or None, not {validation!r}")

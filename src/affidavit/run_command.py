@@ -26,6 +26,7 @@ DONE, ENDED_WITH_FAILURES = 0, 4
 )
 @click.option("--model", "models", multiple=True, help="Ask this model only; may be given more than once.")
 @click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
+@click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def run(
     study: Path,
@@ -35,6 +36,7 @@ def run(
     *,
     dry_run: bool,
     retry_failed: bool,
+    no_page: bool,
     as_json: bool,
 ) -> None:
     """Run a study: ask, keep everything, read, judge.
@@ -42,7 +44,7 @@ def run(
     STUDY is a TOML file. Run it again to go on: only what is pending, or failed in a way that may pass, is
     asked. Whatever came back is kept for good in the study's directory. With --limit or --model the rest
     stays pending, and a later run asks it. Where the study has a [judging] table, its outputs are judged once
-    all of them are there.
+    all of them are there. The results are in report.html there; of 20,000 records or more, `affidavit report`.
 
     \b
     Examples:
@@ -80,8 +82,8 @@ def run(
     with RunProgress(sys.stderr) as progress:
         options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging)
         ended = run_study(files, task_contract_named, options)
-    _report_run(ended, _again(study, out), as_json=as_json)
     signal = ended.signal if ended.judged is None else ended.judged.signal
+    _report_run(ended, _again(study, out), as_json=as_json, page=not no_page and signal is None)
     if signal is not None:
         sys.exit(128 + signal)
     unread = sum(tally.unread for tally in ended.tallies.values())
@@ -93,9 +95,9 @@ def _again(study: Path, out: Path | None) -> str:
     return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
 
 
-def _report_run(ended: "Ended", again: str, *, as_json: bool) -> None:
+def _report_run(ended: "Ended", again: str, *, as_json: bool, page: bool) -> None:
     from affidavit import run_report
-    from affidavit.judge_command import report_judging, tables_of
+    from affidavit.judge_command import report_judging, say_where_results_are, tables_of
     from affidavit.screen import show
 
     judged = ended.judged
@@ -118,9 +120,8 @@ def _report_run(ended: "Ended", again: str, *, as_json: bool) -> None:
             click.echo(f"affidavit: {plain_lines(stopped)}", err=True)
     if ended.open:
         click.echo(plain_lines(f"{ended.open:,} without an answer; to go on: {again}"), err=True)
-    elif not as_json:
-        click.echo(plain_lines(f"the results: affidavit report {ended.directory}"))
-        click.echo(plain_lines(f"to check it: affidavit verify {ended.directory}"))
+    asked = ended.asked + (0 if judged is None else judged.asked)
+    say_where_results_are(ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json)
 
 
 def _what_is_left(ended: "Ended") -> str:

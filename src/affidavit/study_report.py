@@ -1,6 +1,6 @@
 """The results of a study's directory: its records as columns, what was planned, and all tables over them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +8,22 @@ import polars as pl
 
 from affidavit.archive import check_seal, read_seal, segments
 from affidavit.columnar_copy import records_frame
-from affidavit.contract import Fields
+from affidavit.contract import Fields, label
+from affidavit.contracts.text import text as text_contract
 from affidavit.errors import InputError, UsageError
 from affidavit.judge_tables import Judgements, judge_tables, judging_tables
 from affidavit.judging import JudgingPlan
 from affidavit.judging_directory import journal, read_judging
 from affidavit.metrics import CELL, Sheet, Table, all_tables
 from affidavit.outputs import IMPORTED
+from affidavit.record_columns import without_surrogates
 from affidavit.report_text import NOT_FROZEN, Report
 from affidavit.standing import JudgeStanding, is_judgement
 from affidavit.study import LeftOut, cells, thawed
 from affidavit.study_directory import frozen_items, read_frozen
 
 METADATA = "metadata."
+Watch = Callable[[Mapping[str, Any]], None]
 
 
 class Results:
@@ -32,8 +35,9 @@ class Results:
             raise InputError(str(directory), expected="a study directory", found="no study.json in it")
         self.directory = directory
         self.config: Mapping[str, Any] = frozen["config"]  # type: ignore[assignment]
-        self._counts: Mapping[str, int] = frozen.get("counts", {})  # type: ignore[assignment]
-        self._study = None if IMPORTED in self.config else thawed(self.config)
+        self.counts: Mapping[str, int] = frozen.get("counts", {})  # type: ignore[assignment]
+        """How many items each task has."""
+        self.study = None if IMPORTED in self.config else thawed(self.config)
         self.seal = read_seal(directory)
         if self.seal is not None:
             check_seal(directory, self.seal)
@@ -48,24 +52,28 @@ class Results:
     @property
     def samples(self) -> int:
         """Answers to each question."""
-        return 1 if self._study is None else self._study.decoding.samples
+        return 1 if self.study is None else self.study.decoding.samples
 
     @property
     def controls(self) -> dict[str, str]:
         """Conditions with the one that flips are told against."""
-        if self._study is None:
+        if self.study is None:
             return {}
-        return {name: table.control for name, table in self._study.conditions.items() if table.control}
+        return {name: table.control for name, table in self.study.conditions.items() if table.control}
 
     # --- the sheet ---
 
     def _sheet(self, by: tuple[str, ...]) -> Sheet:
         known = (*CELL, "contract", "sample")
         metadata = [name for name in by if name.startswith(METADATA)]
+        expected = f"{', '.join(known)} or {METADATA}NAME"
         for name in by:
             if name not in known and name not in metadata:
-                expected = f"{', '.join(known)} or {METADATA}NAME"
                 raise UsageError("--by", expected=expected, found=repr(name))
+        if not by or len(set(by)) < len(by):
+            raise UsageError("--by", expected=f"{expected}, each once", found=repr(",".join(by)))
+        if metadata and self.study is None:
+            raise UsageError("--by", expected="items", found="outputs from elsewhere, which have no metadata")
         records = records_frame(self.directory)
         planned = self._planned_cells()
         if metadata:
@@ -79,9 +87,15 @@ class Results:
             numbers = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": pl.Int64})
             planned = planned.join(numbers, how="cross").with_columns(planned=pl.col("planned") // self.samples)
         if "contract" in by:
-            contracts = records.select("task", "contract").drop_nulls().unique().collect()
-            planned = planned.join(contracts, on="task", how="left")
+            # A failure is of the task's contract too, although nothing arrived that it could read.
+            contract = pl.col("task").replace_strict(self._contracts(), default=None, return_dtype=pl.String)
+            records, planned = records.with_columns(contract=contract), planned.with_columns(contract=contract)
         return Sheet(records, planned, by, int(self.config["seed"]))
+
+    def _contracts(self) -> dict[str, str]:
+        if self.study is None:
+            return {IMPORTED: label(text_contract)}
+        return {task: str(each["contract"]) for task, each in self.config["contracts"].items()}
 
     def _planned_cells(self) -> pl.DataFrame:
         schema = {
@@ -91,11 +105,11 @@ class Results:
             "count": pl.Int64,
             "planned": pl.Int64,
         }
-        if self._study is None:
+        if self.study is None:
             rows = [(*names, count, count) for *names, count in self.config["imported"]["cells"]]
         else:
-            asked = [cell for cell in cells(self._study) if not isinstance(cell, LeftOut)]
-            rows = [(*cell, self._counts[cell.task], self._counts[cell.task] * self.samples) for cell in asked]
+            asked = [cell for cell in cells(self.study) if not isinstance(cell, LeftOut)]
+            rows = [(*cell, self.counts[cell.task], self.counts[cell.task] * self.samples) for cell in asked]
         return pl.DataFrame(rows, schema=schema, orient="row")
 
     def _items(self, metadata: Sequence[str]) -> pl.DataFrame:
@@ -103,15 +117,19 @@ class Results:
         for task, item in frozen_items(self.directory):
             more = item.fields.get("metadata")
             values = more if isinstance(more, dict) else {}
-            found.append((task, item.id, *(_text(values.get(name.removeprefix(METADATA))) for name in metadata)))
+            chosen = (_text(values.get(name.removeprefix(METADATA))) for name in metadata)
+            found.append((task, without_surrogates(item.id), *chosen))
         return pl.DataFrame(found, schema=dict.fromkeys(("task", "item_id", *metadata), pl.String), orient="row")
 
     # --- the report ---
 
-    def report(self, *, lenses: bool = True, include_self: bool = False) -> Report:
-        """Every table that has something to say; over a study that is not sealed, the title says so."""
+    def report(self, *, lenses: bool = True, include_self: bool = False, watch: Watch | None = None) -> Report:
+        """Every table that has something to say; over a study that is not sealed, the title says so.
+
+        `watch` sees every record of a judging on the way: reading them takes longer than all tables.
+        """
         tables = list(all_tables(self.sheet, samples=self.samples, controls=self.controls, lenses=lenses))
-        tables += self._judging(include_self=include_self)
+        tables += self._judging(include_self=include_self, watch=watch)
         title = f"{self.name}: results"
         facts: Fields = {
             "root_sha256": self.seal.root_sha256 if self.seal is not None and self.frozen else None,
@@ -122,11 +140,11 @@ class Results:
             title = f"{title} ({NOT_FROZEN})"
         return Report(title, facts, tables, [INTERVALS])
 
-    def _judging(self, *, include_self: bool) -> list[Table]:
-        figures = self.judging_figures(include_self=include_self)
+    def _judging(self, *, include_self: bool, watch: Watch | None) -> list[Table]:
+        figures = self.judging_figures(include_self=include_self, watch=watch)
         return [] if figures is None else judging_tables(figures)
 
-    def judging_figures(self, *, include_self: bool = False) -> Fields | None:
+    def judging_figures(self, *, include_self: bool = False, watch: Watch | None = None) -> Fields | None:
         """The tables of the judging as JSON values; None if nothing was judged."""
         judging = read_judging(self.directory)
         if judging is None:
@@ -138,15 +156,18 @@ class Results:
             if is_judgement(record):
                 books.load(record)
                 judgements.add(record)
+                if watch is not None:
+                    watch(record)
         seed = int(self.config["seed"])
         return judge_tables(judgements, books.tallies, include_self=include_self, seed=seed)
 
 
 INTERVALS = (
     "Intervals are at 95 %: Wilson for shares of single samples, a bootstrap over items where items have several; "
-    "docs/statistics.md says how, and when they mislead."
+    "for deviations, letters, other readings, flips and failures always Wilson, as if the samples of an item were "
+    "independent; docs/statistics.md says how, and when they mislead."
 )
 
 
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+def _text(value: object) -> str:
+    return "" if value is None else without_surrogates(str(value))

@@ -1,0 +1,347 @@
+"""Tables, charts and samples → one HTML page that needs nothing else: no script, no remote asset, no request.
+
+Everything that came from a study is text, and the templates escape it; the page's own policy allows no script and
+no style but its own, should an escape ever be missing. What is limited is said where it is limited.
+"""
+
+from base64 import b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from hashlib import sha256
+from math import isfinite
+from typing import NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from affidavit import charts
+from affidavit.charts import Chart
+from affidavit.comparison import MEASURES
+from affidavit.estimates import Estimate
+from affidavit.metrics import Chance, Mean, Table, Value
+from affidavit.page_samples import PER_FINDING, PER_KIND, JudgeSample, Sample
+from affidavit.page_text import HEAD, brief, visible
+from affidavit.report_headline import Answer
+from affidavit.report_text import told
+
+MOST_TABLE_ROWS, MOST_HEADLINE_ROWS, LONGEST_CELL = 300, 60, 200
+FOLDED = (
+    "deviations", "repeated samples", "majorities", "letters", "other readings", "flips", "expressions",
+    "scores", "score differences", "differences",
+)  # fmt: skip
+"""Tables that are folded up when they are long, as the charts beside them or other tables say the same."""
+JUDGING = ("judges", "flags", "quotes", "scores", "score differences")
+
+_ANSWERED = ("accuracy over compliant", "yield")
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The words of one condition of a task, with their placeholders."""
+
+    task: str
+    condition: str
+    turns: Sequence[tuple[str, str]]
+    """Who speaks, and what."""
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of whom, and how."""
+
+    summary: str
+    tables: Sequence[Table]
+    prompts: Sequence[Prompt]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Content:
+    """Everything that is on the page."""
+
+    name: str
+    sealed: bool
+    root_sha256: str | None
+    by: Sequence[str]
+    asked: Asked
+    answers: Sequence[Answer]
+    tables: Sequence[Table]
+    comparisons: Mapping[str, Table] = field(default_factory=dict)
+    """Differences from the control, by condition and control."""
+    samples: Sequence[Sample] = ()
+    kinds: int = 0
+    """Of failing outputs there are in all."""
+    findings: Sequence[JudgeSample] = ()
+    notes: Sequence[str] = ()
+    digests: Sequence[tuple[str, str]] = ()
+    commands: Sequence[tuple[str, str]] = ()
+    """What each is for, and what to type."""
+
+
+# --- what the templates are given ---
+
+
+class Cell(NamedTuple):
+    """A value of a table as it is shown."""
+
+    main: str
+    interval: str = ""
+    size: str = ""
+    numeric: bool = False
+    name: bool = False
+    """Whether it names its row."""
+
+    @property
+    def short(self) -> bool:
+        """Whether it fits on a line."""
+        return len(self.main) <= 28
+
+
+class Bar(NamedTuple):
+    """A share with its interval, drawn in a cell; whole per mille."""
+
+    cell: Cell
+    value: int
+    low: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table with its charts."""
+
+    anchor: str
+    table: Table
+    heads: Sequence[tuple[str, bool]]
+    """Its columns, and whether they hold numbers."""
+    rows: Sequence[Sequence[Cell]]
+    left_out: int
+    charts: Sequence[Chart] = ()
+
+    @property
+    def folded(self) -> bool:
+        """Whether a reader in a hurry does without it."""
+        return self.table.name in FOLDED and len(self.table.rows) > 4
+
+
+def page(content: Content) -> str:
+    """The page."""
+    environment = _environment()
+    style = environment.get_template("page.css").render()
+    tables = {table.name: table for table in content.tables}
+    by = len(content.by)
+    drawn = _charts(tables, by, content)
+    shown = [shown_table(table, drawn.get(table.name, ())) for table in content.tables]
+    differences = [
+        shown_table(table, drawn["differences"] if number == 0 else ())
+        for number, table in enumerate(_together(content.comparisons))
+    ]
+    return environment.get_template("page.html").render(
+        content=content,
+        style=Markup(style),  # noqa: S704 - our own file
+        style_hash=b64encode(sha256(style.encode()).digest()).decode(),
+        planes=drawn.get("headline", ()),
+        headline=list(_headline_rows(tables, by)),
+        headline_heads=[
+            *(content.by[place] for place in _telling(tables["compliance"], by)),
+            "compliance",
+            *(_ANSWERED if "accuracy" in tables else ()),
+        ],
+        constant=_constant(tables["compliance"], content.by),
+        headline_left_out=max(0, len(tables["compliance"].rows) - MOST_HEADLINE_ROWS),
+        outputs=[each for each in shown if each.table.name not in JUDGING],
+        judging=[each for each in shown if each.table.name in JUDGING],
+        differences=differences,
+        asked=[shown_table(table) for table in content.asked.tables],
+        samples=_by_kind(content.samples),
+        findings=_by_code(content.findings),
+        methods=sorted(_methods([*content.tables, *content.comparisons.values()])),
+        limits={"samples": PER_KIND, "findings": PER_FINDING, "rows": MOST_TABLE_ROWS, "characters": HEAD},
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("affidavit", "report_page_files"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+    )
+    environment.filters["visible"] = visible
+    environment.filters["brief"] = lambda text: brief(text, LONGEST_CELL)
+    environment.filters["drawing"] = lambda chart: Markup(chart.svg)  # noqa: S704 - made by charts.py, text escaped
+    return environment
+
+
+def _charts(tables: Mapping[str, Table], by: int, content: Content) -> dict[str, list[Chart]]:
+    """The charts by the table that they stand beside."""
+    compliance, accuracy = tables["compliance"], tables.get("accuracy")
+    found: dict[str, list[Chart]] = {"headline": []}
+    if accuracy is not None:
+        found["headline"] = list(_planes(compliance, accuracy, by, content.by))
+    if compliance.rows:
+        found["compliance"] = [charts.outcomes(compliance, accuracy, by)]
+    if "deviations" in tables and tables["deviations"].rows:
+        found["deviations"] = [charts.deviations(tables["deviations"], by)]
+    if "quotes" in tables and any(sum(charts.counts(tables["quotes"], kind)) for kind in ("exact", "absent")):
+        found["quotes"] = [charts.quotes(tables["quotes"])]
+    if "scores" in tables and tables["scores"].rows:
+        found["scores"] = charts.scores(tables["scores"])
+    drawn = charts.differences(content.comparisons, MEASURES) if content.comparisons else None
+    found["differences"] = [] if drawn is None else [drawn]
+    return found
+
+
+def _planes(compliance: Table, accuracy: Table, by: int, names: Sequence[str]) -> Iterator[Chart]:
+    """A plane for each task, as far as rows are told apart by task."""
+    task = names.index("task") if "task" in names else None
+    pairs = zip(
+        [row[:by] for row in compliance.rows],
+        charts.cells(compliance, "compliance"),
+        charts.cells(accuracy, "accuracy over compliant"),
+        strict=True,
+    )
+    by_task: dict[str, list[tuple[tuple[Value, ...], Value, Value]]] = {}
+    for row, across, up in pairs:
+        by_task.setdefault("" if task is None else str(row[task]), []).append((row, across, up))
+    keyed = {name: rows for name, rows in by_task.items() if any(up is not None for _, _, up in rows)}
+    for number, (name, rows) in enumerate(list(keyed.items())[: charts.MOST_PANELS], 1):
+        points = [(across, up) for _, across, up in rows]
+        yield charts.plane(name if len(keyed) > 1 else "", [row for row, _, _ in rows], points, f"plane-{number}")
+
+
+def _together(comparisons: Mapping[str, Table]) -> list[Table]:
+    """Comparisons of the same columns in one table, each row with what is compared."""
+    found: dict[tuple[str, ...], list[tuple[str, Table]]] = {}
+    for what, table in comparisons.items():
+        found.setdefault(table.columns, []).append((what, table))
+    return [
+        Table(
+            "differences",
+            "Differences from the control",
+            ("compared", *columns),
+            tuple((what, *row) for what, table in many for row in table.rows),
+            many[0][1].foot.partition("; ")[2],
+        )
+        for columns, many in found.items()
+    ]
+
+
+# --- tables ---
+
+
+def shown_table(table: Table, drawn: Sequence[Chart] = ()) -> Shown:
+    """A table for the templates, as many of its rows as a page can bear."""
+    table = _without_zeros(table) if table.name == "compliance" else table
+    numeric = [
+        bool(table.rows) and all(not isinstance(row[place], str) for row in table.rows)
+        for place in range(len(table.columns))
+    ]
+    names = 0
+    while names < len(numeric) - 1 and not numeric[names] and table.columns[names] != "in words":
+        names += 1
+    rows = [
+        [cell(value, names_row=place < max(1, names)) for place, value in enumerate(row)]
+        for row in table.rows[:MOST_TABLE_ROWS]
+    ]
+    anchor = "".join(each if each.isalnum() else "-" for each in table.name if each.isascii())
+    heads = list(zip(table.columns, numeric, strict=True))
+    return Shown(f"table-{anchor}", table, heads, rows, len(table.rows) - len(rows), drawn)
+
+
+def _without_zeros(table: Table) -> Table:
+    """The table without those rare counts that are zero in all of its rows."""
+    gone = [name for name in _RARE if name in table.columns and not any(charts.cells(table, name))]
+    kept = [place for place, name in enumerate(table.columns) if name not in gone]
+    if not gone or not table.rows:
+        return table
+    note = f"Left out here, as they are zero in every row: {', '.join(gone)}."
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    columns = tuple(table.columns[place] for place in kept)
+    return replace(table, columns=columns, rows=rows, notes=(*table.notes, note))
+
+
+_RARE = ("unread", "failed", "pending", "truncated")
+
+
+def cell(value: Value, *, names_row: bool = False) -> Cell:
+    """A value as it is shown: the figure, its interval, its n.
+
+    >>> from affidavit.estimates import wilson
+    >>> cell(wilson(22, 30))
+    Cell(main='73.3%', interval='[55.6, 85.8]', size='n=30', numeric=True, name=False)
+    """
+    if isinstance(value, str):
+        return Cell(brief(value, LONGEST_CELL), name=names_row)
+    estimate = value.estimate if isinstance(value, Mean) else value
+    if not isinstance(estimate, Estimate):
+        return Cell(told(value), numeric=True)
+    parts = told(value).split(" n=")[0].split(" ", 1)
+    interval = parts[1] if isfinite(estimate.low) and len(parts) > 1 else ""
+    size = f"n={estimate.n:,}" if isfinite(estimate.low) else f"n={estimate.n:,}, no interval"
+    return Cell(parts[0], interval, size, numeric=True)
+
+
+def _headline_rows(tables: Mapping[str, Table], by: int) -> Iterator[tuple[Sequence[Cell], Sequence[Bar | None]]]:
+    """Names and bars of each group."""
+    columns, telling = [charts.cells(tables["compliance"], "compliance")], _telling(tables["compliance"], by)
+    if "accuracy" in tables:
+        columns += [charts.cells(tables["accuracy"], name) for name in _ANSWERED]
+    for at, row in enumerate(tables["compliance"].rows[:MOST_HEADLINE_ROWS]):
+        names = [cell(str(row[place]), names_row=True) for place in telling]
+        yield names, [_bar(column[at]) for column in columns]
+
+
+def _telling(table: Table, by: int) -> list[int]:
+    """The places of the names that tell rows apart; all where none does."""
+    return [at for at in range(by) if len({row[at] for row in table.rows}) > 1] or list(range(by))
+
+
+def _constant(table: Table, by: Sequence[str]) -> str:
+    """The names that the headline leaves out, as they are the same throughout."""
+    telling = _telling(table, len(by))
+    rest = [at for at in range(len(by)) if at not in telling] if table.rows else []
+    return ", ".join(f"{by[at]} {brief(str(table.rows[0][at]), 60)}" for at in rest)
+
+
+def _bar(value: Value) -> Bar | None:
+    if not isinstance(value, Estimate):
+        return None
+    low, high = (round(1000 * min(1.0, max(0.0, end))) for end in (value.low, value.high))
+    return Bar(cell(value), round(1000 * value.value), low, max(4, high - low))
+
+
+def _methods(tables: Sequence[Table]) -> set[str]:
+    found = set()
+    for table in tables:
+        for row in table.rows:
+            for value in row:
+                each = value.estimate if isinstance(value, Mean) else value
+                if isinstance(each, Estimate):
+                    found.add(each.method)
+                elif isinstance(each, Chance):
+                    found.add(table.foot.partition("tests: ")[2].partition(";")[0] or "p-values")
+    return found
+
+
+# --- samples ---
+
+
+def _by_kind(samples: Sequence[Sample]) -> list[tuple[str, str, int, list[Sample]]]:
+    """Kind, contract, how many there are in all, and those that are shown."""
+    found: dict[tuple[str, str], list[Sample]] = {}
+    for sample in samples:
+        found.setdefault((sample.kind, sample.where.get("contract", "")), []).append(sample)
+    return [(kind, contract, many[0].of_kind, many) for (kind, contract), many in found.items()]
+
+
+def _by_code(findings: Sequence[JudgeSample]) -> list[tuple[str, str, int, list[JudgeSample]]]:
+    found: dict[str, list[JudgeSample]] = {}
+    for sample in findings:
+        found.setdefault(sample.code, []).append(sample)
+    return [(code, many[0].flag, many[0].of_kind, many) for code, many in found.items()]

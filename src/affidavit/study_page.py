@@ -1,0 +1,317 @@
+"""`report.html`: the page of a study's directory, gathered from it and written beside it.
+
+A reader opens it first and can do without it: everything on it is made from the archive, and can be made again.
+"""
+
+import logging
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from affidavit.archive import read_seal
+from affidavit.comparison import Side, compared
+from affidavit.contract_names import task_contract_named
+from affidavit.contracts.judge import JudgingMethod
+from affidavit.errors import UsageError
+from affidavit.judge_prompt import judge_template
+from affidavit.judging_directory import read_judging
+from affidavit.metrics import CELL, Table
+from affidavit.outputs import IMPORTED
+from affidavit.page_samples import FindingSamples, Sample, output_samples, raw_of, sampled
+from affidavit.page_text import brief
+from affidavit.prompt import template
+from affidavit.record import digest
+from affidavit.report_headline import Answer, headline
+from affidavit.report_page import Asked, Content, Prompt, page
+from affidavit.storage import new_file
+from affidavit.study import Study, condition_of, thawed
+from affidavit.study_directory import frozen_items, read_frozen, thawed_examples
+from affidavit.study_files import task_contract
+from affidavit.study_report import Results
+
+PAGE = "report.html"
+CHEAP = 20_000
+"""Records; the page of so many is a matter of seconds, and a command writes it at its end."""
+MOST_ITEMS, MOST_PROMPTS = 50_000, 60
+"""Items that are looked through for the questions of samples; prompts that are shown."""
+
+
+class Page(NamedTuple):
+    """Where the page is, and its headline."""
+
+    path: Path
+    answers: Sequence[Answer]
+
+
+def write_page(
+    directory: Path, *, by: Sequence[str] = CELL, include_self: bool = False, out: Path | None = None
+) -> Page:
+    """Write the page of a study; it is there whole, or not at all."""
+    # The plotting library looks for fonts when it is first used, and would tell of it.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    gathered = content(directory, by=by, include_self=include_self)
+    path = directory / PAGE if out is None else out
+    with new_file(path) as stream:
+        stream.write(page(gathered).encode("utf-8", "backslashreplace"))
+    return Page(path, gathered.answers)
+
+
+def is_cheap(directory: Path) -> bool:
+    """Whether the page of a sealed study is a matter of seconds."""
+    seal = read_seal(directory)
+    return seal is not None and sum(int(str(each["records"])) for each in seal.segments) < CHEAP
+
+
+def page_at_the_end(directory: Path, *, anew: bool) -> str:
+    """Write the page when a command ends, if that is a matter of seconds; where it is, or what to type.
+
+    Whatever goes wrong with a page costs nothing but the page: what it is made of is sealed already. Unless it
+    has to be made `anew`, one that is there stays.
+    """
+    again = f"affidavit report {directory}"
+    try:
+        if not is_cheap(directory):
+            return again
+        if anew or not (directory / PAGE).exists():
+            write_page(directory)
+    except Exception as error:  # noqa: BLE001
+        return f"{again}, as no page could be written: {brief(str(error) or type(error).__name__, 200)}"
+    return str(directory / PAGE)
+
+
+def content(directory: Path, *, by: Sequence[str] = CELL, include_self: bool = False) -> Content:
+    """Everything that is on the page."""
+    results, findings = Results(directory, by), FindingSamples()
+    report = results.report(include_self=include_self, watch=findings.add)
+    tables = {table.name: table for table in report.tables}
+    rows, kinds = sampled(results.sheet.outputs())
+    asked = _asked(results)
+    return Content(
+        name=results.name,
+        sealed=results.frozen,
+        root_sha256=results.seal.root_sha256 if results.seal is not None else None,
+        by=results.sheet.by,
+        asked=asked,
+        answers=headline(tables, len(results.sheet.by)),
+        tables=report.tables,
+        comparisons=_comparisons(results),
+        samples=_samples(results, rows),
+        kinds=kinds,
+        findings=list(findings.shown(_outputs(results, findings.judged_keys()))),
+        notes=[*report.notes, *_notes(results)],
+        digests=list(_digests(results)),
+        commands=list(_commands(results)),
+    )
+
+
+# --- what was asked ---
+
+
+def _asked(results: Results) -> Asked:
+    tables = list(_asked_tables(results))
+    sizes = {table.name: len(table.rows) for table in tables}
+    planned = int(results.sheet.planned["planned"].sum())
+    conditions = len(results.sheet.planned["condition"].unique())
+    parts = (
+        _many(sizes["models"], "model"),
+        f"{_many(sizes['tasks'], 'task')} under {_many(conditions, 'condition')}",
+        f"{_many(planned, 'question')} in all",
+    )
+    judged = read_judging(results.directory)
+    summary = (
+        f"{', '.join(parts)}." if IMPORTED not in results.config else f"{_many(planned, 'output')} from elsewhere."
+    )
+    if judged is not None:
+        judges = ", ".join(brief(each.name, 40) for each in judged.judges[:8])
+        summary += (
+            f" {_many(len(judged.terms.outputs), 'output')} put to {_many(len(judged.judges), 'judge')}: {judges}."
+        )
+    prompts = list(_prompts(results)) if results.study is not None else []
+    note = ""
+    if len(prompts) > MOST_PROMPTS:
+        note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md has all."
+    elif results.study is None:
+        note = "The outputs came from elsewhere; used_prompt_manifest.md has the prompts of the judges."
+    return Asked(summary, tables, prompts[:MOST_PROMPTS], note)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _asked_tables(results: Results) -> Iterator[Table]:
+    config, counts = results.config, results.counts
+    study = results.study
+    models = tuple(
+        (name, str(each.get("model", name)), str(each.get("flavour", "")), _told(each.get("body")))
+        for name, each in config["models"].items()
+    )
+    yield Table("models", "Of whom", ("model", "name at its server", "kind", "further settings"), models, "Models")
+    if study is None:
+        yield Table("tasks", "What", ("task",), ((IMPORTED,),), "Tasks")
+        return
+    described = config["contracts"]
+    tasks = tuple(
+        (
+            name, str(described[name]["contract"]), _told(described[name]["params"]), counts.get(name, 0),
+            each.option_order if each.contract == "mcqa" else "",
+        )
+        for name, each in study.tasks.items()
+    )  # fmt: skip
+    yield Table("tasks", "What", ("task", "contract", "parameters", "items", "order of options"), tasks, "Tasks")
+    conditions = tuple(
+        (
+            name,
+            each.control or "–",
+            each.paradigm or "–",
+            "yes" if each.constrained else "no",
+            each.preamble,
+            each.system,
+        )
+        for name, each in study.conditions.items()
+        if name in set(results.sheet.planned["condition"])
+    )
+    if conditions:
+        columns = ("condition", "control", "paradigm", "held to a grammar", "preamble", "system")
+        yield Table("conditions", "Under which conditions", columns, conditions, "Conditions")
+    decoding = tuple((name, str(value)) for name, value in config["decoding"].items())
+    yield Table("decoding", "How answers were drawn", ("setting", "value"), decoding, "Decoding")
+
+
+def _told(value: object) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return "–"
+    return ", ".join(f"{name} = {each}" for name, each in value.items())
+
+
+def _prompts(results: Results) -> Iterator[Prompt]:
+    """The words of every task and condition; a contract of the user's own is code, and is not run for a page."""
+    study: Study = thawed(results.config)
+    examples = thawed_examples(results.config)
+    cells = dict.fromkeys((row["task"], row["condition"]) for row in results.sheet.planned.iter_rows(named=True))
+    for task, condition in cells:
+        if ":" in study.tasks[task].contract:
+            turns: list[tuple[str, str]] = [("", "A contract of the study's own; see used_prompt_manifest.md.")]
+            yield Prompt(task, condition, turns, "–")
+            continue
+        contract = task_contract(study.tasks[task], Path(), task_contract_named)
+        said = template(
+            condition_of(study, task, condition), contract, examples=examples.get((task, condition), ())
+        )
+        yield Prompt(task, condition, [(turn["role"], turn["content"]) for turn in said], digest(said))
+    judged = read_judging(results.directory)
+    if judged is not None:
+        for method in JudgingMethod:
+            said = judge_template(judged.terms.contract, method)
+            yield Prompt("judging", method.value, [(t["role"], t["content"]) for t in said], digest(said))
+
+
+# --- differences ---
+
+_COMPARED = ["kind", "judge", *CELL, "item_id", "protocol_compliant", "correct", "keyed"]
+_NAMES = pl.col("task", "model", "item_id").cast(pl.Categorical)
+"""What is grouped and joined by, as numbers."""
+
+
+def _comparisons(results: Results) -> dict[str, Table]:
+    """Each condition against its control, in the cells that both have."""
+    if not results.controls:
+        return {}
+    # Each side is gone through several times: once from the disk is enough.
+    named = pl.col("condition").is_in([*results.controls, *results.controls.values()])
+    chosen = results.sheet.outputs().filter(named).select(_COMPARED).with_columns(_NAMES)
+    parts = chosen.collect(engine="streaming").partition_by("condition", as_dict=True)
+    found = {}
+    for condition, control in results.controls.items():
+        if not {(condition,), (control,)} <= parts.keys():
+            continue  # nothing has arrived under one of them
+        sides = [Side(name, parts[name,].lazy(), {}) for name in (control, condition)]
+        try:
+            found[f"{condition} − {control}"] = compared(*sides, seed=int(results.config["seed"]))
+        except UsageError:
+            continue  # they have no item in common, or nothing has arrived: there is nothing to compare
+    return found
+
+
+# --- samples ---
+
+
+def _samples(results: Results, rows: pl.DataFrame) -> list[Sample]:
+    wanted = set(zip(rows["task"], rows["item_id"], strict=True))
+    items: dict[tuple[str, str], Mapping[str, object]] = {}
+    if results.study is not None and wanted and sum(results.counts.values()) <= MOST_ITEMS:
+        for task, item in frozen_items(results.directory):
+            if (task, item.id) in wanted:
+                items[task, item.id] = item.fields
+                if len(items) == len(wanted):
+                    break
+    arranged = [] if results.study is None else [
+        name for name, task in results.study.tasks.items() if task.option_order != "as_given"
+    ]  # fmt: skip
+    return list(output_samples(rows, items, arranged))
+
+
+def _outputs(results: Results, keys: Sequence[str]) -> dict[str, str]:
+    """The outputs of these keys."""
+    if not keys:
+        return {}
+    columns = ["key", "raw_output", "raw_output_escaped"]
+    found = results.sheet.outputs().filter(pl.col("key").is_in(keys)).select(columns).collect(engine="streaming")
+    return {row["key"]: raw_of(row) for row in found.iter_rows(named=True)}
+
+
+# --- method, digests, commands ---
+
+
+def _notes(results: Results) -> Iterator[str]:
+    yield "Accuracy is over outputs that keep their contract; the yield is over all that arrived and have a key."
+    yield "What never arrived is in no share of outputs: failed and pending questions count only as such."
+    if results.samples > 1:
+        yield f"Every question was put {results.samples} times; intervals of the headline go by items."
+    if results.controls:
+        yield "Differences are paired by item; p-values are adjusted within each condition."
+
+
+def _digests(results: Results) -> Iterator[tuple[str, str]]:
+    frozen: Mapping[str, Any] = read_frozen(results.directory) or {}
+    if results.seal is not None:
+        yield "all records, by key (root)", results.seal.root_sha256
+        for name, value in results.seal.files.items():
+            yield name, value
+        for segment in results.seal.segments[:50]:
+            yield f"records/{segment['name']}, {segment['records']} records", str(segment["sha256"])
+        if len(results.seal.segments) > 50:
+            yield "further segments", f"{len(results.seal.segments) - 50} more, in seal.json"
+    judged = read_judging(results.directory)
+    if judged is not None:
+        yield "the terms of the judging", judged.terms.digest
+        yield "the rubric", judged.terms.rubric.sha256()
+    for name, value in (results.config.get("weights") or {}).items():
+        yield f"the weights of {name}", str(value)
+    versions: Mapping[str, object] = frozen.get("versions") or {}
+    yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value) or "unknown"
+    git = frozen.get("git")
+    if isinstance(git, Mapping):
+        yield "commit of the study's repository", f"{git['commit']}{', with changes' if git['changed'] else ''}"
+
+
+def _commands(results: Results) -> Iterator[tuple[str, str]]:
+    name = results.directory.resolve().name
+    yield "Check every byte, and read every output again", shlex.join(["affidavit", "verify", name])
+    yield "Make this page again", shlex.join(["affidavit", "report", name])
+    yield (
+        "Every table in full, for people and for programs",
+        "\n".join(shlex.join(["affidavit", "report", name, "--format", form]) for form in ("md", "json", "csv")),
+    )
+    for condition, control in list(results.controls.items())[:1]:
+        sides = [f"{name}@condition={each}" for each in (control, condition)]
+        yield "Compare two parts", shlex.join(["affidavit", "compare", *sides])
+    if results.study is not None:
+        again = [
+            shlex.join(["affidavit", "run", "STUDY.toml", "--out", f"{name}-again"]),
+            shlex.join(["affidavit", "compare", name, f"{name}-again"]),
+        ]
+        yield "Ask everything again, and set the two side by side", "\n".join(again)
