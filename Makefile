@@ -8,7 +8,7 @@ STAMP := $(VENV)/installed
 DEMO_STAMP := $(VENV)/installed-for-the-demo
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo check test lint types bench docs rulings clean
+.PHONY: help demo check test browser lint types bench docs rulings clean
 
 help:
 	@echo "make demo     run a study on a small model, here, without a server or a key"
@@ -26,8 +26,14 @@ demo: $(DEMO_STAMP)
 check: lint types
 	$(BIN)/pytest -q -n 2 -m "not slow"
 
-test: lint types
+test: lint types browser
 	$(BIN)/pytest -q -n 2 --durations=10 -rs
+
+# Pages are tested in a real browser. As root on Debian it is installed; elsewhere those tests say what they lack.
+browser:
+	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && [ -f /etc/debian_version ]; then \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; \
+	fi
 
 lint: $(STAMP)
 	$(BIN)/ruff check

@@ -325,7 +325,7 @@ def _forest(
     (left, width, height), (most, found) = place, points
     axes = plot(figure, left, 34, width, height - 64)
     axes.set(xlim=(-most, most), ylim=(len(found), 0), yticks=[])
-    axes.set_title(measure, fontsize=12, loc="left")
+    axes.set_title(measure.partition(" over ")[0], fontsize=12, loc="left")
     axes.spines["left"].set_visible(False)
     ticks = (-most, 0, most)
     axes.set_xticks(ticks, [f"{tick * 100:+.0f}" if tick else "0" for tick in ticks])

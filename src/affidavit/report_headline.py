@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
+from affidavit.contracts.game24 import Method
 from affidavit.estimates import Estimate
 from affidavit.metrics import Table
 from affidavit.page_text import brief
@@ -100,7 +101,9 @@ def _why(tables: Mapping[str, Table], by: int) -> str:
     arrived = broke + _sum(compliance, "compliant")
     parts = []
     if broke:
-        kinds = _most(tables.get("deviations"), by) or _most(tables.get("expressions"), by)
+        found = _counted(tables.get("deviations"), by)
+        found.update({kind: n for kind, n in _counted(tables.get("expressions"), by).items() if kind in _UNMARKED})
+        kinds = _listed(found.most_common(3), len(found))
         parts.append(f"{broke:,} of {arrived:,} outputs broke the contract{f': {kinds}' if kinds else ''}.")
     elif arrived:
         parts.append(f"All {arrived:,} outputs keep the contract.")
@@ -117,15 +120,24 @@ def _sum(table: Table, column: str) -> int:
     return sum(int(str(row[place])) for row in table.rows)
 
 
+_UNMARKED = (Method.FALLBACK_BOTTOM_SCAN, Method.EMPTY)
+"""Where an expression is looked for when no marker was used (ruling G9)."""
+
+
 def _most(table: Table | None, by: int) -> str:
     """The most frequent labels of a breakdown."""
-    if table is None:
-        return ""
-    counted: Counter[str] = Counter()
-    place = table.columns.index("count")
-    for row in table.rows:
-        counted[str(row[by])] += int(str(row[place]))
+    counted = _counted(table, by)
     return _listed(counted.most_common(3), len(counted))
+
+
+def _counted(table: Table | None, by: int) -> Counter[str]:
+    """How often each label of a breakdown occurs."""
+    counted: Counter[str] = Counter()
+    if table is not None:
+        place = table.columns.index("count")
+        for row in table.rows:
+            counted[str(row[by])] += int(str(row[place]))
+    return counted
 
 
 def _listed(ranked: Sequence[tuple[str, int]], all_of: int) -> str:

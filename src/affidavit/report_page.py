@@ -171,8 +171,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=False,
+        # Whatever a template shows goes through here, so that no text can be forgotten.
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    environment.filters["visible"] = visible
     environment.filters["brief"] = lambda text: brief(text, LONGEST_CELL)
     environment.filters["drawing"] = lambda chart: Markup(chart.svg)  # noqa: S704 - made by charts.py, text escaped
     return environment

@@ -6,6 +6,7 @@ A reader opens it first and can do without it: everything on it is made from the
 import logging
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,8 +36,9 @@ from affidavit.study_report import Results
 PAGE = "report.html"
 CHEAP = 20_000
 """Records; the page of so many is a matter of seconds, and a command writes it at its end."""
-MOST_ITEMS, MOST_PROMPTS = 50_000, 60
-"""Items that are looked through for the questions of samples; prompts that are shown."""
+MOST_ITEMS, MOST_PROMPTS, MOST_COMPARED = 50_000, 60, 6
+"""Items that are looked through for the questions of samples; prompts that are shown; conditions of a large study
+that are compared with their control."""
 
 
 class Page(NamedTuple):
@@ -85,7 +87,10 @@ def page_at_the_end(directory: Path, *, anew: bool) -> str:
 def content(directory: Path, *, by: Sequence[str] = CELL, include_self: bool = False) -> Content:
     """Everything that is on the page."""
     results, findings = Results(directory, by), FindingSamples()
-    report = results.report(include_self=include_self, watch=findings.add)
+    with ThreadPoolExecutor(1) as aside:
+        # Both are mostly outside of Python's own lock: on two cores one hides behind the other.
+        comparisons = aside.submit(_comparisons, results)
+        report = results.report(include_self=include_self, watch=findings.add)
     tables = {table.name: table for table in report.tables}
     rows, kinds = sampled(results.sheet.outputs())
     asked = _asked(results)
@@ -97,7 +102,7 @@ def content(directory: Path, *, by: Sequence[str] = CELL, include_self: bool = F
         asked=asked,
         answers=headline(tables, len(results.sheet.by)),
         tables=report.tables,
-        comparisons=_comparisons(results),
+        comparisons=comparisons.result(),
         samples=_samples(results, rows),
         kinds=kinds,
         findings=list(findings.shown(_outputs(results, findings.judged_keys()))),
@@ -216,16 +221,23 @@ _NAMES = pl.col("task", "model", "item_id").cast(pl.Categorical)
 """What is grouped and joined by, as numbers."""
 
 
+def _compared_conditions(results: Results) -> dict[str, str]:
+    """Conditions with their controls, as many as a page can wait for: of a large study, a few."""
+    large = int(results.sheet.planned["planned"].sum()) >= CHEAP
+    return dict(list(results.controls.items())[: MOST_COMPARED if large else None])
+
+
 def _comparisons(results: Results) -> dict[str, Table]:
     """Each condition against its control, in the cells that both have."""
     if not results.controls:
         return {}
     # Each side is gone through several times: once from the disk is enough.
-    named = pl.col("condition").is_in([*results.controls, *results.controls.values()])
+    pairs = _compared_conditions(results)
+    named = pl.col("condition").is_in([*pairs, *pairs.values()])
     chosen = results.sheet.outputs().filter(named).select(_COMPARED).with_columns(_NAMES)
     parts = chosen.collect(engine="streaming").partition_by("condition", as_dict=True)
     found = {}
-    for condition, control in results.controls.items():
+    for condition, control in pairs.items():
         if not {(condition,), (control,)} <= parts.keys():
             continue  # nothing has arrived under one of them
         sides = [Side(name, parts[name,].lazy(), {}) for name in (control, condition)]
@@ -273,6 +285,8 @@ def _notes(results: Results) -> Iterator[str]:
         yield f"Every question was put {results.samples} times; intervals of the headline go by items."
     if results.controls:
         yield "Differences are paired by item; p-values are adjusted within each condition."
+    if (left_out := len(results.controls) - len(_compared_conditions(results))) > 0:
+        yield f"{left_out} more conditions are not compared here, as the study is large: affidavit compare does."
 
 
 def _digests(results: Results) -> Iterator[tuple[str, str]]:
