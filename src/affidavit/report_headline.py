@@ -141,7 +141,8 @@ def _counted(table: Table | None, by: int) -> Counter[str]:
 
 
 def _listed(ranked: Sequence[tuple[str, int]], all_of: int) -> str:
-    more = f" and {all_of - len(ranked)} more kinds" if all_of > len(ranked) else ""
+    rest = all_of - len(ranked)
+    more = f" and {rest:,} more kind{'s' * (rest > 1)}" if rest > 0 else ""
     return ", ".join(f"{count:,} {brief(name, 40)}" for name, count in ranked) + more
 
 
