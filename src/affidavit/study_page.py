@@ -36,9 +36,9 @@ from affidavit.study_report import Results
 PAGE = "report.html"
 CHEAP = 20_000
 """Records; the page of so many is a matter of seconds, and a command writes it at its end."""
-MOST_ITEMS, MOST_PROMPTS, MOST_COMPARED = 50_000, 60, 6
-"""Items that are looked through for the questions of samples; prompts that are shown; conditions of a large study
-that are compared with their control."""
+MOST_ITEMS, MOST_PROMPTS, MOST_COMPARED, LARGE = 50_000, 60, 4, 200_000
+"""Items that are looked through for the questions of samples; prompts that are shown; conditions that are compared
+with their control from so many questions on."""
 
 
 class Page(NamedTuple):
@@ -223,7 +223,7 @@ _NAMES = pl.col("task", "model", "item_id").cast(pl.Categorical)
 
 def _compared_conditions(results: Results) -> dict[str, str]:
     """Conditions with their controls, as many as a page can wait for: of a large study, a few."""
-    large = int(results.sheet.planned["planned"].sum()) >= CHEAP
+    large = int(results.sheet.planned["planned"].sum()) >= LARGE
     return dict(list(results.controls.items())[: MOST_COMPARED if large else None])
 
 
