@@ -152,6 +152,7 @@ def shape(text: str) -> Counter:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(5))
 def test_hostile_texts_stay_texts(part):
     texts = HOSTILE[part::5]
@@ -171,6 +172,7 @@ def test_hostile_texts_stay_texts(part):
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", written)
 
 
+@pytest.mark.slow
 def test_no_element_comes_from_a_text():
     """Hostile or tame, the page has the same elements, but for what shapes of drawn letters there are."""
     texts = [text for text in HOSTILE[::10] if len(visible(text)) < 200]
@@ -324,6 +326,7 @@ def test_the_figures_are_those_of_the_tables(study):
     assert "50.0% [25.4, 74.6] n=12" in text
 
 
+@pytest.mark.slow
 def test_report_writes_the_page_and_tells_its_headline(study, tmp_path):
     before = (study / "report.html").read_bytes()
     (study / "report.html").unlink()

@@ -226,6 +226,7 @@ def test_what_arrives_is_an_output_however_odd(tmp_path, case):
         assert all(each["reasoning"] for each in kept)
 
 
+@pytest.mark.slow
 def test_a_run_through_many_faults_at_once(tmp_path):
     """A quick part of the table, for every commit."""
     once = {f"q{n}": first(case.fault) for n, case in enumerate(PASSING.values()) if case.reason != "timeout"}
