@@ -124,10 +124,6 @@ def _item_kinds(sheet: Sheet) -> pl.DataFrame:
 _BITS = 15
 
 
-def _packed(which: Sequence[pl.Expr]) -> pl.Expr:
-    return pl.sum_horizontal(each.cast(pl.Int64) * 2 ** (_BITS * at) for at, each in enumerate(which))
-
-
 @dataclass(frozen=True)
 class Group:
     """One row of a table to be: its name, and its items by what they counted."""
@@ -262,43 +258,49 @@ def _wide(found: Estimate | None) -> Estimate | None:
 
 def majority_table(sheet: Sheet, many: Sequence[Group]) -> Table:
     """What do the samples of an item say most often; ties are ties (ruling M7)."""
-    items = list(dict.fromkeys((*sheet.by, "task", "item_id")))
-    counts = (
+    items, by = list(dict.fromkeys((*sheet.by, "task", "item_id"))), list(sheet.by)
+    # Where nobody knows what is right, an answer is not wrong either.
+    known = pl.when(pl.col("correct").is_null()).then(1).when(pl.col("correct")).then(2).otherwise(0)
+    kinds = (
         sheet.outputs()
         .filter(pl.col("answer").is_not_null() & pl.col("protocol_compliant"))
         .group_by([*items, "answer"])
-        # Where nobody knows what is right, an answer is not wrong either.
-        .agg(n=pl.len(), right=pl.col("correct").any(ignore_nulls=False))
+        .agg(n=pl.len().cast(pl.Int64), known=known.max().cast(pl.Int64))
+        # Answers that are equally frequent together: the largest of these numbers is then the leader, or the tie.
+        .group_by([*items, "n"])
+        .agg(answers=pl.len().cast(pl.Int64), known=pl.col("known").max())
         .group_by(items)
         .agg(
-            share=pl.col("n").max() / pl.col("n").sum(),
-            alone=(pl.col("n") == pl.col("n").max()).sum() == 1,
-            right=pl.col("right").sort_by("n").last(),
+            leader=(pl.col("n") * 8 + (pl.col("answers") == 1).cast(pl.Int64) * 4 + pl.col("known")).max(),
+            outputs=(pl.col("n") * pl.col("answers")).sum(),
         )
-        .group_by(list(sheet.by))
-        .agg(
-            items=pl.len(),
-            alone=pl.col("alone").sum(),
-            right=(pl.col("alone") & pl.col("right")).sum(),
-            keyed=(pl.col("alone") & pl.col("right").is_not_null()).sum(),
-            shares=pl.col("share"),
-        )
-        .sort(list(sheet.by))
+        .group_by([*by, "leader", "outputs"])
+        .agg(items=pl.len().cast(pl.Int64))
+        .sort([*by, "leader", "outputs"])
         .collect(engine="streaming")
     )
-    rows = tuple(
-        # The sum is exact: it is the same in whichever order the items come.
-        (
-            *map(_name, row[:-5]),
-            *(total, alone, total - alone, fsum(shares) / total),
-            wilson(right, keyed) if keyed else None,
-        )
-        for row in counts.iter_rows()
-        for total, alone, right, keyed, shares in [row[-5:]]
-    )
+    rows = tuple((*map(_name, names), *_majorities(part)) for names, part in _parts(kinds, by))
     columns = ("items with an answer", "with a majority", "tied", "mean share of the leader", "majority right")
     question = "What do the samples of an item say most often?"
     return Table("majorities", question, (*sheet.by, *columns), rows, identity(many))
+
+
+def _majorities(kinds: pl.DataFrame) -> tuple[Value, ...]:
+    """Items with an answer, those with a majority, ties, the leader's mean share, and how often it is right."""
+    counted = [(leader // 8, leader % 8 >= 4, leader % 4, *rest) for leader, *rest in kinds.iter_rows()]
+    total = sum(items for *_, items in counted)
+    alone = [(known, items) for _, leads, known, _, items in counted if leads]
+    led, right = sum(items for _, items in alone), sum(items for known, items in alone if known == 2)
+    keyed = sum(items for known, items in alone if known != 1)
+    # The sum is exact: it is the same in whichever order the items come.
+    share = fsum(n / outputs * items for n, _, _, outputs, items in counted) / total
+    return total, led, total - led, share, wilson(right, keyed) if keyed else None
+
+
+def _parts(frame: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
+    """The rows of each group, without its name."""
+    for names, part in frame.partition_by(list(by), as_dict=True, maintain_order=True).items():
+        yield names, part.drop(list(by))
 
 
 def deviation_table(sheet: Sheet, many: Sequence[Group]) -> Table:
