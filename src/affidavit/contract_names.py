@@ -1,15 +1,13 @@
 """Contracts by the names that people type: `mcqa`, `game24`, `judge`, `text`, or `my_file.py:name`."""
 
-import difflib
 import sys
-from collections.abc import Iterable
 from contextlib import redirect_stdout
 
 from affidavit.contracts.game24 import game24
 from affidavit.contracts.judge import judge
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.contracts.text import text
-from affidavit.errors import UsageError
+from affidavit.errors import UsageError, did_you_mean
 from affidavit.rows import AnyContract
 from affidavit.user_contract import load_contract
 
@@ -32,16 +30,10 @@ def contract_named(name: str, options: str | None = None) -> AnyContract:
         "CONTRACT",
         expected="mcqa, game24, judge, text or my_file.py:name",
         found=repr(name),
-        hint=nearest_name(name, BUILT_IN),
+        hint=did_you_mean(name, BUILT_IN),
     )
 
 
 def task_contract_named(name: str, options: str) -> AnyContract:
     """The contract of a study's task."""
     return contract_named(name, options if name == "mcqa" else None)
-
-
-def nearest_name(name: str, known: Iterable[str]) -> str:
-    """A hint at the known name that is most like another; empty if none is."""
-    found = difflib.get_close_matches(name, list(known), 1)
-    return f"Did you mean {found[0]}?" if found else ""

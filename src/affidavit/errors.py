@@ -9,6 +9,19 @@
 A model that breaks its contract is a value, never an exception: see `contract.py`.
 """
 
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint at the known name that is most like another; empty if none is.
+
+    >>> did_you_mean("mqca", ["mcqa", "game24"]), did_you_mean("zebra", ["mcqa"])
+    ('Did you mean mcqa?', '')
+    """
+    nearest = difflib.get_close_matches(name, list(known), 1)
+    return f"Did you mean {nearest[0]}?" if nearest else ""
+
 
 class AffidavitError(Exception):
     """Something a person can mend: where it is, what was expected, what was found, what to do.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from affidavit.errors import UsageError
+from affidavit.errors import UsageError, did_you_mean
 from affidavit.terminal import plain_lines
 
 if TYPE_CHECKING:
@@ -166,14 +166,13 @@ def _bench(
     tasks: tuple[str, ...],
     wanted: _Wanted,
 ) -> "Bench":
-    from affidavit.contract_names import nearest_name
     from affidavit.judge_run import Bench
     from affidavit.judging_directory import read_judging
     from affidavit.study_files import read_rubric
 
     for name in judges:
         if name not in file.models:
-            hint = nearest_name(name, file.models)
+            hint = did_you_mean(name, file.models)
             raise UsageError("--judge", expected=", ".join(file.models), found=repr(name), hint=hint)
     before = read_judging(directory)
     known = {} if before is None else {each.name: each for each in before.judges}

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from affidavit.judging import FrozenJudging
-from affidavit.run_report import listed, plain_table
+from affidavit.run_report import listed, plain_table, told_share
 from affidavit.terminal import plain
 
 MOST_MISSING = 10
@@ -50,10 +50,7 @@ def _names(judge: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def _share(share: Mapping[str, Any] | None) -> str:
     """Counts, share and interval; a dash where there is nothing to share."""
-    if share is None:
-        return "–"
-    successes, n = round(share["value"] * share["n"]), share["n"]
-    return f"{successes:,}/{n:,} {share['value']:.1%} [{share['low'] * 100:.1f}, {share['high'] * 100:.1f}]"
+    return told_share(0, 0) if share is None else told_share(round(share["value"] * share["n"]), share["n"])
 
 
 def _lines(judges: Sequence[Mapping[str, Any]]) -> Iterator[str]:

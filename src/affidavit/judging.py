@@ -234,10 +234,7 @@ class JudgingPlan:
             **self.identity(judgement),
             RAW_OUTPUT: completion.text,
             **self.derived(judgement, completion.text),
-            "finish_reason": completion.finish_reason,
-            "reasoning": completion.reasoning,
-            "rendered_prompt": completion.rendered_prompt,
-            "usage": None if completion.usage is None else dict(completion.usage),
+            **completion.about(),
         }
 
     def failure(self, judgement: Judgement, failure: Failure) -> Fields:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from affidavit.contract import Fields
+
 Message = Mapping[str, str]
 """One turn of a conversation: `role` and `content`."""
 
@@ -39,6 +41,15 @@ class Completion:
     usage: Mapping[str, int] | None = None
     rendered_prompt: str | None = None
     """The prompt as the model's own template made it, where that is known."""
+
+    def about(self) -> Fields:
+        """What a record says of how the text arrived."""
+        return {
+            "finish_reason": self.finish_reason,
+            "reasoning": self.reasoning,
+            "rendered_prompt": self.rendered_prompt,
+            "usage": None if self.usage is None else dict(self.usage),
+        }
 
 
 class Reason(StrEnum):

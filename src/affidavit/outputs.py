@@ -16,7 +16,7 @@ from affidavit.errors import InputError, UsageError
 from affidavit.finding import shown
 from affidavit.judge_prompt import UNKNOWN_TASK
 from affidavit.judging import NotArrived, Output
-from affidavit.model import Message
+from affidavit.model import Completion, Message
 from affidavit.record import Kind, digest
 from affidavit.rows import RAW_OUTPUT, RowReader
 
@@ -127,10 +127,7 @@ def _record(  # noqa: PLR0913, PLR0917
         "prompt": prompt,
         **imported_reading(raw, reader),
         RAW_OUTPUT: raw,
-        "finish_reason": None,
-        "reasoning": None,
-        "rendered_prompt": None,
-        "usage": None,
+        **Completion(raw).about(),
     }
 
 

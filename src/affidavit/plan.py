@@ -199,10 +199,7 @@ class Plan:
             **self.identity(question),
             RAW_OUTPUT: completion.text,
             **derived(question, completion.text),
-            "finish_reason": completion.finish_reason,
-            "reasoning": completion.reasoning,
-            "rendered_prompt": completion.rendered_prompt,
-            "usage": None if completion.usage is None else dict(completion.usage),
+            **completion.about(),
         }
 
     def failure(self, question: Question, failure: Failure) -> Fields:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from affidavit.errors import UsageError
+from affidavit.errors import UsageError, did_you_mean
 from affidavit.terminal import plain_lines
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run(
     pending; 5 the disk refused or the archive is broken; 6 another run holds the directory;
     130, 143 stopped by a signal.
     """
-    from affidavit.contract_names import nearest_name, task_contract_named
+    from affidavit.contract_names import task_contract_named
     from affidavit.dry_run import dry_run as plan_only
     from affidavit.dry_run import left_out
     from affidavit.run_progress import RunProgress
@@ -68,7 +68,7 @@ def run(
     files = load(study, task_contract_named, with_weights=not dry_run)
     for name in models:
         if name not in files.study.models:
-            hint = nearest_name(name, files.study.models)
+            hint = did_you_mean(name, files.study.models)
             raise UsageError("--model", expected=", ".join(files.study.models), found=repr(name), hint=hint)
     if dry_run:
         planned = plan_only(files, first_items=limit, models=models)

@@ -103,9 +103,9 @@ def _shares(tallies: Mapping[Cell, Tally]) -> Table:
         table.add_row(
             plain(cell.model),
             plain(cell.condition),
-            share(tally.compliant, tally.arrived),
-            share(tally.right, tally.compared),
-            share(tally.right, tally.keyed),
+            told_share(tally.compliant, tally.arrived),
+            told_share(tally.right, tally.compared),
+            told_share(tally.right, tally.keyed),
             *(f"{getattr(tally, name):,}" for name in rare),
         )
     return table
@@ -119,10 +119,10 @@ def plain_table(*columns: str) -> Table:
     return table
 
 
-def share(successes: int, n: int) -> str:
+def told_share(successes: int, n: int) -> str:
     """Counts, share and interval in a few characters; a dash where there is nothing to share.
 
-    >>> share(22, 80), share(0, 0)
+    >>> told_share(22, 80), told_share(0, 0)
     ('22/80 27.5% [18.9, 38.1]', '–')
     """
     if not n:
@@ -160,7 +160,7 @@ def _flips_table(flips: Iterable[Mapping[str, Any]]) -> Table:
         flipped = each["to_right"] + each["to_wrong"] + each["to_other"]
         table.add_row(
             *(plain(each[name]) for name in ("task", "model", "condition", "control")),
-            share(flipped, flipped + each["kept"]),
+            told_share(flipped, flipped + each["kept"]),
             *(f"{each[name]:,}" for name in ("to_wrong", "to_right", "to_other")),
             listed(Counter(each["undecidable"])) or "0",
         )

@@ -4,10 +4,9 @@ Everything is checked before the first request. What decides the answers is froz
 is reached and how patiently may change from run to run.
 """
 
-import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
@@ -15,7 +14,7 @@ import msgspec
 
 from affidavit.arrangement import OptionOrder
 from affidavit.contract import Fields
-from affidavit.errors import InputError
+from affidavit.errors import InputError, did_you_mean
 from affidavit.prompt import Condition
 from affidavit.record import canonical
 
@@ -186,13 +185,7 @@ _TABLES = (
 def _hint(message: str) -> str:
     unknown = re.search("unknown field `(.+?)`", message)
     known = sorted({name for table in _TABLES for name in table.__struct_fields__})
-    return nearest(unknown[1], known) if unknown else ""
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint at the known name that is most like another; empty if none is."""
-    found = difflib.get_close_matches(name, known, 1)
-    return f"Did you mean {found[0]}?" if found else ""
+    return did_you_mean(unknown[1], known) if unknown else ""
 
 
 # --- what crosses with what ---

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
-from affidavit.errors import InputError
+from affidavit.errors import InputError, did_you_mean
 from affidavit.item_formats import SOLVABLE_HANDS
 from affidavit.prompt import QUESTION, RIGHT_OPTION, WRONG_OPTION
 from affidavit.study import (
@@ -21,7 +21,6 @@ from affidavit.study import (
     cells,
     decode_study,
     example_files,
-    nearest,
 )
 
 _SOURCES = ("base_url", "embedded", "gguf", "replay")
@@ -142,7 +141,7 @@ class _Check:
             self._known(f"{place}.examples", table.examples, self._study.tasks)
         for words in re.findall(r"\{[A-Za-z_ -]+\}", table.preamble + table.system):
             if words not in (RIGHT_OPTION, WRONG_OPTION) and (
-                hint := nearest(words.lower(), (RIGHT_OPTION, WRONG_OPTION))
+                hint := did_you_mean(words.lower(), (RIGHT_OPTION, WRONG_OPTION))
             ):
                 raise self._refuse(f"{RIGHT_OPTION} or {WRONG_OPTION} in {place}", words, hint)
 
@@ -158,7 +157,7 @@ class _Check:
     def _known(self, place: str, names: Collection[str], known: Collection[str]) -> None:
         for name in names:
             if name not in known:
-                raise self._refuse(f"{', '.join(known)} in {place}", repr(name), nearest(name, known))
+                raise self._refuse(f"{', '.join(known)} in {place}", repr(name), did_you_mean(name, known))
         if len(set(names)) < len(names):
             raise self._refuse(f"each name once in {place}", ", ".join(names))
 
