@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, settings
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 settings.register_profile(
-    "quick", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    "usual", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-settings.register_profile("deep", settings.get_profile("quick"), max_examples=20_000, derandomize=False)
-settings.load_profile(os.environ.get("AFFIDAVIT_LAWS", "quick"))
+settings.register_profile("quick", settings.get_profile("usual"), max_examples=60)
+settings.register_profile("deep", settings.get_profile("usual"), max_examples=20_000, derandomize=False)
+settings.load_profile(os.environ.get("AFFIDAVIT_LAWS", "usual"))
 
 
 @pytest.fixture

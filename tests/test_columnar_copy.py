@@ -133,6 +133,7 @@ WAYS: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_copy_that_does_not_fit_is_not_used(copied, tmp_path, way):
     directory = shutil.copytree(copied, tmp_path / "out")

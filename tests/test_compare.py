@@ -182,7 +182,7 @@ def test_a_choice_that_is_none_is_refused(conditions, choice):
 
 
 def test_what_is_no_study_is_refused(tmp_path, conditions):
-    assert fine(affidavit("compare", conditions, tmp_path), 2)
+    assert fine(here("compare", conditions, tmp_path), 2)
 
 
 # --- two versions of one contract over the same outputs ---

@@ -630,6 +630,7 @@ def copied(small: tuple[Path, FaultServer], to: Path) -> Path:
     return to
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "said"),
     [

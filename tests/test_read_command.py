@@ -334,6 +334,7 @@ def test_old_trees_are_never_overwritten(tmp_path):
     assert b"expected a name that is free" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_exit_code_5(tmp_path):
     given = jsonl({"raw_output": "x"})
     full = tmp_path / "full"
@@ -347,6 +348,7 @@ def test_a_full_disk_is_exit_code_5(tmp_path):
     assert (piped.returncode, b"standard input or output: No space left" in piped.stderr) == (5, True)
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_failure():
     given = jsonl(*[{"raw_output": "x" * 1000}] * 2000)
     command = f"{COMMAND} read text | head -n 1"

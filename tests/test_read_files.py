@@ -464,6 +464,7 @@ BAD_LINES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BAD_LINES)
 def test_a_bad_line_deep_inside_is_found(tmp_path, case):
     line, message = BAD_LINES[case]
@@ -487,6 +488,7 @@ BAD_CELLS = {
 QUICK_CELLS = ("a cell too few", "an unclosed quote", "not UTF-8", "the first row", "two columns of one name")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", quick(BAD_CELLS, *QUICK_CELLS))
 def test_a_bad_cell_deep_inside_is_found(tmp_path, case):
     content, message = BAD_CELLS[case]
@@ -535,6 +537,7 @@ BAD_FILES = {
 QUICK_FILES = ("no such column", "no texts", "a key outside the set", "no Parquet at all", "scrambled data")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", quick(BAD_FILES, *QUICK_FILES))
 def test_a_bad_parquet_file_is_told(tmp_path, case):
     make, message = BAD_FILES[case]

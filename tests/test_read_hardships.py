@@ -173,6 +173,7 @@ def test_a_name_longer_than_any_path_is_filed_away(tmp_path):
     assert found.count(b"q") == 5000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("out", "code"), [("x" * 300, 2), ("漢" * 80, 0), ("loop", 2), ("plain.jsonl/below", 2), ("link.jsonl", 0)]
 )
@@ -202,6 +203,7 @@ def test_the_input_may_be_the_output(tmp_path):
     assert rows((tmp_path / "a.jsonl").read_bytes())[0]["protocol_compliant"] is True
 
 
+@pytest.mark.slow
 def test_more_files_than_can_be_open_at_once(tmp_path):
     for number in range(100):
         (tmp_path / f"{number:03}.jsonl").write_bytes(jsonl({"raw_output": str(number)}))
@@ -214,6 +216,7 @@ def test_more_files_than_can_be_open_at_once(tmp_path):
     assert [int(row["raw_output"]) for row in rows(done.stdout)] == list(range(100))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_signals_end_the_run_and_leave_nothing_half_done(tmp_path, sent, code):
     command = [COMMAND, "read", "mcqa", "-", "-o", "out.jsonl"]
@@ -235,6 +238,7 @@ def test_a_row_nested_beyond_measure_is_told(tmp_path):
     assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
 
 
+@pytest.mark.slow
 def test_closed_streams_are_no_traceback():
     for redirected in ("<&-", ">&-"):
         command = f'echo \'{{"raw_output": "x"}}\' | {COMMAND} read text {redirected}'

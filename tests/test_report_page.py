@@ -353,6 +353,7 @@ def test_a_study_that_is_not_sealed_says_so_in_its_title(study, tmp_path):
     assert "(not sealed)" in "".join(next(root.iter(f"{HTML}h1")).itertext())
 
 
+@pytest.mark.slow
 def test_a_study_without_any_output_has_a_page(tmp_path):
     with FaultServer(answer=answer) as server:
         url = server.url
@@ -364,6 +365,7 @@ def test_a_study_without_any_output_has_a_page(tmp_path):
     assert "3 planned = 0 compliant + 0 non-compliant + 0 unread" in text
 
 
+@pytest.mark.slow
 def test_a_page_that_cannot_be_written_costs_nothing_but_the_page(study, tmp_path):
     with FaultServer(answer=answer) as server:
         write_study(tmp_path / "s", server.url, count=4)
@@ -386,6 +388,7 @@ def test_a_large_study_is_told_what_to_type(study, tmp_path):
     assert not (large / "report.html").exists()
 
 
+@pytest.mark.slow
 def test_twenty_models_and_long_names_are_limited_and_said():
     names = [("t", f"model {number} " + "x" * 300, f"c{number % 20}") for number in range(400)]
     counts = ("planned", "compliant", "non-compliant", "unread", "failed", "pending", "truncated", "compliance")

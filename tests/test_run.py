@@ -641,6 +641,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 def test_a_secret_of_odd_characters_is_one_too(tmp_path, name):
     """As a server repeats it: in a text, as a JSON value, or without the scheme before it."""
@@ -681,13 +682,8 @@ def small_disk(place: Path, kilobytes: int) -> Iterator[Path]:
         subprocess.run(["umount", place], check=True)
 
 
-SIZES = [190, 270]
-
-
-@pytest.mark.parametrize(
-    "kilobytes",
-    [*SIZES, *(pytest.param(size, marks=pytest.mark.slow) for size in range(130, 320, 20) if size not in SIZES)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kilobytes", range(130, 320, 20))
 def test_a_full_disk_ends_a_run_and_loses_nothing(tmp_path, kilobytes):
     said = "Well, " * 350 + RIGHT
     with FaultServer(answer=lambda asked: said) as server, small_disk(tmp_path / "small", kilobytes) as disk:

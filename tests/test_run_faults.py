@@ -348,6 +348,7 @@ def test_a_server_that_goes_for_good_fails_what_is_left(tmp_path):
     assert figures["failures"] == {"connection": COUNT - figures["compliant"]}
 
 
+@pytest.mark.slow
 def test_one_of_two_servers_may_be_slow(tmp_path):
     with FaultServer() as quick, FaultServer(latency=lambda: 0.4) as slow:
         write_study(tmp_path, [quick.url, slow.url], count=60, changed={"limits": LIMITS})
