@@ -63,6 +63,7 @@ LINE = (
     "prompt_manifest",
     "study_books",
     "record_columns",
+    "table",
     "metrics",
     "report_text",
     "comparison",
@@ -201,9 +202,14 @@ def imported(tree: ast.AST) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.ImportFrom) and not _in_memory(node):
             found.add(node.module or "")
     return found
+
+
+def _in_memory(node: ast.ImportFrom) -> bool:
+    """A text that is written to as if it were a file touches nothing."""
+    return node.module == "io" and [alias.name for alias in node.names] == ["StringIO"]
 
 
 def own(modules: set[str]) -> set[str]:

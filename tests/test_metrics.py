@@ -26,7 +26,7 @@ from affidavit.dataset import Item
 from affidavit.errors import UsageError
 from affidavit.estimates import Estimate, wilson
 from affidavit.flips import Answers
-from affidavit.metrics import CELL, LENSES, Sheet, Table, all_tables, groups, identity
+from affidavit.metrics import CELL, LENSES, Sheet, all_tables, groups, identity
 from affidavit.model import Completion, Failure, Reason
 from affidavit.plan import Plan, Question
 from affidavit.record_columns import frame_of, row_of
@@ -34,6 +34,7 @@ from affidavit.report_text import as_json
 from affidavit.study import seed_of
 from affidavit.study_check import parse_study
 from affidavit.study_report import Results
+from affidavit.table import Table
 from command import affidavit
 from fault_server import Call, FaultServer, bad_request, content_filter, every, says, status
 from strategies import NEARLY_WHITESPACE, WHITESPACE, choice_texts, game_texts

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from affidavit.estimates import Estimate, wilson
-from affidavit.metrics import Chance, Mean, Table
 from affidavit.model import Failure, Reason
 from affidavit.report_text import Report, as_csv, as_json, as_markdown, safe, told
+from affidavit.table import Chance, Mean, Table
 from affidavit.terminal import plain
 from command import affidavit
 from test_run import fine

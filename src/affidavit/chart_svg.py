@@ -7,6 +7,7 @@ the colour of the text around it, in light and in dark. Title and description ar
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import StringIO
 from xml.etree import ElementTree as Tree
 
 import matplotlib.style
@@ -70,25 +71,11 @@ def plot(figure: Figure, left: float, bottom: float, width: float, height: float
     return axes
 
 
-class _Written:
-    """What the library writes."""
-
-    def __init__(self) -> None:
-        self.parts: list[str] = []
-
-    def write(self, text: str) -> None:
-        """One more part; bytes are refused, by which the library learns that it has to write text."""
-        self.parts.append(text + "")
-
-    def seek(self, place: int) -> None:
-        """Never called: the library takes for a stream what has it."""
-
-
 def as_svg(figure: Figure, name: str, title: str, description: str) -> str:
     """The figure as an element of a page; `name` is unique there."""
-    written = _Written()
+    written = StringIO()
     FigureCanvasSVG(figure).print_svg(written, metadata={"Date": None})  # type: ignore[no-untyped-call]
-    root = Tree.fromstring("".join(written.parts))  # noqa: S314 - written by ourselves a moment ago
+    root = Tree.fromstring(written.getvalue())  # noqa: S314 - written by ourselves a moment ago
     _cleaned(root, name)
     _, _, width, height = root.attrib["viewBox"].split()
     labels = {"title": title, "desc": description}

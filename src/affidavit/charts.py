@@ -14,9 +14,9 @@ from matplotlib.patches import Rectangle
 
 from affidavit.chart_svg import INK, as_svg, drawing, plot, sheet
 from affidavit.estimates import Estimate
-from affidavit.metrics import Chance, Mean, Table, Value
 from affidavit.page_text import brief
 from affidavit.row_labels import labels
+from affidavit.table import Chance, Mean, Table, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,20 +41,6 @@ class Chart:
     title: str
     svg: str
     note: str = ""
-
-
-# --- rows of tables ---
-
-
-def cells(table: Table, column: str) -> list[Value]:
-    """A column of a table."""
-    place = table.columns.index(column)
-    return [row[place] for row in table.rows]
-
-
-def counts(table: Table, column: str) -> list[int]:
-    """A column of whole numbers."""
-    return [value if isinstance(value, int) else 0 for value in cells(table, column)]
 
 
 def ends(value: Estimate) -> tuple[float, float]:
@@ -117,7 +103,7 @@ def _error_bars(values: Sequence[Estimate]) -> tuple[list[float], list[float]]:
 
 
 def _models(names: Sequence[Sequence[Value]]) -> list[str]:
-    """What the colour stands for: the part that tells most rows apart in few colours."""
+    """What the colour stands for: the first name that tells rows apart, most often the model."""
     parts = [at for at in range(len(names[0]) if names else 0) if len({row[at] for row in names}) > 1]
     return [str(row[parts[0]]) if parts else "" for row in names]
 
@@ -228,17 +214,17 @@ def outcomes(compliance: Table, accuracy: Table | None, by: int) -> Chart:
     names = [row[:by] for row in compliance.rows]
     right, compared = [0] * len(names), [0] * len(names)
     if accuracy is not None:
-        right, compared = counts(accuracy, "right"), counts(accuracy, "compared")
-    compliant = counts(compliance, "compliant")
+        right, compared = accuracy.counts("right"), accuracy.counts("compared")
+    compliant = compliance.counts("compliant")
     parts: list[Part] = [
         ("compliant, right", BLUE, right),
         ("compliant, wrong", SKY, [n - r for n, r in zip(compared, right, strict=True)]),
         ("compliant" if not any(compared) else "compliant, no key", GREEN,
          [n - c for n, c in zip(compliant, compared, strict=True)]),
-        ("non-compliant", ORANGE, counts(compliance, "non-compliant")),
-        ("unread", PURPLE, counts(compliance, "unread")),
-        ("failed", VERMILLION, counts(compliance, "failed")),
-        ("pending", GREY, counts(compliance, "pending")),
+        ("non-compliant", ORANGE, compliance.counts("non-compliant")),
+        ("unread", PURPLE, compliance.counts("unread")),
+        ("failed", VERMILLION, compliance.counts("failed")),
+        ("pending", GREY, compliance.counts("pending")),
     ]  # fmt: skip
     return stacked("outcomes", "What became of every question", labels(names), parts, "questions")
 
@@ -246,8 +232,8 @@ def outcomes(compliance: Table, accuracy: Table | None, by: int) -> Chart:
 def deviations(table: Table, by: int) -> Chart:
     """How often each deviation occurs, in all groups together, the most frequent first."""
     totals: dict[str, int] = {}
-    for row in table.rows:
-        totals[str(row[by])] = totals.get(str(row[by]), 0) + int(str(row[by + 1]))
+    for row, count in zip(table.rows, table.counts("count"), strict=True):
+        totals[str(row[by])] = totals.get(str(row[by]), 0) + count
     ranked = sorted(totals.items(), key=lambda each: (-each[1], each[0]))
     shown, most = ranked[:MOST_ROWS], max(totals.values())
     left = _label_width([name for name, _ in shown])
@@ -270,7 +256,7 @@ def quotes(table: Table) -> Chart:
     """What became of the quotes of each judge."""
     colours = {"exact": BLUE, "normalised": SKY, "elided": GREEN, "absent": VERMILLION, "absence": GREY}
     words = {"absent": "absent: nowhere in the judged text", "absence": "blank: says that something is missing"}
-    parts = [(words.get(kind, kind), colour, counts(table, kind)) for kind, colour in colours.items()]
+    parts = [(words.get(kind, kind), colour, table.counts(kind)) for kind, colour in colours.items()]
     rows = labels([row[:3] for row in table.rows])
     return stacked("quotes", "Where the judges' quotes were found", rows, parts, "quotes")
 

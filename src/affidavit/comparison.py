@@ -13,7 +13,7 @@ import polars as pl
 
 from affidavit.errors import UsageError
 from affidavit.estimates import Estimate, clustered_standard_error
-from affidavit.metrics import CELL, Chance, Table, Value
+from affidavit.metrics import CELL
 from affidavit.paired_tests import (
     Significance,
     benjamini_hochberg,
@@ -24,6 +24,7 @@ from affidavit.paired_tests import (
 )
 from affidavit.power import detectable_mean
 from affidavit.record import Kind
+from affidavit.table import Chance, Table, Value
 
 MEASURES = ("compliance", "accuracy over compliant", "yield")
 MOST_MOVED = 50

@@ -19,9 +19,9 @@ from affidavit.contracts.judge import EvidenceKind, JudgingMethod
 from affidavit.estimates import Estimate, cluster_mean, wilson
 from affidavit.finding import ADVISORY, Code
 from affidavit.judging import JudgeCell
-from affidavit.metrics import Mean, Table, Value
 from affidavit.record import Kind
 from affidavit.rubric import Rubric
+from affidavit.table import Mean, Table, Value
 from affidavit.tally import Tally
 
 POOLED = "cross + self"

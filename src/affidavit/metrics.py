@@ -19,43 +19,10 @@ from affidavit.errors import UsageError
 from affidavit.estimates import Estimate, bounds_of_share, mean_of_clusters, wilson
 from affidavit.record import Kind
 from affidavit.repeated_samples import pass_at_k, yield_at_k
+from affidavit.table import Table, Value
 
-
-@dataclass(frozen=True)
-class Mean:
-    """A figure that is no share: shown as a number, not in per cent."""
-
-    estimate: Estimate
-
-    @classmethod
-    def of(cls, estimate: Estimate | None) -> "Mean | None":
-        """The mean, where there is one."""
-        return None if estimate is None else cls(estimate)
-
-
-@dataclass(frozen=True)
-class Chance:
-    """A p-value."""
-
-    value: float
-
-
-Value = str | int | float | Estimate | Mean | Chance | None
 CELL = ("task", "model", "condition")
 _COUNTS = ("compliant", "non_compliant", "unread", "failed", "truncated", "right", "compared", "keyed")
-
-
-@dataclass(frozen=True)
-class Table:
-    """One question and its answer."""
-
-    name: str
-    question: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
-    foot: str
-    """The accounting identity over everything that the table is about (ruling C5)."""
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

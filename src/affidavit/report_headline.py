@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 from affidavit.contracts.game24 import Method
 from affidavit.estimates import Estimate
-from affidavit.metrics import Table
 from affidavit.page_text import brief
 from affidavit.report_text import told
 from affidavit.row_labels import labels
+from affidavit.table import Table
 
 _NAME = 60
+_JUDGE = 3
+"""Columns that name a judge: itself, the condition under which it judged, the method."""
 
 
 class Answer(NamedTuple):
@@ -29,9 +31,9 @@ class Answer(NamedTuple):
 
 def headline(tables: Mapping[str, Table], by: int) -> list[Answer]:
     """The answers, in the order of the questions."""
-    compliance, accuracy = _column(tables, "compliance", "compliance", by), {}
+    compliance, accuracy = _estimates(tables["compliance"], "compliance", by), {}
     if "accuracy" in tables:
-        accuracy = _column(tables, "accuracy", "accuracy over compliant", by)
+        accuracy = _estimates(tables["accuracy"], "accuracy over compliant", by)
     found = [
         Answer("Who obeys?", _ranged(compliance, "keeps the contract", "No output has arrived yet."), "compliance")
     ]
@@ -46,16 +48,10 @@ def headline(tables: Mapping[str, Table], by: int) -> list[Answer]:
     return found
 
 
-def _column(tables: Mapping[str, Table], table: str, column: str, by: int) -> dict[str, Estimate]:
-    """The estimates of a column by the names of their rows."""
-    rows = tables[table].rows
-    place = tables[table].columns.index(column)
-    found = {}
-    for label, row in zip(labels([row[:by] for row in rows]), rows, strict=True):
-        value = row[place]
-        if isinstance(value, Estimate):
-            found[label] = value
-    return found
+def _estimates(table: Table, column: str, names: int) -> dict[str, Estimate]:
+    """The estimates of a column by the names of their rows, which are the first columns."""
+    rows = zip(labels([row[:names] for row in table.rows]), table.column(column), strict=True)
+    return {label: value for label, value in rows if isinstance(value, Estimate)}
 
 
 def _ranged(shares: Mapping[str, Estimate], does: str, nothing: str) -> str:
@@ -73,7 +69,7 @@ def _ranged(shares: Mapping[str, Estimate], does: str, nothing: str) -> str:
 
 def _right(tables: Mapping[str, Table], accuracy: Mapping[str, Estimate], by: int) -> str:
     first = _ranged(accuracy, "is right", "No compliant output has a right answer to compare with.")
-    yields = _column(tables, "accuracy", "yield", by)
+    yields = _estimates(tables["accuracy"], "yield", by)
     if not yields or not accuracy:
         return first
     best = max(yields, key=lambda name: yields[name].value)
@@ -116,8 +112,7 @@ def _why(tables: Mapping[str, Table], by: int) -> str:
 
 
 def _sum(table: Table, column: str) -> int:
-    place = table.columns.index(column)
-    return sum(int(str(row[place])) for row in table.rows)
+    return sum(table.counts(column))
 
 
 _UNMARKED = (Method.FALLBACK_BOTTOM_SCAN, Method.EMPTY)
@@ -134,9 +129,8 @@ def _counted(table: Table | None, by: int) -> Counter[str]:
     """How often each label of a breakdown occurs."""
     counted: Counter[str] = Counter()
     if table is not None:
-        place = table.columns.index("count")
-        for row in table.rows:
-            counted[str(row[by])] += int(str(row[place]))
+        for row, count in zip(table.rows, table.counts("count"), strict=True):
+            counted[str(row[by])] += count
     return counted
 
 
@@ -147,8 +141,8 @@ def _listed(ranked: Sequence[tuple[str, int]], all_of: int) -> str:
 
 
 def _judges(tables: Mapping[str, Table]) -> str:
-    valid = _estimates(tables["judges"], "share valid")
-    invented = _estimates(tables["quotes"], "fabricated") if "quotes" in tables else {}
+    valid = _estimates(tables["judges"], "share valid", _JUDGE)
+    invented = _estimates(tables["quotes"], "fabricated", _JUDGE) if "quotes" in tables else {}
     if not valid:
         return "No judgement has arrived yet."
     parts = [f"Valid evaluations: {_lower(_ranged(valid, 'is valid', ''))}"]
@@ -162,12 +156,6 @@ def _judges(tables: Mapping[str, Table]) -> str:
 def _lower(sentence: str) -> str:
     """A sentence that goes on from a colon."""
     return sentence.replace("From ", "from ", 1) if sentence.startswith("From ") else sentence
-
-
-def _estimates(table: Table, column: str) -> dict[str, Estimate]:
-    place = table.columns.index(column)
-    named = zip(labels([row[:3] for row in table.rows]), table.rows, strict=True)
-    return {label: value for label, row in named if isinstance(value := row[place], Estimate)}
 
 
 def as_lines(answers: Iterable[Answer]) -> str:

@@ -19,11 +19,11 @@ from affidavit import charts
 from affidavit.charts import Chart
 from affidavit.comparison import MEASURES
 from affidavit.estimates import Estimate
-from affidavit.metrics import Chance, Mean, Table, Value
 from affidavit.page_samples import PER_FINDING, PER_KIND, JudgeSample, Sample
 from affidavit.page_text import HEAD, brief, visible
 from affidavit.report_headline import Answer
 from affidavit.report_text import told
+from affidavit.table import Chance, Mean, Table, Value
 
 MOST_TABLE_ROWS, MOST_HEADLINE_ROWS, LONGEST_CELL = 300, 60, 200
 FOLDED = (
@@ -189,7 +189,7 @@ def _charts(tables: Mapping[str, Table], by: int, content: Content) -> dict[str,
         found["compliance"] = [charts.outcomes(compliance, accuracy, by)]
     if "deviations" in tables and tables["deviations"].rows:
         found["deviations"] = [charts.deviations(tables["deviations"], by)]
-    if "quotes" in tables and any(sum(charts.counts(tables["quotes"], kind)) for kind in ("exact", "absent")):
+    if "quotes" in tables and any(sum(tables["quotes"].counts(kind)) for kind in ("exact", "absent")):
         found["quotes"] = [charts.quotes(tables["quotes"])]
     if "scores" in tables and tables["scores"].rows:
         found["scores"] = charts.scores(tables["scores"])
@@ -203,8 +203,8 @@ def _planes(compliance: Table, accuracy: Table, by: int, names: Sequence[str]) -
     task = names.index("task") if "task" in names else None
     pairs = zip(
         [row[:by] for row in compliance.rows],
-        charts.cells(compliance, "compliance"),
-        charts.cells(accuracy, "accuracy over compliant"),
+        compliance.column("compliance"),
+        accuracy.column("accuracy over compliant"),
         strict=True,
     )
     by_task: dict[str, list[tuple[tuple[Value, ...], Value, Value]]] = {}
@@ -257,7 +257,7 @@ def shown_table(table: Table, drawn: Sequence[Chart] = ()) -> Shown:
 
 def _without_zeros(table: Table) -> Table:
     """The table without those rare counts that are zero in all of its rows."""
-    gone = [name for name in _RARE if name in table.columns and not any(charts.cells(table, name))]
+    gone = [name for name in _RARE if name in table.columns and not any(table.column(name))]
     kept = [place for place, name in enumerate(table.columns) if name not in gone]
     if not gone or not table.rows:
         return table
@@ -290,9 +290,9 @@ def cell(value: Value, *, names_row: bool = False) -> Cell:
 
 def _headline_rows(tables: Mapping[str, Table], by: int) -> Iterator[tuple[Sequence[Cell], Sequence[Bar | None]]]:
     """Names and bars of each group."""
-    columns, telling = [charts.cells(tables["compliance"], "compliance")], _telling(tables["compliance"], by)
+    columns, telling = [tables["compliance"].column("compliance")], _telling(tables["compliance"], by)
     if "accuracy" in tables:
-        columns += [charts.cells(tables["accuracy"], name) for name in _ANSWERED]
+        columns += [tables["accuracy"].column(name) for name in _ANSWERED]
     for at, row in enumerate(tables["compliance"].rows[:MOST_HEADLINE_ROWS]):
         names = [cell(str(row[place]), names_row=True) for place in telling]
         yield names, [_bar(column[at]) for column in columns]

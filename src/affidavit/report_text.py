@@ -8,7 +8,7 @@ from math import isfinite
 
 from affidavit.contract import Fields
 from affidavit.estimates import Estimate
-from affidavit.metrics import Chance, Mean, Table, Value
+from affidavit.table import Chance, Mean, Table, Value
 from affidavit.terminal import plain
 
 NOT_FROZEN = "not frozen"

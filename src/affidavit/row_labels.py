@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from affidavit.metrics import Value
+from affidavit.table import Value
 
 
 def labels(names: Sequence[Sequence[Value]]) -> list[str]:

@@ -19,7 +19,7 @@ from affidavit.contracts.judge import JudgingMethod
 from affidavit.errors import UsageError
 from affidavit.judge_prompt import judge_template
 from affidavit.judging_directory import read_judging
-from affidavit.metrics import CELL, Table
+from affidavit.metrics import CELL
 from affidavit.outputs import IMPORTED
 from affidavit.page_samples import FindingSamples, Sample, output_samples, raw_of, sampled
 from affidavit.page_text import brief
@@ -32,6 +32,7 @@ from affidavit.study import Study, condition_of, thawed
 from affidavit.study_directory import frozen_items, read_frozen, thawed_examples
 from affidavit.study_files import task_contract
 from affidavit.study_report import Results
+from affidavit.table import Table
 
 PAGE = "report.html"
 CHEAP = 20_000

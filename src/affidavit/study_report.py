@@ -14,13 +14,14 @@ from affidavit.errors import InputError, UsageError
 from affidavit.judge_tables import Judgements, judge_tables, judging_tables
 from affidavit.judging import JudgingPlan
 from affidavit.judging_directory import journal, read_judging
-from affidavit.metrics import CELL, Sheet, Table, all_tables
+from affidavit.metrics import CELL, Sheet, all_tables
 from affidavit.outputs import IMPORTED
 from affidavit.record_columns import without_surrogates
 from affidavit.report_text import NOT_FROZEN, Report
 from affidavit.standing import JudgeStanding, is_judgement
 from affidavit.study import LeftOut, cells, thawed
 from affidavit.study_directory import frozen_items, read_frozen
+from affidavit.table import Table
 
 METADATA = "metadata."
 Watch = Callable[[Mapping[str, Any]], None]
