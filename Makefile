@@ -2,6 +2,7 @@
 # everything that CI runs. Both make their own .venv first. `make check` is the quick part, for every commit.
 
 PYTHON ?= python3
+PAGE ?= demo/report.html
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
@@ -10,12 +11,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start the command hundreds of times: Python may keep what it compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo check test browser lint types bench docs rulings clean
+.PHONY: help demo check test look browser lint types bench docs rulings clean
 
 help:
 	@echo "make demo     run a study on a small model, here, without a server or a key"
 	@echo "make check    lint, types and the quick tests (under a minute)"
 	@echo "make test     everything: what CI runs"
+	@echo "make look     open a page in a browser and check it (PAGE=$(PAGE))"
 	@echo "make bench    the benchmarks, with their bounds"
 	@echo "make docs     write the command reference from the commands' own help"
 	@echo "make rulings  break each ruling in a scratch copy; a test must fail each time"
@@ -30,6 +32,9 @@ check: lint types
 
 test: lint types browser
 	$(BIN)/pytest -q -n 2 --durations=10 -rs
+
+look: $(STAMP) browser
+	AFFIDAVIT_PAGE=$(PAGE) $(BIN)/pytest -q tests/test_report_browser.py
 
 # Pages are tested in a real browser. As root on Debian it is installed; elsewhere those tests say what they lack.
 browser:

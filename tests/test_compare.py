@@ -147,7 +147,10 @@ def test_what_cannot_be_told_is_not_claimed(tmp_path):
     each = [1.0 if n in (5, 6, 7) else 0.0 for n in range(16)]
     least = detectable_mean(clustered_standard_error(each, [1] * 16), 16)
     assert row["p"] == mcnemar(0, 3, pairs=16).p_value == 0.25
-    assert row["in words"] == f"no difference can be told at this n; it would have had to be {least:.1%} or more"
+    assert (
+        row["in words"]
+        == f"no difference can be told at this n; it would have had to be {100 * least:.1f} points or more"
+    )
 
 
 def test_identical_sides_do_not_differ(conditions):
@@ -347,10 +350,9 @@ def test_the_three_forms_say_the_same_and_can_be_written_to_a_file(conditions, t
     page = here("compare", *sides).stdout.decode()
     for measure, row in found.items():
         told = row["difference"]
-        ends = f"[{told['low'] * 100:.1f}, {told['high'] * 100:.1f}]".replace("[", "\\[").replace("]", "\\]")
-        assert (
-            f"| {measure} | {row['items']} | {told['value']:.1%} {ends} n={told['n']} | {row['p']:.3g} |" in page
-        )
+        value, low, high = (f"{100 * told[end]:+.1f}".replace("-", "−") for end in ("value", "low", "high"))
+        difference = f"{value} points \\[{low}, {high}\\] n={told['n']}"
+        assert f"| {measure} | {row['items']} | {difference} | {row['p']:.3g} |" in page
     for form in ("md", "json", "csv"):
         printed = here("compare", *sides, "--format", form)
         placed = affidavit("compare", *sides, "--format", form, "-o", tmp_path / form)

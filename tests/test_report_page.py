@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise, product
 from pathlib import Path
@@ -22,7 +23,7 @@ from affidavit.page_samples import FindingSamples, JudgeSample, Quote, Sample
 from affidavit.page_text import HEAD, Mark, brief, pieces, visible
 from affidavit.record import checked_line
 from affidavit.report_headline import Answer, headline
-from affidavit.report_page import Asked, Content, Prompt, page
+from affidavit.report_page import Asked, Content, Prompt, page, shown_table
 from affidavit.table import Mean, Table
 from command import affidavit
 from fault_server import Asked as Request
@@ -56,6 +57,7 @@ HOSTILE = [shell.replace("{}", text) for text, shell in product(PAYLOADS, SHELLS
 TAME = [f"text {number}" for number in range(len(HOSTILE))]
 ALLOWED = {
     "html": {"lang"}, "head": set(), "meta": {"charset", "http-equiv", "content", "name"}, "title": {"id"}, "style": set(),
+    "link": {"rel", "href"},
     "body": set(), "a": {"class", "href"}, "header": {"class"}, "p": {"class"}, "h1": set(), "h2": {"id", "class"},
     "h3": {"id"}, "h4": set(), "span": {"class"}, "strong": set(), "em": set(), "code": {"class"}, "nav": {"aria-label"},
     "ol": set(), "ul": {"class"}, "li": set(), "main": set(), "section": {"id", "aria-labelledby"}, "dl": {"class"},
@@ -162,7 +164,8 @@ def test_hostile_texts_stay_texts(part):
         name, found = named(element), attributes(element)
         assert found <= ALLOWED.get(name, SHAPES), (name, found)
         assert name in ALLOWED or name in {"rect", "path", "text", "use", "tspan"}, name
-        assert all(value.startswith("#") for key, value in element.attrib.items() if key.endswith("href"))
+        own = ("#", "data:,") if name == "link" else ("#",)
+        assert all(value.startswith(own) for key, value in element.attrib.items() if key.endswith("href"))
         assert not any(name.startswith("on") for name in found)
     shown = Counter("".join(pre.itertext()) for pre in root.iter(f"{HTML}pre"))
     for text in texts:
@@ -225,7 +228,8 @@ def judgement(key: str, code: str, quotes: list[tuple[str, str, Span | None]]) -
     ]
     return {
         "kind": "judgement", "key": key, "judge": "j", "judging_condition": "free", "model": "m", "condition": "A",
-        "item_id": "q", "repeat": 1, "judged_key": "out", "asked": {"method": "cross_judge"}, "raw_output": "{}",
+        "item_id": "q", "repeat": 1, "judged_key": "out", "asked": {"method": "cross_judge"},
+        "raw_output": json.dumps([quote for quote, _, _ in quotes]),
         "findings": [{"code": code, "path": "$", "expected": "this", "found": "that"}], "evidence": evidence,
     }  # fmt: skip
 
@@ -242,6 +246,29 @@ def test_quotes_are_marked_where_they_were_found_and_absent_ones_named():
     assert [(quote.kind, quote.text[0].text) for quote in shown[0].quotes] == [
         ("exact", "the ladder"), ("absent", "a chainsaw")
     ]  # fmt: skip
+    written = [('["the ladder", "', ""), ("a chainsaw", "absent"), ('"]', "")]
+    assert [tuple(piece) for piece in shown[0].text] == written
+
+
+@pytest.mark.parametrize("quote", ["“Grüße” \\ \n", "\ud800", 'a"b', "\u202e"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_an_absent_quote_is_marked_as_the_judge_spelt_it(quote, ascii_only):
+    samples = FindingSamples()
+    record = judgement("k", "quote_not_found", [(quote, "absent", None)])
+    samples.add({**record, "raw_output": f"so: {json.dumps(quote, ensure_ascii=ascii_only)}."})
+    (shown,) = samples.shown({})
+    assert [piece.kind for piece in shown.text] == ["", "absent", ""]
+
+
+def test_a_name_that_all_rows_share_is_said_once():
+    rows = (("quiz", "m", "firm", "free", 3), ("quiz", "m", "kind", "free", 4))
+    table = Table("flips", "?", ("task", "model", "condition", "control", "count"), rows, "all")
+    shown = shown_table(table, ("task", "model", "condition", "control"))
+    assert shown.same == "task quiz, model m, control free"
+    assert shown.heads == [("condition", False), ("count", True)]
+    assert [[each.main for each in row] for row in shown.rows] == [["firm", "3"], ["kind", "4"]]
+    alone = shown_table(replace(table, rows=rows[:1]), ("task", "model", "condition", "control"))
+    assert (alone.same, len(alone.heads)) == ("", 5)
 
 
 # --- whole studies ---

@@ -15,8 +15,10 @@ from matplotlib.patches import Rectangle
 from affidavit.chart_svg import INK, as_svg, drawing, plot, sheet
 from affidavit.estimates import Estimate
 from affidavit.page_text import brief
+from affidavit.power import LEVEL
+from affidavit.report_text import signed
 from affidavit.row_labels import labels
-from affidavit.table import Chance, Mean, Table, Value
+from affidavit.table import Chance, Mean, Points, Table, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -266,17 +268,7 @@ def quotes(table: Table) -> Chart:
 
 def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart | None:
     """Differences against the control by measure, with their intervals; `tables` by what is compared."""
-    rows: dict[tuple[str, ...], dict[str, tuple[Estimate, bool]]] = {}
-    for what, table in tables.items():
-        place = table.columns.index("measure")
-        for row in table.rows:
-            cell = dict(zip(table.columns, row, strict=True))
-            difference, chance = cell["difference"], cell["p, Holm"]
-            if isinstance(difference, Estimate) and isinstance(chance, Chance):
-                rows.setdefault((*map(str, row[:place]), what), {})[str(cell["measure"])] = (
-                    difference,
-                    chance.value <= 0.05,
-                )
+    rows = _by_measure(tables)
     if not rows:
         return None
     shown = list(rows)[:MOST_ROWS]
@@ -293,7 +285,7 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
             found = [rows[name].get(measure) for name in shown]
             _forest(figure, measure, (left + panel * column + 12, panel - 30, height), (most, found))
         told = "; ".join(
-            f"{name}, {measure}: {found[0].value * 100:+.1f} points"
+            f"{name}, {measure}: {signed(found[0].value * 100)} points"
             for name, row in zip(names, shown, strict=True)
             for measure, found in rows[row].items()
         )
@@ -302,11 +294,28 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
     return Chart("differences", title, svg, _left_out(len(shown), len(rows)))
 
 
+_Told = tuple[Estimate, bool]
+"""A difference, and whether it can be told apart from zero."""
+
+
+def _by_measure(tables: Mapping[str, Table]) -> dict[tuple[str, ...], dict[str, _Told]]:
+    """The differences of every measure, by the names of the cell and what is compared."""
+    rows: dict[tuple[str, ...], dict[str, _Told]] = {}
+    for what, table in tables.items():
+        place = table.columns.index("measure")
+        chances = zip(table.rows, table.column("difference"), table.column("p, Holm"), strict=True)
+        for row, difference, chance in chances:
+            if isinstance(difference, Points) and isinstance(chance, Chance):
+                told = (difference.estimate, chance.value <= LEVEL)
+                rows.setdefault((*map(str, row[:place]), what), {})[str(row[place])] = told
+    return rows
+
+
 def _forest(
     figure: "Figure",
     measure: str,
     place: tuple[float, float, int],
-    points: tuple[float, Sequence[tuple[Estimate, bool] | None]],
+    points: tuple[float, Sequence[_Told | None]],
 ) -> None:
     (left, width, height), (most, found) = place, points
     axes = plot(figure, left, 34, width, height - 64)
@@ -314,7 +323,7 @@ def _forest(
     axes.set_title(measure.partition(" over ")[0], fontsize=12, loc="left")
     axes.spines["left"].set_visible(False)
     ticks = (-most, 0, most)
-    axes.set_xticks(ticks, [f"{tick * 100:+.0f}" if tick else "0" for tick in ticks])
+    axes.set_xticks(ticks, [signed(tick * 100).partition(".")[0] for tick in ticks])
     axes.axvline(0, color=INK, linewidth=0.8, alpha=0.6)
     for sure in (True, False):
         rows = [(at, each[0]) for at, each in enumerate(found) if each is not None and each[1] is sure]
@@ -327,14 +336,14 @@ def _forest(
             )  # fmt: skip
         for at, value in rows:
             aligned = "left" if value.value <= 0 else "right"
-            axes.text(value.value, at + 0.3, f"{value.value * 100:+.1f}", ha=aligned, va="center", fontsize=10)
+            axes.text(value.value, at + 0.3, signed(value.value * 100), ha=aligned, va="center", fontsize=10)
 
 
 # --- scores ---
 
 
 def scores(table: Table) -> list[Chart]:
-    """A heat map of mean scores for each judge: targets and variants down, dimensions across."""
+    """A heat map of mean scores for each judge: targets and variants down, dimensions across, all of one scale."""
     by_judge: dict[tuple[str, ...], list[tuple[Value, ...]]] = {}
     for row in table.rows:
         if row[5] != "overall_score":
@@ -342,20 +351,21 @@ def scores(table: Table) -> list[Chart]:
     named = dict(zip(by_judge, labels(list(by_judge)), strict=True))
     pairs = list(dict.fromkeys((row[3], row[4]) for row in table.rows))
     whose = dict(zip(pairs, labels(pairs), strict=True))
+    given = [row[6].estimate.value for rows in by_judge.values() for row in rows if isinstance(row[6], Mean)]
+    most = max(given, default=0.0) or 1.0
     return [
-        _heat(f"scores-{number}", named[judge], rows, whose)
+        _heat(f"scores-{number}", named[judge], rows, whose, most)
         for number, (judge, rows) in enumerate(list(by_judge.items())[:MOST_PANELS], 1)
     ]
 
 
 def _heat(
-    name: str, judge: str, rows: Sequence[tuple[Value, ...]], whose: Mapping[tuple[Value, Value], str]
+    name: str, judge: str, rows: Sequence[tuple[Value, ...]], whose: Mapping[tuple[Value, Value], str], most: float
 ) -> Chart:
     means = {(row[3], row[4], row[5]): row[6].estimate for row in rows if isinstance(row[6], Mean)}
     down = list(dict.fromkeys((row[3], row[4]) for row in rows))
     across = list(dict.fromkeys(str(row[5]) for row in rows))
     shown, names = down[:MOST_ROWS], [whose[pair] for pair in down]
-    most = max((each.value for each in means.values()), default=1.0) or 1.0
     left, top = _label_width(names), 40
     wide, height = min(130.0, (WIDTH - left) / max(1, len(across))), top + 30 * len(shown) + 6
     with drawing():

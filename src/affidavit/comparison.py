@@ -22,13 +22,12 @@ from affidavit.paired_tests import (
     mcnemar,
     sign_flip_test,
 )
-from affidavit.power import detectable_mean
+from affidavit.power import LEVEL, detectable_mean
 from affidavit.record import Kind
-from affidavit.table import Chance, Table, Value
+from affidavit.table import Chance, Points, Table, Value
 
 MEASURES = ("compliance", "accuracy over compliant", "yield")
 MOST_MOVED = 50
-LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def compared(first: Side, second: Side, *, seed: int = 0) -> Table:
     for (names, measure, difference, test, least), by_holm, by_bh in zip(rows, *adjusted, strict=True):
         chances = (Chance(test.p_value), Chance(float(by_holm)), Chance(float(by_bh)))
         words = _verdict(difference, float(by_holm), least)
-        told.append((*names, measure, difference.n, difference, *chances, words))
+        told.append((*names, measure, difference.n, Points(difference), *chances, words))
     columns = (*shared, "measure", "items", "difference", "p", "p, Holm", "p, Benjamini–Hochberg", "in words")
     question = f"What is different in {second.name}, against {first.name}?"
     tests = ", ".join(sorted({row[3].method.split(",")[0] for row in rows}))
@@ -171,7 +170,7 @@ def _detectable(each: "pl.Series | object") -> str:
     if error <= 0:
         return ""
     least = detectable_mean(error, len(differences))
-    return "; none could have been" if least > 1 else f"; it would have had to be {least:.1%} or more"
+    return "; none could have been" if least > 1 else f"; it would have had to be {least * 100:.1f} points or more"
 
 
 def _verdict(difference: Estimate, p_value: float, detectable: str) -> str:

@@ -23,7 +23,7 @@ from affidavit.page_text import Mark, Piece, brief, pieces
 from affidavit.record import Kind
 
 PER_KIND, PER_FINDING, MOST_KINDS = 3, 2, 40
-ANSWER, LENIENT, QUOTE = "answer", "lenient", "quote"
+ANSWER, LENIENT, QUOTE, ABSENT = "answer", "lenient", "quote", "absent"
 _SHOWN = ("task", "item_id", "model", "condition", "sample", "contract", "key")
 _CLOSED = {code.value: flag.value for flag, codes in CODES_BY_FLAG.items() for code in codes}
 
@@ -211,10 +211,21 @@ def _evaluation(code: str, of_kind: int, record: Mapping[str, Any], judged: str)
         of_kind,
         [tuple(brief(str(each[part]), 300) for part in ("path", "expected", "found")) for each in found[:4]],  # type: ignore[misc]
         {**{name.replace("_", " "): str(record[name]) for name in names}, **asked},
-        pieces(record["raw_output"]),
+        pieces(record["raw_output"], _invented(record["raw_output"], evidence)),
         pieces(judged, marks),
         list(_quotes(evidence)),
     )
+
+
+def _invented(raw: str, evidence: Iterable[Mapping[str, Any]]) -> Iterator[Mark]:
+    """Where a judge wrote down the quotes that are nowhere in what it judged."""
+    for each in evidence:
+        if each["kind"] != EvidenceKind.ABSENT:
+            continue
+        for spelt in (json.dumps(each["quote"], ensure_ascii=ascii_only) for ascii_only in (False, True)):
+            if (start := raw.find(spelt)) >= 0:
+                yield Mark(start + 1, start + len(spelt) - 1, ABSENT)
+                break
 
 
 def _quotes(evidence: Iterable[Mapping[str, Any]]) -> Iterator[Quote]:

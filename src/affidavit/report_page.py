@@ -5,11 +5,10 @@ no style but its own, should an escape ever be missing. What is limited is said 
 """
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
-from math import isfinite
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -22,16 +21,18 @@ from affidavit.estimates import Estimate
 from affidavit.page_samples import PER_FINDING, PER_KIND, JudgeSample, Sample
 from affidavit.page_text import HEAD, brief, visible
 from affidavit.report_headline import Answer
-from affidavit.report_text import told
-from affidavit.table import Chance, Mean, Table, Value
+from affidavit.report_text import parts_of, told
+from affidavit.table import Chance, Table, Value, estimate_of
 
 MOST_TABLE_ROWS, MOST_HEADLINE_ROWS, LONGEST_CELL = 300, 60, 200
 FOLDED = (
-    "deviations", "repeated samples", "majorities", "letters", "other readings", "flips", "expressions",
+    "deviations", "repeated samples", "majorities", "letters", "other readings", "expressions",
     "scores", "score differences", "differences",
 )  # fmt: skip
-"""Tables that are folded up when they are long, as the charts beside them or other tables say the same."""
+"""Tables that are folded up when they are long: a chart shows them, or they are for a second look."""
 JUDGING = ("judges", "flags", "quotes", "scores", "score differences")
+NAMES = ("control", "judge", "judging condition", "method")
+"""Columns that name rows, beside those that records are grouped by."""
 
 _ANSWERED = ("accuracy over compliant", "yield")
 
@@ -118,6 +119,8 @@ class Shown:
     """Its columns, and whether they hold numbers."""
     rows: Sequence[Sequence[Cell]]
     left_out: int
+    same: str = ""
+    """What is said once, as it is the same in every row."""
     charts: Sequence[Chart] = ()
 
     @property
@@ -131,25 +134,26 @@ def page(content: Content) -> str:
     environment = _environment()
     style = environment.get_template("page.css").render()
     tables = {table.name: table for table in content.tables}
-    by = len(content.by)
+    by, names = len(content.by), (*content.by, *NAMES)
     drawn = _charts(tables, by, content)
-    shown = [shown_table(table, drawn.get(table.name, ())) for table in content.tables]
+    shown = [shown_table(table, names, drawn.get(table.name, ())) for table in content.tables]
     differences = [
-        shown_table(table, drawn["differences"] if number == 0 else ())
+        shown_table(table, names, drawn["differences"] if number == 0 else ())
         for number, table in enumerate(_together(content.comparisons))
     ]
+    same = _same(tables["compliance"], content.by)
     return environment.get_template("page.html").render(
         content=content,
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
         planes=drawn.get("headline", ()),
-        headline=list(_headline_rows(tables, by)),
+        headline=list(_headline_rows(tables, [name for name in content.by if name not in same])),
         headline_heads=[
-            *(content.by[place] for place in _telling(tables["compliance"], by)),
+            *(name for name in content.by if name not in same),
             "compliance",
             *(_ANSWERED if "accuracy" in tables else ()),
         ],
-        constant=_constant(tables["compliance"], content.by),
+        headline_same=_listed(same),
         headline_left_out=max(0, len(tables["compliance"].rows) - MOST_HEADLINE_ROWS),
         outputs=[each for each in shown if each.table.name not in JUDGING],
         judging=[each for each in shown if each.table.name in JUDGING],
@@ -236,9 +240,11 @@ def _together(comparisons: Mapping[str, Table]) -> list[Table]:
 # --- tables ---
 
 
-def shown_table(table: Table, drawn: Sequence[Chart] = ()) -> Shown:
-    """A table for the templates, as many of its rows as a page can bear."""
+def shown_table(table: Table, names_of_rows: Sequence[str] = (), drawn: Sequence[Chart] = ()) -> Shown:
+    """A table for the templates, as many of its rows as a page can bear; a name of all rows is said once."""
     table = _without_zeros(table) if table.name == "compliance" else table
+    same = _same(table, names_of_rows)
+    table = _without(table, same)
     numeric = [
         bool(table.rows) and all(not isinstance(row[place], str) for row in table.rows)
         for place in range(len(table.columns))
@@ -252,19 +258,34 @@ def shown_table(table: Table, drawn: Sequence[Chart] = ()) -> Shown:
     ]
     anchor = "".join(each if each.isalnum() else "-" for each in table.name if each.isascii())
     heads = list(zip(table.columns, numeric, strict=True))
-    return Shown(f"table-{anchor}", table, heads, rows, len(table.rows) - len(rows), drawn)
+    return Shown(f"table-{anchor}", table, heads, rows, len(table.rows) - len(rows), _listed(same), drawn)
+
+
+def _same(table: Table, names: Sequence[str]) -> dict[str, str]:
+    """Those of the names that have one value in all of several rows, with it."""
+    if len(table.rows) < 2:
+        return {}
+    values = {name: {str(value) for value in table.column(name)} for name in names if name in table.columns}
+    return {name: found.pop() for name, found in values.items() if len(found) == 1}
+
+
+def _listed(same: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {brief(value, 60)}" for name, value in same.items())
+
+
+def _without(table: Table, columns: Collection[str]) -> Table:
+    kept = [place for place, name in enumerate(table.columns) if name not in columns]
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
 
 
 def _without_zeros(table: Table) -> Table:
     """The table without those rare counts that are zero in all of its rows."""
     gone = [name for name in _RARE if name in table.columns and not any(table.column(name))]
-    kept = [place for place, name in enumerate(table.columns) if name not in gone]
     if not gone or not table.rows:
         return table
     note = f"Left out here, as they are zero in every row: {', '.join(gone)}."
-    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
-    columns = tuple(table.columns[place] for place in kept)
-    return replace(table, columns=columns, rows=rows, notes=(*table.notes, note))
+    return _without(replace(table, notes=(*table.notes, note)), gone)
 
 
 _RARE = ("unread", "failed", "pending", "truncated")
@@ -279,35 +300,24 @@ def cell(value: Value, *, names_row: bool = False) -> Cell:
     """
     if isinstance(value, str):
         return Cell(brief(value, LONGEST_CELL), name=names_row)
-    estimate = value.estimate if isinstance(value, Mean) else value
-    if not isinstance(estimate, Estimate):
+    estimate = estimate_of(value)
+    if estimate is None:
         return Cell(told(value), numeric=True)
-    parts = told(value).split(" n=")[0].split(" ", 1)
-    interval = parts[1] if isfinite(estimate.low) and len(parts) > 1 else ""
-    size = f"n={estimate.n:,}" if isfinite(estimate.low) else f"n={estimate.n:,}, no interval"
-    return Cell(parts[0], interval, size, numeric=True)
+    main, interval, size = parts_of(value, estimate)
+    return Cell(main, interval, size if interval else f"{size}, no interval", numeric=True)
 
 
-def _headline_rows(tables: Mapping[str, Table], by: int) -> Iterator[tuple[Sequence[Cell], Sequence[Bar | None]]]:
-    """Names and bars of each group."""
-    columns, telling = [tables["compliance"].column("compliance")], _telling(tables["compliance"], by)
+def _headline_rows(
+    tables: Mapping[str, Table], telling: Sequence[str]
+) -> Iterator[tuple[Sequence[Cell], Sequence[Bar | None]]]:
+    """The names that tell groups apart, and the bars of each."""
+    compliance = tables["compliance"]
+    columns, named = [compliance.column("compliance")], [compliance.column(name) for name in telling]
     if "accuracy" in tables:
         columns += [tables["accuracy"].column(name) for name in _ANSWERED]
-    for at, row in enumerate(tables["compliance"].rows[:MOST_HEADLINE_ROWS]):
-        names = [cell(str(row[place]), names_row=True) for place in telling]
+    for at in range(min(len(compliance.rows), MOST_HEADLINE_ROWS)):
+        names = [cell(str(column[at]), names_row=True) for column in named]
         yield names, [_bar(column[at]) for column in columns]
-
-
-def _telling(table: Table, by: int) -> list[int]:
-    """The places of the names that tell rows apart; all where none does."""
-    return [at for at in range(by) if len({row[at] for row in table.rows}) > 1] or list(range(by))
-
-
-def _constant(table: Table, by: Sequence[str]) -> str:
-    """The names that the headline leaves out, as they are the same throughout."""
-    telling = _telling(table, len(by))
-    rest = [at for at in range(len(by)) if at not in telling] if table.rows else []
-    return ", ".join(f"{by[at]} {brief(str(table.rows[0][at]), 60)}" for at in rest)
 
 
 def _bar(value: Value) -> Bar | None:
@@ -322,10 +332,9 @@ def _methods(tables: Sequence[Table]) -> set[str]:
     for table in tables:
         for row in table.rows:
             for value in row:
-                each = value.estimate if isinstance(value, Mean) else value
-                if isinstance(each, Estimate):
-                    found.add(each.method)
-                elif isinstance(each, Chance):
+                if (estimate := estimate_of(value)) is not None:
+                    found.add(estimate.method)
+                elif isinstance(value, Chance):
                     found.add(table.foot.partition("tests: ")[2].partition(";")[0] or "p-values")
     return found
 

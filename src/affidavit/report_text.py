@@ -8,7 +8,7 @@ from math import isfinite
 
 from affidavit.contract import Fields
 from affidavit.estimates import Estimate
-from affidavit.table import Chance, Mean, Table, Value
+from affidavit.table import Chance, Mean, Points, Table, Value, estimate_of
 from affidavit.terminal import plain
 
 NOT_FROZEN = "not frozen"
@@ -44,14 +44,15 @@ def as_json(report: Report) -> Fields:
 
 def json_value(value: Value) -> object:
     """A value of a table as JSON; the ends of an interval that has none are null."""
-    if isinstance(value, Mean):
-        return json_value(value.estimate)
-    if isinstance(value, Chance):
-        return value.value
-    if isinstance(value, Estimate):
-        low, high = (each if isfinite(each) else None for each in (value.low, value.high))
-        return {"value": value.value, "low": low, "high": high, "n": value.n, "method": value.method}
-    return value
+    if (estimate := estimate_of(value)) is not None:
+        low, high = _ends(estimate)
+        return {"value": estimate.value, "low": low, "high": high, "n": estimate.n, "method": estimate.method}
+    return value.value if isinstance(value, Chance) else value
+
+
+def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
+    low, high = (each if isfinite(each) else None for each in (estimate.low, estimate.high))
+    return low, high
 
 
 # --- Markdown ---
@@ -91,25 +92,47 @@ def told(value: Value) -> str:
     >>> told(wilson(22, 30)), told(None), told(1200), told(0.25)
     ('73.3% [55.6, 85.8] n=30', '–', '1,200', '25.0%')
     """
+    if (estimate := estimate_of(value)) is not None:
+        parts = parts_of(value, estimate)
+        return " ".join(part for part in parts if part) + ("" if parts[1] else f", {estimate.method}")
     if value is None:
         return "–"
-    if isinstance(value, Mean):
-        return _told_mean(value.estimate)
     if isinstance(value, Chance):
         return f"{value.value:.3g}"
-    if isinstance(value, Estimate):
-        if not isfinite(value.low):
-            return f"{value.value:.1%} n={value.n:,}, {value.method}"
-        return f"{value.value:.1%} [{value.low * 100:.1f}, {value.high * 100:.1f}] n={value.n:,}"
     if isinstance(value, float):
         return f"{value:.1%}"
-    return f"{value:,}" if isinstance(value, int) else value
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _told_mean(mean: Estimate) -> str:
-    if not isfinite(mean.low):
-        return f"{mean.value:.2f} n={mean.n:,}, {mean.method}"
-    return f"{mean.value:.2f} [{mean.low:.2f}, {mean.high:.2f}] n={mean.n:,}"
+def parts_of(value: Value, estimate: Estimate) -> tuple[str, str, str]:
+    """The figure of an estimate, its interval, empty where it has none, and its n.
+
+    >>> difference = Estimate(-0.051, -0.127, 0.025, 40, "")
+    >>> parts_of(Points(difference), difference)
+    ('−5.1 points', '[−12.7, +2.5]', 'n=40')
+    """
+    three = (estimate.value, estimate.low, estimate.high)
+    if isinstance(value, Mean):
+        figures = [f"{each:.2f}" for each in three]
+        main = figures[0]
+    elif isinstance(value, Points):
+        figures = [signed(each * 100) for each in three]
+        main = f"{figures[0]} points"
+    else:
+        figures = [f"{each * 100:.1f}" for each in three]
+        main = f"{figures[0]}%"
+    interval = f"[{figures[1]}, {figures[2]}]" if isfinite(estimate.low) else ""
+    return main, interval, f"n={estimate.n:,}"
+
+
+def signed(points: float) -> str:
+    """A difference with its sign, a true minus; none for nothing.
+
+    >>> signed(2.5), signed(-0.04), signed(-12.74)
+    ('+2.5', '0.0', '−12.7')
+    """
+    told = f"{points:+.1f}"
+    return told[1:] if told[1:] == "0.0" else told.replace("-", "−")
 
 
 # --- CSV ---
@@ -143,10 +166,8 @@ class _Lines:
 
 
 def _cells(table: str, number: int, column: str, value: Value) -> Iterable[object]:
-    value = value.estimate if isinstance(value, Mean) else value
-    if isinstance(value, Estimate):
-        low, high = (each if isfinite(each) else None for each in (value.low, value.high))
-        rest: tuple[object, ...] = (value.value, low, high, value.n, value.method)
+    if (estimate := estimate_of(value)) is not None:
+        rest: tuple[object, ...] = (estimate.value, *_ends(estimate), estimate.n, estimate.method)
     else:
         number_or_text = value.value if isinstance(value, Chance) else value
         rest = (safe(number_or_text) if isinstance(number_or_text, str) else number_or_text, *[None] * 4)

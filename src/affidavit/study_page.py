@@ -316,6 +316,7 @@ def _digests(results: Results) -> Iterator[tuple[str, str]]:
 def _commands(results: Results) -> Iterator[tuple[str, str]]:
     name = results.directory.resolve().name
     yield "Check every byte, and read every output again", shlex.join(["affidavit", "verify", name])
+    yield "Find the record of a sample by its key", f"grep -h KEY {shlex.quote(name)}/records/*.jsonl"
     yield "Make this page again", shlex.join(["affidavit", "report", name])
     yield (
         "Every table in full, for people and for programs",

@@ -18,13 +18,27 @@ class Mean:
 
 
 @dataclass(frozen=True)
+class Points:
+    """A difference of two shares: shown in percentage points, with its sign."""
+
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
 class Chance:
     """A p-value."""
 
     value: float
 
 
-Value = str | int | float | Estimate | Mean | Chance | None
+Value = str | int | float | Estimate | Mean | Points | Chance | None
+
+
+def estimate_of(value: Value) -> Estimate | None:
+    """The estimate that a value is, whichever way it is shown; None for what is none."""
+    if isinstance(value, Mean | Points):
+        return value.estimate
+    return value if isinstance(value, Estimate) else None
 
 
 @dataclass(frozen=True)
