@@ -74,6 +74,7 @@ LINE = (
     "charts",
     "report_headline",
     "page_samples",
+    "page_content",
     "report_page",
     "run_report",
     "judge_tables",
@@ -255,7 +256,7 @@ def test_files_and_functions_fit_a_reader(path):
 
 
 def test_only_commands_and_heavy_libraries_are_imported_late():
-    """Imports hidden in functions: the command line's, and whatever brings Polars where few need it."""
+    """Imports hidden in functions: the command line's, and whatever brings a large library where few need it."""
     late = set()
     for name, tree in TREES.items():
         for node in ast.walk(tree):
@@ -281,11 +282,13 @@ def test_only_commands_and_heavy_libraries_are_imported_late():
         "hub_items",
         "weights",
         "models.llama_server",
+        "study_page",
     }
     assert {module for name, module in late if name == "engines.local"} == {"affidavit.choice_lines"}
     for few_need_it in ("contracts.pattern", "item_formats"):
         assert {module for name, module in late if name == few_need_it} == {"polars"}
     assert {module for name, module in late if name == "hub_items"} == {"datasets"}
+    assert {module for name, module in late if name == "study_page"} == {"affidavit.report_page"}
 
 
 def test_every_ruling_that_is_cited_is_written_down():

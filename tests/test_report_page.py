@@ -19,11 +19,12 @@ from hypothesis import strategies as st
 from affidavit import charts, study_page
 from affidavit.contract import Span
 from affidavit.estimates import wilson
+from affidavit.page_content import Asked, Content, Prompt
 from affidavit.page_samples import FindingSamples, JudgeSample, Quote, Sample
 from affidavit.page_text import HEAD, Mark, brief, pieces, visible
 from affidavit.record import checked_line
 from affidavit.report_headline import Answer, headline
-from affidavit.report_page import Asked, Content, Prompt, page, shown_table
+from affidavit.report_page import page, shown_table
 from affidavit.table import Mean, Table
 from command import affidavit
 from fault_server import Asked as Request

@@ -6,7 +6,7 @@ no style but its own, should an escape ever be missing. What is limited is said 
 
 from base64 import b64encode
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from typing import NamedTuple
@@ -18,9 +18,9 @@ from affidavit import charts
 from affidavit.charts import Chart
 from affidavit.comparison import MEASURES
 from affidavit.estimates import Estimate
+from affidavit.page_content import Content
 from affidavit.page_samples import PER_FINDING, PER_KIND, JudgeSample, Sample
 from affidavit.page_text import HEAD, brief, visible
-from affidavit.report_headline import Answer
 from affidavit.report_text import parts_of, told
 from affidavit.table import Chance, Table, Value, estimate_of
 
@@ -35,50 +35,6 @@ NAMES = ("control", "judge", "judging condition", "method")
 """Columns that name rows, beside those that records are grouped by."""
 
 _ANSWERED = ("accuracy over compliant", "yield")
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """The words of one condition of a task, with their placeholders."""
-
-    task: str
-    condition: str
-    turns: Sequence[tuple[str, str]]
-    """Who speaks, and what."""
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What was asked of whom, and how."""
-
-    summary: str
-    tables: Sequence[Table]
-    prompts: Sequence[Prompt]
-    note: str = ""
-
-
-@dataclass(frozen=True)
-class Content:
-    """Everything that is on the page."""
-
-    name: str
-    sealed: bool
-    root_sha256: str | None
-    by: Sequence[str]
-    asked: Asked
-    answers: Sequence[Answer]
-    tables: Sequence[Table]
-    comparisons: Mapping[str, Table] = field(default_factory=dict)
-    """Differences from the control, by condition and control."""
-    samples: Sequence[Sample] = ()
-    kinds: int = 0
-    """Of failing outputs there are in all."""
-    findings: Sequence[JudgeSample] = ()
-    notes: Sequence[str] = ()
-    digests: Sequence[tuple[str, str]] = ()
-    commands: Sequence[tuple[str, str]] = ()
-    """What each is for, and what to type."""
 
 
 # --- what the templates are given ---

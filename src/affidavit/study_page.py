@@ -5,7 +5,7 @@ A reader opens it first and can do without it: everything on it is made from the
 
 import logging
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,12 +21,12 @@ from affidavit.judge_prompt import judge_template
 from affidavit.judging_directory import read_judging
 from affidavit.metrics import CELL
 from affidavit.outputs import IMPORTED
+from affidavit.page_content import Asked, Content, Prompt
 from affidavit.page_samples import FindingSamples, Sample, output_samples, raw_of, sampled
 from affidavit.page_text import brief
 from affidavit.prompt import template
 from affidavit.record import digest
 from affidavit.report_headline import Answer, headline
-from affidavit.report_page import Asked, Content, Prompt, page
 from affidavit.storage import new_file
 from affidavit.study import Study, condition_of, thawed
 from affidavit.study_directory import frozen_items, read_frozen, thawed_examples
@@ -53,13 +53,22 @@ def write_page(
     directory: Path, *, by: Sequence[str] = CELL, include_self: bool = False, out: Path | None = None
 ) -> Page:
     """Write the page of a study; it is there whole, or not at all."""
-    # The plotting library looks for fonts when it is first used, and would tell of it.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    gathered = content(directory, by=by, include_self=include_self)
+    with ThreadPoolExecutor(1) as aside:
+        page = aside.submit(_page_maker)
+        gathered = content(directory, by=by, include_self=include_self)
     path = directory / PAGE if out is None else out
     with new_file(path) as stream:
-        stream.write(page(gathered).encode("utf-8", "backslashreplace"))
+        stream.write(page.result()(gathered).encode("utf-8", "backslashreplace"))
     return Page(path, gathered.answers)
+
+
+def _page_maker() -> Callable[[Content], str]:
+    """What makes pages; the plotting library takes half a second to load, which hides behind the counting."""
+    # It looks for fonts when it is first used, and would tell of it.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    from affidavit.report_page import page  # noqa: PLC0415
+
+    return page
 
 
 def is_cheap(directory: Path) -> bool:
