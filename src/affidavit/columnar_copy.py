@@ -8,11 +8,13 @@ copy is of, and what its own digest is: a copy that does not fit is not used.
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affidavit.archive import Seal, file_sha256, read_seal, segments
+from affidavit.contract import Fields
 from affidavit.judging_directory import journal
 from affidavit.record import Kind, checked_line, decode
 from affidavit.storage import Disk, new_path, told
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 COPY, ABOUT = "records.parquet", "records.parquet.json"
 WORTH_A_COPY = 20_000
 """Records; fewer are read from the journal within a second."""
-_AT_ONCE = 20_000
+_AT_ONCE, _ROW_GROUP = 4_000, 20_000
+"""Records that are Python objects at the same time; rows that are read together later."""
 
 
 def keep_copy(directory: Path, seal: Seal) -> None:
@@ -41,9 +44,9 @@ def records_frame(directory: Path) -> "pl.LazyFrame":
 
     if _fits(directory):
         return pl.scan_parquet(directory / COPY)
-    frames = list(_frames(directory))
-    frame: pl.LazyFrame = pl.concat(frames).lazy()
-    return frame
+    read = _Journal(directory)
+    frames = list(read.frames())
+    return read.standing(pl.concat(frames).lazy())
 
 
 def _fits(directory: Path) -> bool:
@@ -59,26 +62,41 @@ def _fits(directory: Path) -> bool:
     return said["sha256"] == file_sha256(directory / COPY)
 
 
-def _frames(directory: Path) -> "Iterator[pl.DataFrame]":
-    """The records in batches, failures that were answered later left out; at least one batch, if an empty one."""
-    from affidavit.record_columns import frame_of, row_of  # noqa: PLC0415 - it brings Polars
+@dataclass
+class _Journal:
+    """The records of a directory as frames, read once."""
 
-    answered, failed = set[str](), dict[str, int]()
-    for number, record in enumerate(journal(directory)):
-        key = str(record["key"])
-        if record["kind"] == Kind.FAILURE:
-            failed[key] = number
-        elif failed.pop(key, None) is not None:
-            answered.add(key)
-    last = set(failed.values())
-    rows = (
-        row_of(record)
-        for number, record in enumerate(journal(directory))
-        if record["kind"] != Kind.FAILURE or number in last
-    )
-    yield frame_of(islice(rows, _AT_ONCE))
-    while batch := list(islice(rows, _AT_ONCE)):
-        yield frame_of(batch)
+    directory: Path
+    _superseded: set[int] = field(default_factory=set)
+    """The places of failures after which their question was answered, or failed again."""
+
+    def frames(self) -> "Iterator[pl.DataFrame]":
+        """All records in batches; at least one batch, if an empty one."""
+        from affidavit.record_columns import frame_of, row_of  # noqa: PLC0415 - it brings Polars
+
+        rows = map(row_of, self._watched())
+        yield frame_of(islice(rows, _AT_ONCE))
+        while batch := list(islice(rows, _AT_ONCE)):
+            yield frame_of(batch)
+
+    def _watched(self) -> Iterator[Fields]:
+        failed: dict[str, int] = {}
+        for place, record in enumerate(journal(self.directory)):
+            key = str(record["key"])
+            if (before := failed.pop(key, None)) is not None:
+                self._superseded.add(before)
+            if record["kind"] == Kind.FAILURE:
+                failed[key] = place
+            yield record
+
+    def standing(self, frame: "pl.LazyFrame") -> "pl.LazyFrame":
+        """What stands of the frames, once all of them are read and together: one row for each key."""
+        import polars as pl  # noqa: PLC0415 - heavy, and a run does without
+
+        if not self._superseded:
+            return frame
+        gone = pl.Series(sorted(self._superseded), dtype=pl.UInt32)
+        return frame.with_row_index("place").filter(~pl.col("place").is_in(gone.implode())).drop("place")
 
 
 def make_copy(directory: Path) -> None:
@@ -88,14 +106,15 @@ def make_copy(directory: Path) -> None:
     seal = read_seal(directory)
     if seal is None:
         return
-    parts = directory / f".{COPY}.parts"
+    parts, read = directory / f".{COPY}.parts", _Journal(directory)
     with told(str(directory / COPY)):
         parts.mkdir(exist_ok=True)
         try:
-            for number, frame in enumerate(_frames(directory)):
+            for number, frame in enumerate(read.frames()):
                 frame.write_ipc(parts / f"{number:06}.arrow", compression="lz4")
             with new_path(directory / COPY) as partial:
-                pl.scan_ipc(parts / "*.arrow").sink_parquet(partial, compression="zstd", row_group_size=_AT_ONCE)
+                standing = read.standing(pl.scan_ipc(parts / "*.arrow"))
+                standing.sink_parquet(partial, compression="zstd", row_group_size=_ROW_GROUP)
         finally:
             for part in parts.glob("*.arrow"):
                 part.unlink()
