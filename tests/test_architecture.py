@@ -47,6 +47,7 @@ LINE = (
     "hub_items",
     "dataset",
     "model",
+    "json_bytes",
     "chat_response",
     "prompt",
     "record",

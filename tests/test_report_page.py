@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit import charts, study_page
+from affidavit import charts, report_page, study_page
 from affidavit.contract import Span
 from affidavit.estimates import wilson
 from affidavit.page_content import Asked, Content, Prompt
@@ -25,6 +25,7 @@ from affidavit.page_text import HEAD, Mark, brief, pieces, visible
 from affidavit.record import checked_line
 from affidavit.report_headline import Answer, headline
 from affidavit.report_page import page, shown_table
+from affidavit.row_labels import labels, short_labels
 from affidavit.table import Mean, Table
 from command import affidavit
 from fault_server import Asked as Request
@@ -430,7 +431,63 @@ def test_twenty_models_and_long_names_are_limited_and_said():
     )  # fmt: skip
     text = page(content)
     assert "100 more rows are left out here" in text
+    assert "Compliance, accuracy and yield of all 400" in text
     assert len(text) < 1_000_000
+
+
+def crossed(models: int, conditions: int) -> tuple[Table, Table]:
+    names = [("quiz", f"org/model-{m}b-chat", f"c{c}") for m in range(models) for c in range(conditions)]
+    compliance = Table(
+        "compliance",
+        "?",
+        ("task", "model", "condition", "compliance"),
+        tuple((*n, wilson(5, 9)) for n in names),
+        "",
+    )
+    accuracy = Table(
+        "accuracy", "?", ("task", "model", "condition", "accuracy over compliant"), compliance.rows, ""
+    )
+    return compliance, accuracy
+
+
+@pytest.mark.parametrize(
+    ("models", "conditions", "titles", "note"),
+    [
+        (8, 3, ["Compliance and accuracy"], ""),
+        (1, 1, ["Compliance and accuracy"], ""),
+        (20, 4, [f"quiz, c{c}: compliance and accuracy" for c in range(4)], ""),
+        (20, 8, [f"quiz, c{c}: compliance and accuracy" for c in range(6)], "Drawn are 6 of 8 planes; the table has all."),
+        (30, 2, [f"quiz, c{c}: compliance and accuracy" for c in range(2)],
+         "The first 24 of 30 points are drawn; the table has all."),
+    ],
+)  # fmt: skip
+def test_a_plane_has_as_many_points_as_can_be_named(models, conditions, titles, note):
+    drawn = report_page._planes(*crossed(models, conditions), ("task", "model", "condition"))
+    assert [each.title for each in drawn] == titles
+    assert drawn[-1].note == note
+
+
+NAMES = st.lists(
+    st.tuples(st.just("t"), st.text(max_size=70), st.sampled_from(["free", "firm" * 12])), min_size=1, max_size=9
+)
+
+
+@given(NAMES, st.integers(20, 60))
+def test_short_labels_are_short_and_leave_short_ones_alone(names, most):
+    found, full = short_labels(names, most), labels(names)
+    assert len(found) == len(names)
+    assert all(len(each) <= most for each in found)
+    assert max(map(len, full)) > most or found == full
+
+
+def test_short_labels_tell_apart_what_differs_at_any_end():
+    names = [
+        (f"some-organisation/Some-Model-{size}B-Instruct-Q{bits}_K_M", condition)
+        for size in (1, 8, 70) for bits in (2, 4, 8) for condition in ("plain", "authority-help", "authority-harm")
+    ]  # fmt: skip
+    found = short_labels(names, 40)
+    assert len(set(found)) == len(names)
+    assert found[0] == "…1B-Instruct-Q2… · plain"
 
 
 if __name__ == "__main__":

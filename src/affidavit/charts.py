@@ -5,7 +5,7 @@ alone. Blue is what kept its contract, dark blue what is right as well; orange i
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, isfinite
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from affidavit.estimates import Estimate
 from affidavit.page_text import brief
 from affidavit.power import LEVEL
 from affidavit.report_text import signed
-from affidavit.row_labels import labels
+from affidavit.row_labels import short_labels
 from affidavit.table import Chance, Mean, Points, Table, Value
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK)
 SHAPES = "os^Dv<>pPX"
 WIDTH = 720
 MOST_ROWS, MOST_POINTS, MOST_PANELS = 30, 24, 6
-_LABEL, _LETTER, _ROW = 26, 6.4, 26
+_LONGEST, _LETTER, _ROW = 40, 6.8, 26
+"""Characters of a label; pixels of a letter and of a row."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,27 @@ def _share(value: float) -> str:
     return f"{value:.1%}"
 
 
+def _named(names: Sequence[Sequence[Value]]) -> list[str]:
+    """Labels that there is room for, with nothing in them that cannot be seen."""
+    return [brief(label, _LONGEST) for label in short_labels(names, _LONGEST)]
+
+
+def with_rest(drawn: list[Chart], all_of: int, what: str) -> list[Chart]:
+    """The charts, the last of which says how many more there could be."""
+    if len(drawn) < all_of:
+        note = f"Drawn are {len(drawn)} of {all_of:,} {what}; the table has all."
+        drawn[-1] = replace(drawn[-1], note=f"{drawn[-1].note} {note}".strip())
+    return drawn
+
+
 # --- the plane ---
 
 
-def plane(task: str, names: Sequence[Sequence[Value]], points: Sequence[tuple[Value, Value]], name: str) -> Chart:
+def plane(what: str, names: Sequence[Sequence[Value]], points: Sequence[tuple[Value, Value]], name: str) -> Chart:
     """Compliance across, accuracy over compliant up, each with its interval; every point is named beside it."""
     known = [
         (label, model, across, up)
-        for label, model, (across, up) in zip(labels(names), _models(names), points, strict=True)
+        for label, model, (across, up) in zip(_named(names), _models(names), points, strict=True)
         if isinstance(across, Estimate) and isinstance(up, Estimate)
     ]
     drawn = known[:MOST_POINTS]
@@ -80,8 +94,8 @@ def plane(task: str, names: Sequence[Sequence[Value]], points: Sequence[tuple[Va
         for model, (colour, shape) in marks.items():
             _points(axes, [(p[2], p[3]) for p in drawn if p[1] == model], colour, shape)
         at = [(left + p[2].value * side, height - side - 24 + p[3].value * side) for p in drawn]
-        _named_beside(over, left + side + 34, at, [(brief(p[0], 40), marks[p[1]][0]) for p in drawn])
-        title = f"{task}: compliance and accuracy" if task else "Compliance and accuracy"
+        _named_beside(over, left + side + 34, at, [(p[0], *marks[p[1]]) for p in drawn])
+        title = f"{what}: compliance and accuracy" if what else "Compliance and accuracy"
         told = "; ".join(f"{p[0]}: {_share(p[2].value)} compliant, {_share(p[3].value)} right" for p in drawn)
         svg = as_svg(figure, name, brief(title, 120), brief(told, 4000))
     note = _left_out(len(drawn), len(known), "points")
@@ -124,9 +138,9 @@ def _shares_axes(axes: "Axes") -> None:
 
 
 def _named_beside(
-    over: "Axes", left: float, at: Sequence[tuple[float, float]], names: Sequence[tuple[str, str]]
+    over: "Axes", left: float, at: Sequence[tuple[float, float]], names: Sequence[tuple[str, str, str]]
 ) -> None:
-    """Names in a column, in the order of height, each led to its point."""
+    """Names in a column, in the order of height, each with its colour and shape, and led to its point."""
     order = sorted(range(len(at)), key=lambda place: -at[place][1])
     top = over.get_ylim()[1] - 14
     heights: list[float] = []
@@ -137,9 +151,9 @@ def _named_beside(
         for back in range(len(heights) - 2, -1, -1):
             heights[back] = min(top - 17 * back, max(heights[back + 1] + 17, at[order[back]][1]))
     for place, height in zip(order, heights, strict=True):
-        (x, y), (label, colour) = at[place], names[place]
+        (x, y), (label, colour, shape) = at[place], names[place]
         over.plot([x, left - 12, left - 3], [y, height, height], color=INK, linewidth=0.6, alpha=0.35)
-        over.plot([left + 3], [height], marker="s", markersize=6, color=colour)
+        over.plot([left + 3], [height], marker=shape, markersize=6, color=colour)
         over.text(left + 12, height, label, va="center", fontsize=12)
 
 
@@ -164,7 +178,7 @@ def stacked(name: str, title: str, rows: Sequence[str], parts: Sequence[Part], u
             _legend(over, height - 14 - 22 * line, [(n, c) for n, c, _ in used if n in entries])
         for at, label in enumerate(shown):
             y = height - top - _ROW * (at + 0.5)
-            over.text(left - 8, y, brief(label, 40), ha="right", va="center")
+            over.text(left - 8, y, label, ha="right", va="center")
             _bar(over, left, y, WIDTH - left - 60, [(part[2][at], part[1]) for part in used])
             over.text(WIDTH - 54, y, f"{totals[at]:,}", va="center", fontsize=11, alpha=0.75)
         told = "; ".join(
@@ -175,7 +189,7 @@ def stacked(name: str, title: str, rows: Sequence[str], parts: Sequence[Part], u
 
 
 def _label_width(rows: Sequence[str]) -> float:
-    return min(290.0, 20 + _LETTER * max((len(brief(row, 40)) for row in rows), default=0))
+    return 20 + _LETTER * max(map(len, rows), default=0)
 
 
 def _bar(over: "Axes", left: float, y: float, width: float, parts: Sequence[tuple[int, str]]) -> None:
@@ -228,7 +242,7 @@ def outcomes(compliance: Table, accuracy: Table | None, by: int) -> Chart:
         ("failed", VERMILLION, compliance.counts("failed")),
         ("pending", GREY, compliance.counts("pending")),
     ]  # fmt: skip
-    return stacked("outcomes", "What became of every question", labels(names), parts, "questions")
+    return stacked("outcomes", "What became of every question", _named(names), parts, "questions")
 
 
 def deviations(table: Table, by: int) -> Chart:
@@ -238,14 +252,14 @@ def deviations(table: Table, by: int) -> Chart:
         totals[str(row[by])] = totals.get(str(row[by]), 0) + count
     ranked = sorted(totals.items(), key=lambda each: (-each[1], each[0]))
     shown, most = ranked[:MOST_ROWS], max(totals.values())
-    left = _label_width([name for name, _ in shown])
+    left = _label_width([brief(name, _LONGEST) for name, _ in shown])
     height, all_of = 8 + _ROW * len(shown), sum(totals.values())
     with drawing():
         figure, over = sheet(WIDTH, height)
         for at, (name, count) in enumerate(shown):
             y = height - 4 - _ROW * (at + 0.5)
             long = (WIDTH - left - 130) * count / most
-            over.text(left - 8, y, brief(name, 40), ha="right", va="center")
+            over.text(left - 8, y, brief(name, _LONGEST), ha="right", va="center")
             over.add_patch(Rectangle((left, y - 9), long, 18, facecolor=ORANGE, edgecolor=INK, linewidth=0.5))
             over.text(left + long + 8, y, f"{count:,} ({count / all_of:.0%})", va="center", fontsize=11)
         told = "; ".join(f"{name}: {count:,}" for name, count in shown)
@@ -259,7 +273,7 @@ def quotes(table: Table) -> Chart:
     colours = {"exact": BLUE, "normalised": SKY, "elided": GREEN, "absent": VERMILLION, "absence": GREY}
     words = {"absent": "absent: nowhere in the judged text", "absence": "blank: says that something is missing"}
     parts = [(words.get(kind, kind), colour, table.counts(kind)) for kind, colour in colours.items()]
-    rows = labels([row[:3] for row in table.rows])
+    rows = _named([row[:3] for row in table.rows])
     return stacked("quotes", "Where the judges' quotes were found", rows, parts, "quotes")
 
 
@@ -272,7 +286,7 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
     if not rows:
         return None
     shown = list(rows)[:MOST_ROWS]
-    names = labels(list(rows))[:MOST_ROWS]
+    names = _named(list(rows))[:MOST_ROWS]
     left, height = _label_width(names), 64 + _ROW * len(shown)
     every = [d for each in rows.values() for d, _ in each.values()]
     most = min(1.0, max(0.1, ceil(10 * max(abs(d.value) + max(ends(d)) for d in every)) / 10))
@@ -280,7 +294,7 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
     with drawing():
         figure, over = sheet(WIDTH, height)
         for at, label in enumerate(names):
-            over.text(left - 8, height - 30 - _ROW * (at + 0.5), brief(label, 40), ha="right", va="center")
+            over.text(left - 8, height - 30 - _ROW * (at + 0.5), label, ha="right", va="center")
         for column, measure in enumerate(measures):
             found = [rows[name].get(measure) for name in shown]
             _forest(figure, measure, (left + panel * column + 12, panel - 30, height), (most, found))
@@ -348,15 +362,16 @@ def scores(table: Table) -> list[Chart]:
     for row in table.rows:
         if row[5] != "overall_score":
             by_judge.setdefault(tuple(map(str, row[:3])), []).append(row)
-    named = dict(zip(by_judge, labels(list(by_judge)), strict=True))
+    named = dict(zip(by_judge, _named(list(by_judge)), strict=True))
     pairs = list(dict.fromkeys((row[3], row[4]) for row in table.rows))
-    whose = dict(zip(pairs, labels(pairs), strict=True))
+    whose = dict(zip(pairs, _named(pairs), strict=True))
     given = [row[6].estimate.value for rows in by_judge.values() for row in rows if isinstance(row[6], Mean)]
     most = max(given, default=0.0) or 1.0
-    return [
+    drawn = [
         _heat(f"scores-{number}", named[judge], rows, whose, most)
         for number, (judge, rows) in enumerate(list(by_judge.items())[:MOST_PANELS], 1)
     ]
+    return with_rest(drawn, len(by_judge), "judges")
 
 
 def _heat(
@@ -377,7 +392,7 @@ def _heat(
             )
         for at, (target, variant) in enumerate(shown):
             y = height - top - 30 * (at + 1)
-            over.text(left - 8, y + 15, brief(names[at], 40), ha="right", va="center")
+            over.text(left - 8, y + 15, names[at], ha="right", va="center")
             for column, dimension in enumerate(across):
                 mean = means.get((target, variant, dimension))
                 _heat_cell(over, (left + wide * column, y, wide), mean, most)

@@ -11,6 +11,7 @@ The standard library decodes, because it keeps lone surrogates as they were sent
 import json
 from collections.abc import Mapping
 
+from affidavit.json_bytes import loads
 from affidavit.model import Answer, Completion, Failure, Reason
 
 _TOO_LONG = ("context_length", "context length", "context size", "maximum context", "exceed_context_size")
@@ -95,7 +96,7 @@ def read_refusal(status: int, body: bytes) -> Failure:
 
 def _decoded(body: bytes) -> dict[str, object] | None:
     try:
-        content = json.loads(body.decode("utf-8"))
+        content = loads(body)
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None

@@ -351,7 +351,7 @@ def equal_options(options: list[str]) -> list[list[str]]:
 
 def refuse_doubled_answer(options: list[str], answer: object, *, where: str) -> None:
     """Refuse options of which the right one is there twice."""
-    if any(answer in letters for letters in equal_options(options)):
+    if len({*map(str.strip, options)}) < len(options) and any(answer in each for each in equal_options(options)):
         hint = "A right choice could be counted as wrong: mend the row or take it out."
         raise InputError(where, expected="one option with the right answer", found=shown(options), hint=hint)
 

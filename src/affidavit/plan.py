@@ -94,7 +94,12 @@ class Plan:
         self.left_out = [cell for cell in crossed if isinstance(cell, LeftOut)]
         self.tasks = {name: self._task(name, contracts[name], counts[name], examples) for name in study.tasks}
         self._decoding = decoding_of(study.decoding)
-        self._bodies = {name: table.body for name, table in study.models.items()}
+        self._heads = {(cell.model, cell.condition): self._head(cell.model, cell.condition) for cell in self.cells}
+
+    def _head(self, model: str, condition: str) -> bytes:
+        """The front of the object whose digest is a question's key, up to its grammar."""
+        decoding = {**self._decoding, **self.study.models[model].body}
+        return canonical({"condition": condition, "decoding": decoding})[:-1] + b',"grammar":'
 
     def _task(self, name: str, contract: AnyContract, count: int, examples: Examples) -> Task:
         table, conditions = self.study.tasks[name], dict[str, tuple[Condition, ...]]()
@@ -172,16 +177,11 @@ class Plan:
         if isinstance(grammar, Unread):
             raise InputError(item.id, expected="a grammar from the contract", found=grammar.error)
         said = canonical(asked)
-        # The key is the digest of one JSON object with sorted names; the messages in its middle are encoded once.
-        start = canonical(
-            {
-                "condition": condition.name,
-                "decoding": {**self._decoding, **self._bodies[model]},
-                "grammar": grammar,
-                "item": item.id,
-            }
+        # The key is the digest of one JSON object with sorted names; what questions share of it is encoded once.
+        head = self._heads[model, condition.name]
+        start = b"".join(
+            (head, canonical(grammar), b',"item":', canonical(item.id), b',"messages":', said, b',"model":')
         )
-        start = b"".join((start[:-1], b',"messages":', said, b","))
         request = Request(asked, self._decoding, grammar=grammar)
         return _Prompt(task, item, model, condition.name, order, request, sha256(said).hexdigest(), start)
 
@@ -238,7 +238,7 @@ class _Prompt(NamedTuple):
     def question(self, plan: Plan, sample: int) -> Question:
         """One sample."""
         seed = seed_of(plan.study.study.seed, self.task.name, self.item.id, sample)
-        end = canonical({"model": self.model, "sample": sample, "task": self.task.name})[1:]
+        end = b'%b,"sample":%d,"task":%b}' % (canonical(self.model), sample, canonical(self.task.name))
         key = sha256(self.start + end).hexdigest()
         asked = self.request
         request = Request(asked.messages, asked.decoding, seed, sample, asked.grammar)

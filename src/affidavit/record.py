@@ -11,7 +11,6 @@ A line is one JSON object in ASCII with its keys sorted, and a checksum at its e
 Any byte that is changed, any line that is cut, is found out by `decode`.
 """
 
-import json
 from collections.abc import Mapping
 from enum import StrEnum
 from hashlib import sha256
@@ -19,6 +18,7 @@ from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore
 from typing import NamedTuple
 
 from affidavit.contract import Fields
+from affidavit.json_bytes import loads
 
 VERSION = 1
 
@@ -82,7 +82,7 @@ class Encoded(NamedTuple):
         parts: tuple[Fields, Fields, Fields, Fields] = ({}, {}, {}, {})
         for name, value in fields.items():
             parts[(name > "group") + (name > "seq") + (name > "v")][name] = value
-        return cls(*(canonical(part)[1:-1] for part in parts))
+        return cls(*(canonical(part)[1:-1] if part else b"" for part in parts))
 
     def line(self, *, seq: int, group: int) -> bytes:
         """The record at its place, with its checksum."""
@@ -107,7 +107,7 @@ def decode(line: bytes) -> Fields | None:
     """The fields of a whole line, without the checksum; None for any other."""
     if not is_whole(line):
         return None
-    fields: Fields = json.loads(line[:_CHECKSUM_AT] + b"}")
+    fields: Fields = loads(line[:_CHECKSUM_AT] + b"}")
     return fields
 
 

@@ -24,7 +24,9 @@ from affidavit.page_text import HEAD, brief, visible
 from affidavit.report_text import parts_of, told
 from affidavit.table import Chance, Table, Value, estimate_of
 
-MOST_TABLE_ROWS, MOST_HEADLINE_ROWS, LONGEST_CELL = 300, 60, 200
+MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
+LONGEST_HEADLINE, LONGEST_UNFOLDED, FOLDED_FROM = 24, 40, 4
+"""Rows beyond which a table is folded up: the headline; any table; those of `FOLDED`."""
 FOLDED = (
     "deviations", "repeated samples", "majorities", "letters", "other readings", "expressions",
     "scores", "score differences", "differences",
@@ -82,7 +84,7 @@ class Shown:
     @property
     def folded(self) -> bool:
         """Whether a reader in a hurry does without it."""
-        return self.table.name in FOLDED and len(self.table.rows) > 4
+        return len(self.table.rows) > (FOLDED_FROM if self.table.name in FOLDED else LONGEST_UNFOLDED)
 
 
 def page(content: Content) -> str:
@@ -110,7 +112,8 @@ def page(content: Content) -> str:
             *(_ANSWERED if "accuracy" in tables else ()),
         ],
         headline_same=_listed(same),
-        headline_left_out=max(0, len(tables["compliance"].rows) - MOST_HEADLINE_ROWS),
+        headline_left_out=max(0, len(tables["compliance"].rows) - MOST_TABLE_ROWS),
+        headline_folded=len(tables["compliance"].rows) > LONGEST_HEADLINE,
         outputs=[each for each in shown if each.table.name not in JUDGING],
         judging=[each for each in shown if each.table.name in JUDGING],
         differences=differences,
@@ -144,7 +147,7 @@ def _charts(tables: Mapping[str, Table], by: int, content: Content) -> dict[str,
     compliance, accuracy = tables["compliance"], tables.get("accuracy")
     found: dict[str, list[Chart]] = {"headline": []}
     if accuracy is not None:
-        found["headline"] = list(_planes(compliance, accuracy, by, content.by))
+        found["headline"] = _planes(compliance, accuracy, content.by)
     if compliance.rows:
         found["compliance"] = [charts.outcomes(compliance, accuracy, by)]
     if "deviations" in tables and tables["deviations"].rows:
@@ -158,22 +161,34 @@ def _charts(tables: Mapping[str, Table], by: int, content: Content) -> dict[str,
     return found
 
 
-def _planes(compliance: Table, accuracy: Table, by: int, names: Sequence[str]) -> Iterator[Chart]:
-    """A plane for each task, as far as rows are told apart by task."""
-    task = names.index("task") if "task" in names else None
-    pairs = zip(
-        [row[:by] for row in compliance.rows],
-        compliance.column("compliance"),
-        accuracy.column("accuracy over compliant"),
-        strict=True,
+def _planes(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart]:
+    """A plane for each task; where that is too many points, for each condition of each task."""
+    rows = list(
+        zip(
+            [dict(zip(by, map(str, row), strict=False)) for row in compliance.rows],
+            compliance.column("compliance"),
+            accuracy.column("accuracy over compliant"),
+            strict=True,
+        )
     )
-    by_task: dict[str, list[tuple[tuple[Value, ...], Value, Value]]] = {}
-    for row, across, up in pairs:
-        by_task.setdefault("" if task is None else str(row[task]), []).append((row, across, up))
-    keyed = {name: rows for name, rows in by_task.items() if any(up is not None for _, _, up in rows)}
-    for number, (name, rows) in enumerate(list(keyed.items())[: charts.MOST_PANELS], 1):
-        points = [(across, up) for _, across, up in rows]
-        yield charts.plane(name if len(keyed) > 1 else "", [row for row, _, _ in rows], points, f"plane-{number}")
+    found: dict[str, list[tuple[Mapping[str, str], Value, Value]]] = {}
+    for apart in (("task",), ("task", "condition")):
+        found = {}
+        for row in rows:
+            found.setdefault(", ".join(row[0][name] for name in apart if name in by), []).append(row)
+        if max(map(len, found.values()), default=0) <= charts.MOST_POINTS:
+            break
+    keyed = {what: many for what, many in found.items() if any(up is not None for _, _, up in many)}
+    drawn = [
+        charts.plane(
+            what if len(keyed) > 1 else "",
+            [tuple(names.values()) for names, _, _ in many],
+            [(across, up) for _, across, up in many],
+            f"plane-{number}",
+        )
+        for number, (what, many) in enumerate(list(keyed.items())[: charts.MOST_PANELS], 1)
+    ]
+    return charts.with_rest(drawn, len(keyed), "planes")
 
 
 def _together(comparisons: Mapping[str, Table]) -> list[Table]:
@@ -271,7 +286,7 @@ def _headline_rows(
     columns, named = [compliance.column("compliance")], [compliance.column(name) for name in telling]
     if "accuracy" in tables:
         columns += [tables["accuracy"].column(name) for name in _ANSWERED]
-    for at in range(min(len(compliance.rows), MOST_HEADLINE_ROWS)):
+    for at in range(min(len(compliance.rows), MOST_TABLE_ROWS)):
         names = [cell(str(column[at]), names_row=True) for column in named]
         yield names, [_bar(column[at]) for column in columns]
 
