@@ -107,6 +107,15 @@ def test_the_frame_of_the_copy_is_that_of_the_journal(copied, tmp_path):
     assert from_copy.equals(records_frame(directory).collect().sort("key"))
 
 
+def test_a_directory_may_be_called_anything(copied, tmp_path):
+    """Names that would stand for many files elsewhere."""
+    odd = shutil.copytree(copied, tmp_path / "a [final] *?")
+    assert figures(odd) == figures(copied)
+    (odd / COPY).unlink()
+    make_copy(odd)
+    assert records_frame(odd).collect().equals(records_frame(copied).collect())
+
+
 def changed_byte(directory: Path) -> None:
     content = bytearray((directory / COPY).read_bytes())
     content[len(content) // 2] ^= 1

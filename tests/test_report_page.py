@@ -13,12 +13,12 @@ from xml.etree.ElementTree import Element
 
 import html5lib
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from affidavit import charts, report_page, study_page
 from affidavit.contract import Span
-from affidavit.estimates import wilson
+from affidavit.estimates import mean_of_clusters, wilson
 from affidavit.page_content import Asked, Content, Prompt
 from affidavit.page_samples import FindingSamples, JudgeSample, Quote, Sample
 from affidavit.page_text import HEAD, Mark, brief, pieces, visible
@@ -123,7 +123,7 @@ def content_of(texts: list[str]) -> Content:
         root_sha256=None,
         by=by,
         asked=Asked("what", [compliance], [Prompt(t, t, [(t, t)], "–") for t in texts], texts[4]),
-        answers=[*headline(tables, 3), *(Answer("Who?", brief(text, 300), "x") for text in texts)],
+        answers=[*headline(tables, by), *(Answer("Who?", brief(text, 300), "x") for text in texts)],
         tables=[*tables.values(), quotes, scores],
         samples=[Sample(text, 5, where[at], pieces(text), text, pieces(text)) for at, text in enumerate(texts)],
         kinds=5,
@@ -171,9 +171,7 @@ def test_hostile_texts_stay_texts(part):
         assert not any(name.startswith("on") for name in found)
     shown = Counter("".join(pre.itertext()) for pre in root.iter(f"{HTML}pre"))
     for text in texts:
-        # A line feed at the very front of <pre> is the parser's; an empty text is said to be one.
-        told = visible(text)
-        assert any(each in shown for each in (told, told.removeprefix("\n"))), repr(text)
+        assert visible(text) in shown, repr(text)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", written)
 
 
@@ -371,6 +369,16 @@ def test_report_writes_the_page_and_tells_its_headline(study, tmp_path):
     assert fine(affidavit("verify", study), 0)
 
 
+def test_a_study_that_went_on_after_its_seal_claims_no_digest_of_all(study, tmp_path):
+    more = shutil.copytree(study, tmp_path / "more")
+    (more / "records" / "000002.jsonl").write_bytes(b"")
+    found = study_page.content(more)
+    assert (found.sealed, found.root_sha256) == (False, None)
+    names = [name for name, _ in found.digests]
+    assert "records that were sealed before, by key (root)" in names
+    assert "all records, by key (root)" not in names
+
+
 def test_a_study_that_is_not_sealed_says_so_in_its_title(study, tmp_path):
     open_one = tmp_path / "open"
     shutil.copytree(study, open_one)
@@ -423,15 +431,16 @@ def test_twenty_models_and_long_names_are_limited_and_said():
     counts = ("planned", "compliant", "non-compliant", "unread", "failed", "pending", "truncated", "compliance")
     rows = tuple((*name, 10, 5, 5, 0, 0, 0, 0, wilson(5, 10)) for name in names)
     table = Table("compliance", "Who?", ("task", "model", "condition", *counts), rows, "")
-    drawn = charts.outcomes(table, None, 3)
-    assert drawn.note == f"The first {charts.MOST_ROWS} of 400 rows are drawn; the table has all."
+    drawn = charts.outcomes(table, None, ("task", "model", "condition"))
+    assert drawn.note == f"The first {charts.MOST_ROWS} of 400 rows are drawn."
     content = Content(
         "n", sealed=True, root_sha256="0", by=("task", "model", "condition"), asked=Asked("s", [], []),
-        answers=headline({"compliance": table}, 3), tables=[table],
+        answers=headline({"compliance": table}, ("task", "model", "condition")), tables=[table],
     )  # fmt: skip
     text = page(content)
     assert "100 more rows are left out here" in text
-    assert "Compliance, accuracy and yield of all 400" in text
+    assert "Compliance of all 400" in text
+    assert "yield" not in text
     assert len(text) < 1_000_000
 
 
@@ -456,9 +465,9 @@ def crossed(models: int, conditions: int) -> tuple[Table, Table]:
         (8, 3, ["Compliance and accuracy"], ""),
         (1, 1, ["Compliance and accuracy"], ""),
         (20, 4, [f"quiz, c{c}: compliance and accuracy" for c in range(4)], ""),
-        (20, 8, [f"quiz, c{c}: compliance and accuracy" for c in range(6)], "Drawn are 6 of 8 planes; the table has all."),
+        (20, 8, [f"quiz, c{c}: compliance and accuracy" for c in range(6)], "Drawn are 6 of 8 planes."),
         (30, 2, [f"quiz, c{c}: compliance and accuracy" for c in range(2)],
-         "The first 24 of 30 points are drawn; the table has all."),
+         "The first 24 of 30 points are drawn."),
     ],
 )  # fmt: skip
 def test_a_plane_has_as_many_points_as_can_be_named(models, conditions, titles, note):
@@ -468,26 +477,92 @@ def test_a_plane_has_as_many_points_as_can_be_named(models, conditions, titles, 
 
 
 NAMES = st.lists(
-    st.tuples(st.just("t"), st.text(max_size=70), st.sampled_from(["free", "firm" * 12])), min_size=1, max_size=9
-)
+    st.tuples(st.just("t"), st.text("ab-/", max_size=70), st.sampled_from(["free", "firm" * 12, ""])),
+    min_size=1, max_size=9, unique=True,
+)  # fmt: skip
 
 
 @given(NAMES, st.integers(20, 60))
-def test_short_labels_are_short_and_leave_short_ones_alone(names, most):
-    found, full = short_labels(names, most), labels(names)
-    assert len(found) == len(names)
+@example([("t", "x" * 80 + end, "c") for end in ("a", "b", "ab", "")], 20)
+def test_short_labels_are_short_and_tell_apart_what_is_not_the_same(names, most):
+    found, full = short_labels(names, 1, most), labels(names, 1)
     assert all(len(each) <= most for each in found)
+    assert len(set(found)) == len(set(full))
     assert max(map(len, full)) > most or found == full
 
 
-def test_short_labels_tell_apart_what_differs_at_any_end():
+def test_labels_of_models_that_people_have():
+    llama = "meta-llama/Meta-Llama-3.1-{}-Instruct-Q4_K_M"
+    names = [(model, c) for model in (llama.format("8B"), llama.format("70B"), "gpt-4o") for c in ("free", "harm")]
+    assert short_labels(names, 0, 30)[1::2] == [
+        "meta-l…-8B-Instruct-Q4… · harm",
+        "meta-l…-70B-Instruct-Q… · harm",
+        "gpt-4o · harm",
+    ]
     names = [
         (f"some-organisation/Some-Model-{size}B-Instruct-Q{bits}_K_M", condition)
         for size in (1, 8, 70) for bits in (2, 4, 8) for condition in ("plain", "authority-help", "authority-harm")
     ]  # fmt: skip
-    found = short_labels(names, 40)
-    assert len(set(found)) == len(names)
-    assert found[0] == "…1B-Instruct-Q2… · plain"
+    assert short_labels(names, 0, 40)[0] == "…1B-Instruct-Q2… · plain"
+
+
+def test_a_lone_row_goes_by_its_model_and_a_judge_by_its_own_name():
+    by = ("task", "model", "condition")
+    table = Table("compliance", "?", (*by, "compliance", "compliant", "non-compliant", "failed", "unread", "pending"),
+                  (("quiz", "small", "free", wilson(9, 10), 9, 1, 1, 1, 1),), "")  # fmt: skip
+    judges = Table(
+        "judges", "?", ("judge", "judging condition", "method", "share valid"), (("j", "free", "cross_judge", wilson(5, 6)),), ""
+    )  # fmt: skip
+    told = {each.question: each.answer for each in headline({"compliance": table, "judges": judges}, by)}
+    assert told["Who obeys?"] == "small keeps the contract in 90.0% [59.6, 98.2] n=10."
+    assert told["Why did outputs fail?"] == (
+        "1 of 10 outputs broke the contract: 1 without a diagnosis. 1 question got no output. "
+        "1 output could not be read by the contract. 1 question not asked yet."
+    )
+    assert told["Can the judges be trusted?"].startswith("Valid evaluations: j is valid in 83.3%")
+    two = replace(judges, rows=(*judges.rows, ("j", "free", "self_judge", wilson(1, 6))))
+    told = {each.question: each.answer for each in headline({"compliance": table, "judges": two}, by)}
+    assert "from 83.3% [43.6, 97.0] n=6 (j · cross_judge) down to" in told["Can the judges be trusted?"]
+
+
+def test_a_figure_without_an_interval_is_never_the_surest():
+    bare = mean_of_clusters([1], [2], seed=0)
+    by, counts = ("task", "model", "condition"), ("compliant", "non-compliant", "failed", "unread", "pending")
+    rows = (("t", "a", "c", bare, 1, 1, 0, 0, 0), ("t", "b", "c", wilson(5, 9), 5, 4, 0, 0, 0))
+    table = Table("compliance", "?", (*by, "compliance", *counts), rows, "")
+    told = {each.question: each.answer for each in headline({"compliance": table}, by)}
+    assert told["How sure are we?"].endswith("1 figure without an interval, each from a single item.")
+    assert report_page._bar(bare)[1:] == (500, 0, 0)
+    drawn = charts.plane("", [row[:3] for row in rows], 1, [(row[3], row[3]) for row in rows], "plane-1")
+    assert drawn.note == "1 without an interval one way or both: from a single item."
+
+
+def test_what_is_left_out_of_an_evaluation_is_said():
+    samples = FindingSamples()
+    quotes = [(f"quote {number}", "exact", Span(number, number + 1)) for number in range(20)]
+    record = judgement("k", "sum_mismatch", quotes)
+    samples.add({**record, "findings": record["findings"] * 9})
+    (shown,) = samples.shown({"out": "x" * 30})
+    assert (len(shown.findings), len(shown.quotes)) == (4, 12)
+    assert shown.rest == "Not shown of this evaluation: 5 more places, 8 more quotes, 8 more marks."
+
+
+def test_a_quote_that_a_judge_invents_four_times_is_marked_four_times():
+    samples = FindingSamples()
+    samples.add(judgement("k", "quote_not_found", [("a chainsaw", "absent", None)] * 4))
+    (shown,) = samples.shown({})
+    assert [piece.kind for piece in shown.text].count("absent") == 4
+
+
+def test_the_commands_make_the_same_page_again(study, tmp_path):
+    study_page.write_page(study, by=("model",), out=tmp_path / "page.html", include_self=True)
+    assert ">affidavit report out --by model --include-self<" in (tmp_path / "page.html").read_text()
+
+
+def test_a_field_of_metadata_that_no_item_has_is_refused(study):
+    done = affidavit("report", study, "--by", "metadata.subjcet")
+    assert fine(done, 2)
+    assert b"expected a field in the metadata of some item, found 'metadata.subjcet'" in done.stderr
 
 
 if __name__ == "__main__":

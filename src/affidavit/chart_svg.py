@@ -32,7 +32,6 @@ _SETTINGS = {
     "axes.spines.right": False,
     "grid.color": INK,
     "grid.alpha": 0.15,
-    "hatch.linewidth": 0.6,
 }
 _KEPT = {
     "fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray",

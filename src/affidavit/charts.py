@@ -8,16 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, isfinite
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 import matplotlib as mpl
 from matplotlib.patches import Rectangle
 
 from affidavit.chart_svg import INK, as_svg, drawing, plot, sheet
+from affidavit.comparison import told_apart
 from affidavit.estimates import Estimate
 from affidavit.page_text import brief
-from affidavit.power import LEVEL
 from affidavit.report_text import signed
-from affidavit.row_labels import short_labels
+from affidavit.row_labels import naming, short_labels
 from affidavit.table import Chance, Mean, Points, Table, Value
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ CYCLE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, INK)
 SHAPES = "os^Dv<>pPX"
 WIDTH = 720
 MOST_ROWS, MOST_POINTS, MOST_PANELS = 30, 24, 6
-_LONGEST, _LETTER, _ROW = 40, 6.8, 26
-"""Characters of a label; pixels of a letter and of a row."""
+_LONGEST, _ROW = 40, 26
+"""Characters of a label; pixels of a row."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +54,31 @@ def ends(value: Estimate) -> tuple[float, float]:
 
 
 def _left_out(shown: int, all_of: int, what: str = "rows") -> str:
-    return "" if shown >= all_of else f"The first {shown:,} of {all_of:,} {what} are drawn; the table has all."
+    return "" if shown >= all_of else f"The first {shown:,} of {all_of:,} {what} are drawn."
 
 
 def _share(value: float) -> str:
     return f"{value:.1%}"
 
 
-def _named(names: Sequence[Sequence[Value]]) -> list[str]:
+def _named(names: Sequence[Sequence[Value]], lone: int, *, always: bool = False) -> list[str]:
     """Labels that there is room for, with nothing in them that cannot be seen."""
-    return [brief(label, _LONGEST) for label in short_labels(names, _LONGEST)]
+    return [brief(label, _LONGEST) for label in short_labels(names, lone, _LONGEST, always=always)]
+
+
+def _width(text: str) -> float:
+    """Pixels that a text takes at most, in whatever font the page has."""
+    wide, broad, usual = 13.0, 9.2, 7.0
+    return sum(
+        wide if east_asian_width(each) in "FW" else broad if each.isupper() or each in "mw%…" else usual
+        for each in text
+    )
 
 
 def with_rest(drawn: list[Chart], all_of: int, what: str) -> list[Chart]:
     """The charts, the last of which says how many more there could be."""
     if len(drawn) < all_of:
-        note = f"Drawn are {len(drawn)} of {all_of:,} {what}; the table has all."
+        note = f"Drawn are {len(drawn)} of {all_of:,} {what}."
         drawn[-1] = replace(drawn[-1], note=f"{drawn[-1].note} {note}".strip())
     return drawn
 
@@ -76,11 +86,13 @@ def with_rest(drawn: list[Chart], all_of: int, what: str) -> list[Chart]:
 # --- the plane ---
 
 
-def plane(what: str, names: Sequence[Sequence[Value]], points: Sequence[tuple[Value, Value]], name: str) -> Chart:
+def plane(
+    what: str, names: Sequence[Sequence[Value]], lone: int, points: Sequence[tuple[Value, Value]], name: str
+) -> Chart:
     """Compliance across, accuracy over compliant up, each with its interval; every point is named beside it."""
     known = [
         (label, model, across, up)
-        for label, model, (across, up) in zip(_named(names), _models(names), points, strict=True)
+        for label, model, (across, up) in zip(_named(names, lone), _models(names), points, strict=True)
         if isinstance(across, Estimate) and isinstance(up, Estimate)
     ]
     drawn = known[:MOST_POINTS]
@@ -101,6 +113,8 @@ def plane(what: str, names: Sequence[Sequence[Value]], points: Sequence[tuple[Va
     note = _left_out(len(drawn), len(known), "points")
     if len(known) < len(points):
         note += f" {len(points) - len(known):,} without a compliant output that has a key are not on the plane."
+    if bare := sum(not (isfinite(p[2].low) and isfinite(p[3].low)) for p in drawn):
+        note += f" {bare:,} without an interval one way or both: from a single item."
     return Chart(name, brief(title, 120), svg, note.strip())
 
 
@@ -189,7 +203,7 @@ def stacked(name: str, title: str, rows: Sequence[str], parts: Sequence[Part], u
 
 
 def _label_width(rows: Sequence[str]) -> float:
-    return 20 + _LETTER * max(map(len, rows), default=0)
+    return min(330.0, 16 + max(map(_width, rows), default=0))
 
 
 def _bar(over: "Axes", left: float, y: float, width: float, parts: Sequence[tuple[int, str]]) -> None:
@@ -198,7 +212,7 @@ def _bar(over: "Axes", left: float, y: float, width: float, parts: Sequence[tupl
         long = width * count / total if total else 0
         if count:
             over.add_patch(Rectangle((x, y - 9), long, 18, facecolor=colour, edgecolor=INK, linewidth=0.5))
-        if long > 9 + _LETTER * len(f"{count:,}"):
+        if long > 8 + _width(f"{count:,}"):
             ink = LIGHT if colour == BLUE else DARK
             over.text(x + long / 2, y, f"{count:,}", ha="center", va="center", fontsize=11, color=ink)
         x += long
@@ -208,7 +222,7 @@ def _legend_lines(names: Sequence[str]) -> list[list[str]]:
     lines: list[list[str]] = [[]]
     room = WIDTH
     for name in names:
-        long = 34 + _LETTER * len(name)
+        long = 34 + _width(name)
         if lines[-1] and long > room:
             lines.append([])
             room = WIDTH
@@ -222,12 +236,12 @@ def _legend(over: "Axes", y: float, entries: Sequence[tuple[str, str]]) -> None:
     for name, colour in entries:
         over.add_patch(Rectangle((x, y - 6), 12, 12, facecolor=colour, edgecolor=INK, linewidth=0.5))
         over.text(x + 18, y, name, va="center")
-        x += 34 + _LETTER * len(name)
+        x += 34 + _width(name)
 
 
-def outcomes(compliance: Table, accuracy: Table | None, by: int) -> Chart:
+def outcomes(compliance: Table, accuracy: Table | None, by: Sequence[str]) -> Chart:
     """What became of everything that was planned."""
-    names = [row[:by] for row in compliance.rows]
+    names = [row[: len(by)] for row in compliance.rows]
     right, compared = [0] * len(names), [0] * len(names)
     if accuracy is not None:
         right, compared = accuracy.counts("right"), accuracy.counts("compared")
@@ -242,14 +256,11 @@ def outcomes(compliance: Table, accuracy: Table | None, by: int) -> Chart:
         ("failed", VERMILLION, compliance.counts("failed")),
         ("pending", GREY, compliance.counts("pending")),
     ]  # fmt: skip
-    return stacked("outcomes", "What became of every question", _named(names), parts, "questions")
+    return stacked("outcomes", "What became of every question", _named(names, naming(by)), parts, "questions")
 
 
-def deviations(table: Table, by: int) -> Chart:
-    """How often each deviation occurs, in all groups together, the most frequent first."""
-    totals: dict[str, int] = {}
-    for row, count in zip(table.rows, table.counts("count"), strict=True):
-        totals[str(row[by])] = totals.get(str(row[by]), 0) + count
+def deviations(totals: Mapping[str, int]) -> Chart:
+    """What all non-compliant outputs did instead, the most frequent first."""
     ranked = sorted(totals.items(), key=lambda each: (-each[1], each[0]))
     shown, most = ranked[:MOST_ROWS], max(totals.values())
     left = _label_width([brief(name, _LONGEST) for name, _ in shown])
@@ -263,17 +274,24 @@ def deviations(table: Table, by: int) -> Chart:
             over.add_patch(Rectangle((left, y - 9), long, 18, facecolor=ORANGE, edgecolor=INK, linewidth=0.5))
             over.text(left + long + 8, y, f"{count:,} ({count / all_of:.0%})", va="center", fontsize=11)
         told = "; ".join(f"{name}: {count:,}" for name, count in shown)
-        title = "What non-compliant outputs did instead"
+        title = f"What the {all_of:,} non-compliant outputs did instead"
         svg = as_svg(figure, "deviations", title, brief(told, 4000))
     return Chart("deviations", title, svg, _left_out(len(shown), len(ranked), "kinds"))
 
 
+_QUOTES = {"exact": BLUE, "normalised": SKY, "elided": GREEN, "absent": VERMILLION, "absence": GREY}
+
+
+def quoted(table: Table) -> int:
+    """Quotes of all judges, whatever became of them."""
+    return sum(sum(table.counts(kind)) for kind in _QUOTES)
+
+
 def quotes(table: Table) -> Chart:
     """What became of the quotes of each judge."""
-    colours = {"exact": BLUE, "normalised": SKY, "elided": GREEN, "absent": VERMILLION, "absence": GREY}
     words = {"absent": "absent: nowhere in the judged text", "absence": "blank: says that something is missing"}
-    parts = [(words.get(kind, kind), colour, table.counts(kind)) for kind, colour in colours.items()]
-    rows = _named([row[:3] for row in table.rows])
+    parts = [(words.get(kind, kind), colour, table.counts(kind)) for kind, colour in _QUOTES.items()]
+    rows = _named([row[:3] for row in table.rows], 0, always=True)
     return stacked("quotes", "Where the judges' quotes were found", rows, parts, "quotes")
 
 
@@ -286,7 +304,7 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
     if not rows:
         return None
     shown = list(rows)[:MOST_ROWS]
-    names = _named(list(rows))[:MOST_ROWS]
+    names = _named(list(rows), 1)[:MOST_ROWS]
     left, height = _label_width(names), 64 + _ROW * len(shown)
     every = [d for each in rows.values() for d, _ in each.values()]
     most = min(1.0, max(0.1, ceil(10 * max(abs(d.value) + max(ends(d)) for d in every)) / 10))
@@ -320,7 +338,7 @@ def _by_measure(tables: Mapping[str, Table]) -> dict[tuple[str, ...], dict[str, 
         chances = zip(table.rows, table.column("difference"), table.column("p, Holm"), strict=True)
         for row, difference, chance in chances:
             if isinstance(difference, Points) and isinstance(chance, Chance):
-                told = (difference.estimate, chance.value <= LEVEL)
+                told = (difference.estimate, told_apart(difference.estimate, chance.value))
                 rows.setdefault((*map(str, row[:place]), what), {})[str(row[place])] = told
     return rows
 
@@ -362,9 +380,9 @@ def scores(table: Table) -> list[Chart]:
     for row in table.rows:
         if row[5] != "overall_score":
             by_judge.setdefault(tuple(map(str, row[:3])), []).append(row)
-    named = dict(zip(by_judge, _named(list(by_judge)), strict=True))
+    named = dict(zip(by_judge, _named(list(by_judge), 0, always=True), strict=True))
     pairs = list(dict.fromkeys((row[3], row[4]) for row in table.rows))
-    whose = dict(zip(pairs, _named(pairs), strict=True))
+    whose = dict(zip(pairs, _named(pairs, 0), strict=True))
     given = [row[6].estimate.value for rows in by_judge.values() for row in rows if isinstance(row[6], Mean)]
     most = max(given, default=0.0) or 1.0
     drawn = [

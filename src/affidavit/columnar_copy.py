@@ -43,7 +43,7 @@ def records_frame(directory: Path) -> "pl.LazyFrame":
     import polars as pl  # noqa: PLC0415 - heavy, and a run does without
 
     if _fits(directory):
-        return pl.scan_parquet(directory / COPY)
+        return pl.scan_parquet(directory / COPY, glob=False)
     read = _Journal(directory)
     frames = list(read.frames())
     return read.standing(pl.concat(frames).lazy())
@@ -113,7 +113,7 @@ def make_copy(directory: Path) -> None:
             for number, frame in enumerate(read.frames()):
                 frame.write_ipc(parts / f"{number:06}.arrow", compression="lz4")
             with new_path(directory / COPY) as partial:
-                standing = read.standing(pl.scan_ipc(parts / "*.arrow"))
+                standing = read.standing(pl.scan_ipc(sorted(parts.glob("*.arrow")), glob=False))
                 standing.sink_parquet(partial, compression="zstd", row_group_size=_ROW_GROUP)
         finally:
             for part in parts.glob("*.arrow"):

@@ -71,10 +71,13 @@ class _Pairs:
     frame: pl.DataFrame
 
 
-def compared(first: Side, second: Side, *, seed: int = 0) -> Table:
-    """The differences of every cell and measure, with intervals and adjusted p-values."""
+def compared(first: Side, second: Side, *, seed: int = 0, shared: Sequence[str] | None = None) -> Table:
+    """The differences of every cell and measure, with intervals and adjusted p-values.
+
+    Cells are matched by the columns in `shared`, which are told from the sides unless given.
+    """
     rows: list[tuple[tuple[str, ...], str, Estimate, Significance, str]] = []
-    shared = _shared(first, second)
+    shared = _shared(first, second) if shared is None else tuple(shared)
     for pairs in _paired(first, second, shared):
         for measure in MEASURES:
             found = _difference(pairs.frame, measure, seed)
@@ -173,9 +176,14 @@ def _detectable(each: "pl.Series | object") -> str:
     return "; none could have been" if least > 1 else f"; it would have had to be {least * 100:.1f} points or more"
 
 
+def told_apart(difference: Estimate, adjusted: float) -> bool:
+    """Whether a difference is told apart from none, by its adjusted p-value."""
+    return adjusted <= LEVEL and isfinite(difference.low)
+
+
 def _verdict(difference: Estimate, p_value: float, detectable: str) -> str:
     """The finding in words, without more certainty than there is."""
-    if p_value <= LEVEL and isfinite(difference.low):
+    if told_apart(difference, p_value):
         return "higher" if difference.value > 0 else "lower"
     return f"no difference can be told at this n{detectable}"
 

@@ -19,10 +19,12 @@ from affidavit.contracts.mcqa import CLOSING, OPENING, LastTag, MultipleChoice
 from affidavit.errors import InputError
 from affidavit.finding import CODES_BY_FLAG, Code
 from affidavit.item_formats import LETTERS
-from affidavit.page_text import Mark, Piece, brief, pieces
+from affidavit.page_text import MOST_MARKS, Mark, Piece, brief, pieces
 from affidavit.record import Kind
 
 PER_KIND, PER_FINDING, MOST_KINDS = 3, 2, 40
+MOST_PLACES, MOST_QUOTES = 4, 12
+"""Of one evaluation: places with the same finding, quotes."""
 ANSWER, LENIENT, QUOTE, ABSENT = "answer", "lenient", "quote", "absent"
 _SHOWN = ("task", "item_id", "model", "condition", "sample", "contract", "key")
 _CLOSED = {code.value: flag.value for flag, codes in CODES_BY_FLAG.items() for code in codes}
@@ -64,6 +66,8 @@ class JudgeSample:
     text: Sequence[Piece]
     judged: Sequence[Piece]
     quotes: Sequence[Quote]
+    rest: str = ""
+    """What of it is not shown."""
 
 
 # --- outputs ---
@@ -94,7 +98,7 @@ def sampled(outputs: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
         failing.select("failing", "contract", "key")
         .group_by("failing", "contract")
         .agg(of_kind=pl.len(), key=pl.col("key").sort().head(PER_KIND))
-        .sort("of_kind", "failing", descending=[True, False])
+        .sort("of_kind", "failing", "contract", descending=[True, False, False])
         .collect(engine="streaming")
     )
     kinds = chosen.head(MOST_KINDS).with_columns(place=pl.int_range(pl.len()))
@@ -205,25 +209,45 @@ def _evaluation(code: str, of_kind: int, record: Mapping[str, Any], judged: str)
     marks = [Mark(each["start"], each["end"], QUOTE) for each in evidence if each["start"] is not None]
     names = ("judge", "judging_condition", "model", "condition", "item_id", "repeat", "key")
     asked = {"method": record["asked"].get("method", "")}
+    quotes = list(_quotes(evidence))
+    sizes = {"places": (found, MOST_PLACES), "quotes": (quotes, MOST_QUOTES), "marks": (marks, MOST_MARKS)}
     return JudgeSample(
         code,
         _CLOSED.get(code, "no flag of its own"),
         of_kind,
-        [tuple(brief(str(each[part]), 300) for part in ("path", "expected", "found")) for each in found[:4]],  # type: ignore[misc]
+        [_place(each) for each in found[:MOST_PLACES]],
         {**{name.replace("_", " "): str(record[name]) for name in names}, **asked},
         pieces(record["raw_output"], _invented(record["raw_output"], evidence)),
         pieces(judged, marks),
-        list(_quotes(evidence)),
+        quotes[:MOST_QUOTES],
+        _rest({what: len(many) - most for what, (many, most) in sizes.items()}),
     )
 
 
+def _place(finding: Mapping[str, Any]) -> tuple[str, str, str]:
+    path, expected, found = (brief(str(finding[part]), 300) for part in ("path", "expected", "found"))
+    return path, expected, found
+
+
+def _rest(more: Mapping[str, int]) -> str:
+    """What is left out, if anything is.
+
+    >>> _rest({"places": 5, "quotes": -2, "marks": 1})
+    'Not shown of this evaluation: 5 more places, 1 more marks.'
+    """
+    told = ", ".join(f"{count:,} more {what}" for what, count in more.items() if count > 0)
+    return f"Not shown of this evaluation: {told}." if told else ""
+
+
 def _invented(raw: str, evidence: Iterable[Mapping[str, Any]]) -> Iterator[Mark]:
-    """Where a judge wrote down the quotes that are nowhere in what it judged."""
+    """Where a judge wrote down the quotes that are nowhere in what it judged, each as often as it did."""
+    after: dict[str, int] = {}
     for each in evidence:
         if each["kind"] != EvidenceKind.ABSENT:
             continue
         for spelt in (json.dumps(each["quote"], ensure_ascii=ascii_only) for ascii_only in (False, True)):
-            if (start := raw.find(spelt)) >= 0:
+            if (start := raw.find(spelt, after.get(spelt, 0))) >= 0:
+                after[spelt] = start + len(spelt)
                 yield Mark(start + 1, start + len(spelt) - 1, ABSENT)
                 break
 
@@ -235,5 +259,3 @@ def _quotes(evidence: Iterable[Mapping[str, Any]]) -> Iterator[Quote]:
             continue
         seen.add((each["dimension"], each["quote"]))
         yield Quote(brief(each["dimension"], 80), each["kind"], pieces(each["quote"]))
-        if len(seen) == 12:
-            return

@@ -13,12 +13,14 @@ from affidavit.contracts.game24 import Method
 from affidavit.estimates import Estimate
 from affidavit.page_text import brief
 from affidavit.report_text import told
-from affidavit.row_labels import labels
+from affidavit.row_labels import naming, short_labels
 from affidavit.table import Table
 
 _NAME = 60
-_JUDGE = 3
-"""Columns that name a judge: itself, the condition under which it judged, the method."""
+_JUDGE = ("judge", "judging condition", "method")
+_NO_DIAGNOSIS = "without a diagnosis"
+_UNMARKED = (Method.FALLBACK_BOTTOM_SCAN, Method.EMPTY)
+"""Where an expression is looked for when no marker was used (ruling G9)."""
 
 
 class Answer(NamedTuple):
@@ -29,36 +31,47 @@ class Answer(NamedTuple):
     table: str
 
 
-def headline(tables: Mapping[str, Table], by: int) -> list[Answer]:
-    """The answers, in the order of the questions."""
-    compliance, accuracy = _estimates(tables["compliance"], "compliance", by), {}
+def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
+    """The answers, in the order of the questions; `by` names the columns that tell rows apart."""
+    compliance = _estimates(tables["compliance"], "compliance", by)
+    accuracy = _estimates(tables["accuracy"], "accuracy over compliant", by) if "accuracy" in tables else {}
+    yields = _estimates(tables["accuracy"], "yield", by) if "accuracy" in tables else {}
+    obeys = _ranged(compliance, "keeps the contract", "No output has arrived yet.")
+    found = [Answer("Who obeys?", obeys, "compliance")]
     if "accuracy" in tables:
-        accuracy = _estimates(tables["accuracy"], "accuracy over compliant", by)
-    found = [
-        Answer("Who obeys?", _ranged(compliance, "keeps the contract", "No output has arrived yet."), "compliance")
-    ]
-    if "accuracy" in tables:
-        found.append(Answer("Who is right?", _right(tables, accuracy, by), "accuracy"))
+        found.append(Answer("Who is right?", _right(accuracy, yields), "accuracy"))
+    measured = {"compliance": compliance, "accuracy": accuracy, "yield": yields}
     found += [
-        Answer("How sure are we?", _sure(accuracy or compliance), "accuracy" if accuracy else "compliance"),
-        Answer("Why did outputs fail?", _why(tables, by), "deviations"),
+        Answer("How sure are we?", _sure(measured), "accuracy" if accuracy else "compliance"),
+        Answer("Why did outputs fail?", _why(tables, len(by)), "deviations"),
     ]
     if "judges" in tables:
         found.append(Answer("Can the judges be trusted?", _judges(tables), "judges"))
     return found
 
 
-def _estimates(table: Table, column: str, names: int) -> dict[str, Estimate]:
+def many(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> many(1, "question"), many(2000, "question")
+    ('1 question', '2,000 questions')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _estimates(table: Table, column: str, names: Sequence[str]) -> dict[str, Estimate]:
     """The estimates of a column by the names of their rows, which are the first columns."""
-    rows = zip(labels([row[:names] for row in table.rows]), table.column(column), strict=True)
-    return {label: value for label, value in rows if isinstance(value, Estimate)}
+    rows = [row[: len(names)] for row in table.rows]
+    named = short_labels(rows, naming(names), _NAME, always="judge" in names)
+    values = zip(named, table.column(column), strict=True)
+    return {brief(label, _NAME): value for label, value in values if isinstance(value, Estimate)}
 
 
 def _ranged(shares: Mapping[str, Estimate], does: str, nothing: str) -> str:
     if not shares:
         return nothing
     ranked = sorted(shares.items(), key=lambda each: (-each[1].value, each[0]))
-    (best, most), (worst, least) = ((brief(name, _NAME), share) for name, share in (ranked[0], ranked[-1]))
+    (best, most), (worst, least) = ranked[0], ranked[-1]
     if len(ranked) == 1:
         return f"{best} {does} in {told(most)}."
     if most.value == least.value:
@@ -67,62 +80,60 @@ def _ranged(shares: Mapping[str, Estimate], does: str, nothing: str) -> str:
     return f"From {told(most)} ({best}) down to {told(least)} ({worst}).{overlap}"
 
 
-def _right(tables: Mapping[str, Table], accuracy: Mapping[str, Estimate], by: int) -> str:
+def _right(accuracy: Mapping[str, Estimate], yields: Mapping[str, Estimate]) -> str:
     first = _ranged(accuracy, "is right", "No compliant output has a right answer to compare with.")
-    yields = _estimates(tables["accuracy"], "yield", by)
     if not yields or not accuracy:
         return first
     best = max(yields, key=lambda name: yields[name].value)
-    whose = f" ({brief(best, _NAME)})" if len(yields) > 1 else ""
-    return f"{first} The highest yield, right of all outputs that arrived, is {told(yields[best])}{whose}."
+    whose = f" ({best})" if len(yields) > 1 else ""
+    what = "right of all outputs that arrived and have a key"
+    return f"{first} The highest yield, {what}, is {told(yields[best])}{whose}."
 
 
-def _sure(shares: Mapping[str, Estimate]) -> str:
-    known = {name: each for name, each in shares.items() if isfinite(each.low) and isfinite(each.high)}
+def _sure(measured: Mapping[str, Mapping[str, Estimate]]) -> str:
+    """The widest interval of all measures, and what has none."""
+    every = [(what, name, each) for what, shares in measured.items() for name, each in shares.items()]
+    known = [one for one in every if isfinite(one[2].low) and isfinite(one[2].high)]
     if not known:
         return "There is nothing yet to be sure of."
-    widest = max(known, key=lambda name: known[name].high - known[name].low)
-    points = (known[widest].high - known[widest].low) * 100
-    sizes = [each.n for each in known.values()]
-    whose = f" ({brief(widest, _NAME)}, n={known[widest].n:,})" if len(known) > 1 else f" (n={known[widest].n:,})"
-    smaller = f" The smallest n is {min(sizes):,}, the largest {max(sizes):,}." if len(set(sizes)) > 1 else ""
-    return f"The widest 95 % interval spans {points:.0f} percentage points{whose}.{smaller}"
+    what, name, widest = max(known, key=lambda one: one[2].high - one[2].low)
+    points, sizes = (widest.high - widest.low) * 100, [each.n for _, _, each in known]
+    whose = f"{what} of {name}, n={widest.n:,}"
+    parts = [f"The widest 95 % interval spans {points:.0f} percentage points ({whose})."]
+    if len(set(sizes)) > 1:
+        parts.append(f"The smallest n is {min(sizes):,}, the largest {max(sizes):,}.")
+    if bare := len(every) - len(known):
+        parts.append(f"{many(bare, 'figure')} without an interval, each from a single item.")
+    return " ".join(parts)
+
+
+def why_not_compliant(tables: Mapping[str, Table], by: int) -> Counter[str]:
+    """Non-compliant outputs by what they did instead; all of them, also those without a diagnosis."""
+    found = _counted(tables.get("deviations"), by)
+    found.update({kind: n for kind, n in _counted(tables.get("expressions"), by).items() if kind in _UNMARKED})
+    rest = sum(tables["compliance"].counts("non-compliant")) - found.total()
+    return found + Counter({_NO_DIAGNOSIS: rest})
 
 
 def _why(tables: Mapping[str, Table], by: int) -> str:
-    compliance = tables["compliance"]
-    broke, failed, unread, pending = (
-        _sum(compliance, name) for name in ("non-compliant", "failed", "unread", "pending")
+    compliant, broke, failed, unread, pending = (
+        sum(tables["compliance"].counts(name))
+        for name in ("compliant", "non-compliant", "failed", "unread", "pending")
     )
-    arrived = broke + _sum(compliance, "compliant")
-    parts = []
+    arrived, parts = broke + compliant, []
     if broke:
-        found = _counted(tables.get("deviations"), by)
-        found.update({kind: n for kind, n in _counted(tables.get("expressions"), by).items() if kind in _UNMARKED})
-        kinds = _listed(found.most_common(3), len(found))
-        parts.append(f"{broke:,} of {arrived:,} outputs broke the contract{f': {kinds}' if kinds else ''}.")
+        kinds = _listed(why_not_compliant(tables, by))
+        parts.append(f"{broke:,} of {many(arrived, 'output')} broke the contract: {kinds}.")
     elif arrived:
-        parts.append(f"All {arrived:,} outputs keep the contract.")
+        parts.append(f"{'The only output' if arrived == 1 else f'All {arrived:,} outputs'} kept the contract.")
     if failed:
-        parts.append(f"{failed:,} questions got no output ({_most(tables.get('failures'), by)}).")
-    for count, words in ((unread, "could not be read by their own contract"), (pending, "are not asked yet")):
-        if count:
-            parts.append(f"{count:,} {words}.")
+        reasons = _listed(_counted(tables.get("failures"), by))
+        parts.append(f"{many(failed, 'question')} got no output{f' ({reasons})' if reasons else ''}.")
+    if unread:
+        parts.append(f"{many(unread, 'output')} could not be read by the contract.")
+    if pending:
+        parts.append(f"{many(pending, 'question')} not asked yet.")
     return " ".join(parts) or "Nothing has arrived yet."
-
-
-def _sum(table: Table, column: str) -> int:
-    return sum(table.counts(column))
-
-
-_UNMARKED = (Method.FALLBACK_BOTTOM_SCAN, Method.EMPTY)
-"""Where an expression is looked for when no marker was used (ruling G9)."""
-
-
-def _most(table: Table | None, by: int) -> str:
-    """The most frequent labels of a breakdown."""
-    counted = _counted(table, by)
-    return _listed(counted.most_common(3), len(counted))
 
 
 def _counted(table: Table | None, by: int) -> Counter[str]:
@@ -134,9 +145,13 @@ def _counted(table: Table | None, by: int) -> Counter[str]:
     return counted
 
 
-def _listed(ranked: Sequence[tuple[str, int]], all_of: int) -> str:
-    rest = all_of - len(ranked)
-    more = f" and {rest:,} more kind{'s' * (rest > 1)}" if rest > 0 else ""
+def _listed(counted: Counter[str]) -> str:
+    """The most frequent kinds, and how many there are besides."""
+    ranked = counted.most_common(3)
+    rest = counted.total() - sum(count for _, count in ranked)
+    more = (
+        f" and {rest:,} of {'another kind' if len(counted) == len(ranked) + 1 else 'other kinds'}" if rest else ""
+    )
     return ", ".join(f"{count:,} {brief(name, 40)}" for name, count in ranked) + more
 
 
@@ -148,7 +163,7 @@ def _judges(tables: Mapping[str, Table]) -> str:
     parts = [f"Valid evaluations: {_lower(_ranged(valid, 'is valid', ''))}"]
     if invented:
         worst = max(invented, key=lambda name: invented[name].value)
-        whose = f" ({brief(worst, _NAME)})" if len(invented) > 1 else ""
+        whose = f" ({worst})" if len(invented) > 1 else ""
         parts.append(f"Quotes that are nowhere in the judged text: {told(invented[worst])}{whose} at the worst.")
     return " ".join(parts)
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from math import isfinite
 from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -21,7 +22,9 @@ from affidavit.estimates import Estimate
 from affidavit.page_content import Content
 from affidavit.page_samples import PER_FINDING, PER_KIND, JudgeSample, Sample
 from affidavit.page_text import HEAD, brief, visible
+from affidavit.report_headline import why_not_compliant
 from affidavit.report_text import parts_of, told
+from affidavit.row_labels import naming
 from affidavit.table import Chance, Table, Value, estimate_of
 
 MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
@@ -59,7 +62,7 @@ class Cell(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A share with its interval, drawn in a cell; whole per mille."""
+    """A share with its interval, drawn in a cell; whole per mille, of no width where there is no interval."""
 
     cell: Cell
     value: int
@@ -92,13 +95,10 @@ def page(content: Content) -> str:
     environment = _environment()
     style = environment.get_template("page.css").render()
     tables = {table.name: table for table in content.tables}
-    by, names = len(content.by), (*content.by, *NAMES)
-    drawn = _charts(tables, by, content)
+    names = (*content.by, *NAMES)
+    drawn = _charts(tables, content)
     shown = [shown_table(table, names, drawn.get(table.name, ())) for table in content.tables]
-    differences = [
-        shown_table(table, names, drawn["differences"] if number == 0 else ())
-        for number, table in enumerate(_together(content.comparisons))
-    ]
+    differences = shown_table(_together(content.comparisons), names, drawn["differences"])
     same = _same(tables["compliance"], content.by)
     return environment.get_template("page.html").render(
         content=content,
@@ -117,11 +117,13 @@ def page(content: Content) -> str:
         outputs=[each for each in shown if each.table.name not in JUDGING],
         judging=[each for each in shown if each.table.name in JUDGING],
         differences=differences,
-        asked=[shown_table(table) for table in content.asked.tables],
+        asked=[shown_table(table, most_names=1) for table in content.asked.tables],
+        anchors={each.table.name: each.anchor for each in shown},
+        with_keys="accuracy" in tables,
         samples=_by_kind(content.samples),
         findings=_by_code(content.findings),
         methods=sorted(_methods([*content.tables, *content.comparisons.values()])),
-        limits={"samples": PER_KIND, "findings": PER_FINDING, "rows": MOST_TABLE_ROWS, "characters": HEAD},
+        limits={"samples": PER_KIND, "findings": PER_FINDING, "characters": HEAD},
     )
 
 
@@ -142,17 +144,19 @@ def _environment() -> Environment:
     return environment
 
 
-def _charts(tables: Mapping[str, Table], by: int, content: Content) -> dict[str, list[Chart]]:
+def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Chart]]:
     """The charts by the table that they stand beside."""
     compliance, accuracy = tables["compliance"], tables.get("accuracy")
     found: dict[str, list[Chart]] = {"headline": []}
     if accuracy is not None:
         found["headline"] = _planes(compliance, accuracy, content.by)
     if compliance.rows:
-        found["compliance"] = [charts.outcomes(compliance, accuracy, by)]
-    if "deviations" in tables and tables["deviations"].rows:
-        found["deviations"] = [charts.deviations(tables["deviations"], by)]
-    if "quotes" in tables and any(sum(tables["quotes"].counts(kind)) for kind in ("exact", "absent")):
+        found["compliance"] = [charts.outcomes(compliance, accuracy, content.by)]
+    if why := why_not_compliant(tables, len(content.by)):
+        told = [each for each in ("deviations", "expressions") if each in tables and tables[each].rows]
+        beside = told[0] if told else "compliance"
+        found[beside] = [*found.get(beside, ()), charts.deviations(why)]
+    if "quotes" in tables and charts.quoted(tables["quotes"]):
         found["quotes"] = [charts.quotes(tables["quotes"])]
     if "scores" in tables and tables["scores"].rows:
         found["scores"] = charts.scores(tables["scores"])
@@ -183,6 +187,7 @@ def _planes(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart
         charts.plane(
             what if len(keyed) > 1 else "",
             [tuple(names.values()) for names, _, _ in many],
+            naming(by),
             [(across, up) for _, across, up in many],
             f"plane-{number}",
         )
@@ -191,27 +196,21 @@ def _planes(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart
     return charts.with_rest(drawn, len(keyed), "planes")
 
 
-def _together(comparisons: Mapping[str, Table]) -> list[Table]:
-    """Comparisons of the same columns in one table, each row with what is compared."""
-    found: dict[tuple[str, ...], list[tuple[str, Table]]] = {}
-    for what, table in comparisons.items():
-        found.setdefault(table.columns, []).append((what, table))
-    return [
-        Table(
-            "differences",
-            "Differences from the control",
-            ("compared", *columns),
-            tuple((what, *row) for what, table in many for row in table.rows),
-            many[0][1].foot.partition("; ")[2],
-        )
-        for columns, many in found.items()
-    ]
+def _together(comparisons: Mapping[str, Table]) -> Table:
+    """All comparisons in one table, each row with what is compared."""
+    tables = list(comparisons.values())
+    columns = tables[0].columns if tables else ()
+    rows = tuple((what, *row) for what, table in comparisons.items() for row in table.rows)
+    foot = "; ".join(sorted({table.foot.partition("; ")[2] for table in tables}))
+    return Table("differences", "Differences from the control", ("compared", *columns), rows, foot)
 
 
 # --- tables ---
 
 
-def shown_table(table: Table, names_of_rows: Sequence[str] = (), drawn: Sequence[Chart] = ()) -> Shown:
+def shown_table(
+    table: Table, names_of_rows: Sequence[str] = (), drawn: Sequence[Chart] = (), *, most_names: int = 8
+) -> Shown:
     """A table for the templates, as many of its rows as a page can bear; a name of all rows is said once."""
     table = _without_zeros(table) if table.name == "compliance" else table
     same = _same(table, names_of_rows)
@@ -221,7 +220,7 @@ def shown_table(table: Table, names_of_rows: Sequence[str] = (), drawn: Sequence
         for place in range(len(table.columns))
     ]
     names = 0
-    while names < len(numeric) - 1 and not numeric[names] and table.columns[names] != "in words":
+    while names < min(most_names, len(numeric) - 1) and not numeric[names] and table.columns[names] != "in words":
         names += 1
     rows = [
         [cell(value, names_row=place < max(1, names)) for place, value in enumerate(row)]
@@ -294,6 +293,8 @@ def _headline_rows(
 def _bar(value: Value) -> Bar | None:
     if not isinstance(value, Estimate):
         return None
+    if not isfinite(value.low):
+        return Bar(cell(value), round(1000 * value.value), 0, 0)
     low, high = (round(1000 * min(1.0, max(0.0, end))) for end in (value.low, value.high))
     return Bar(cell(value), round(1000 * value.value), low, max(4, high - low))
 

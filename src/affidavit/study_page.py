@@ -26,9 +26,9 @@ from affidavit.page_samples import FindingSamples, Sample, output_samples, raw_o
 from affidavit.page_text import brief
 from affidavit.prompt import template
 from affidavit.record import digest
-from affidavit.report_headline import Answer, headline
+from affidavit.report_headline import Answer, headline, many
 from affidavit.storage import new_file
-from affidavit.study import Study, condition_of, thawed
+from affidavit.study import condition_of
 from affidavit.study_directory import frozen_items, read_frozen, thawed_examples
 from affidavit.study_files import task_contract
 from affidavit.study_report import Results
@@ -37,6 +37,7 @@ from affidavit.table import Table
 PAGE = "report.html"
 CHEAP = 20_000
 """Records; the page of so many is a matter of seconds, and a command writes it at its end."""
+MOST_JUDGES = 8
 MOST_ITEMS, MOST_PROMPTS, MOST_COMPARED, LARGE = 50_000, 60, 4, 200_000
 """Items that are looked through for the questions of samples; prompts that are shown; conditions that are compared
 with their control from so many questions on."""
@@ -107,18 +108,18 @@ def content(directory: Path, *, by: Sequence[str] = CELL, include_self: bool = F
     return Content(
         name=results.name,
         sealed=results.frozen,
-        root_sha256=results.seal.root_sha256 if results.seal is not None else None,
+        root_sha256=results.seal.root_sha256 if results.frozen and results.seal is not None else None,
         by=results.sheet.by,
         asked=asked,
-        answers=headline(tables, len(results.sheet.by)),
+        answers=headline(tables, results.sheet.by),
         tables=report.tables,
         comparisons=comparisons.result(),
         samples=_samples(results, rows),
         kinds=kinds,
         findings=list(findings.shown(_outputs(results, findings.judged_keys()))),
-        notes=[*report.notes, *_notes(results)],
+        notes=[*report.notes, *_notes(results, with_keys="accuracy" in tables)],
         digests=list(_digests(results)),
-        commands=list(_commands(results)),
+        commands=list(_commands(results, include_self=include_self)),
     )
 
 
@@ -131,30 +132,26 @@ def _asked(results: Results) -> Asked:
     planned = int(results.sheet.planned["planned"].sum())
     conditions = len(results.sheet.planned["condition"].unique())
     parts = (
-        _many(sizes["models"], "model"),
-        f"{_many(sizes['tasks'], 'task')} under {_many(conditions, 'condition')}",
-        f"{_many(planned, 'question')} in all",
+        many(sizes["models"], "model"),
+        f"{many(sizes['tasks'], 'task')} under {many(conditions, 'condition')}",
+        f"{many(planned, 'question')} in all",
     )
     judged = read_judging(results.directory)
     summary = (
-        f"{', '.join(parts)}." if IMPORTED not in results.config else f"{_many(planned, 'output')} from elsewhere."
+        f"{', '.join(parts)}." if IMPORTED not in results.config else f"{many(planned, 'output')} from elsewhere."
     )
     if judged is not None:
-        judges = ", ".join(brief(each.name, 40) for each in judged.judges[:8])
-        summary += (
-            f" {_many(len(judged.terms.outputs), 'output')} put to {_many(len(judged.judges), 'judge')}: {judges}."
-        )
-    prompts = list(_prompts(results)) if results.study is not None else []
+        judges = ", ".join(brief(each.name, 40) for each in judged.judges[:MOST_JUDGES])
+        more = " and others" if len(judged.judges) > MOST_JUDGES else ""
+        put = f"{many(len(judged.terms.outputs), 'output')} put to {many(len(judged.judges), 'judge')}"
+        summary += f" {put}: {judges}{more}."
+    prompts = list(_prompts(results))
     note = ""
     if len(prompts) > MOST_PROMPTS:
         note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md has all."
     elif results.study is None:
         note = "The outputs came from elsewhere; used_prompt_manifest.md has the prompts of the judges."
     return Asked(summary, tables, prompts[:MOST_PROMPTS], note)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _asked_tables(results: Results) -> Iterator[Table]:
@@ -204,13 +201,15 @@ def _told(value: object) -> str:
 
 def _prompts(results: Results) -> Iterator[Prompt]:
     """The words of every task and condition; a contract of the user's own is code, and is not run for a page."""
-    study: Study = thawed(results.config)
+    study = results.study
+    if study is None:
+        return
     examples = thawed_examples(results.config)
     cells = dict.fromkeys((row["task"], row["condition"]) for row in results.sheet.planned.iter_rows(named=True))
     for task, condition in cells:
         if ":" in study.tasks[task].contract:
-            turns: list[tuple[str, str]] = [("", "A contract of the study's own; see used_prompt_manifest.md.")]
-            yield Prompt(task, condition, turns, "–")
+            turns = [("words", "A contract of the study's own; see used_prompt_manifest.md.")]
+            yield Prompt(task, condition, turns, "")
             continue
         contract = task_contract(study.tasks[task], Path(), task_contract_named)
         said = template(
@@ -252,9 +251,10 @@ def _comparisons(results: Results) -> dict[str, Table]:
             continue  # nothing has arrived under one of them
         sides = [Side(name, parts[name,].lazy(), {}) for name in (control, condition)]
         try:
-            found[f"{condition} − {control}"] = compared(*sides, seed=int(results.config["seed"]))
+            table = compared(*sides, seed=int(results.config["seed"]), shared=("task", "model"))
         except UsageError:
             continue  # they have no item in common, or nothing has arrived: there is nothing to compare
+        found[f"{condition} − {control}"] = table
     return found
 
 
@@ -288,8 +288,9 @@ def _outputs(results: Results, keys: Sequence[str]) -> dict[str, str]:
 # --- method, digests, commands ---
 
 
-def _notes(results: Results) -> Iterator[str]:
-    yield "Accuracy is over outputs that keep their contract; the yield is over all that arrived and have a key."
+def _notes(results: Results, *, with_keys: bool) -> Iterator[str]:
+    if with_keys:
+        yield "Accuracy is over outputs that keep their contract; the yield, over all that arrived and have a key."
     yield "What never arrived is in no share of outputs: failed and pending questions count only as such."
     if results.samples > 1:
         yield f"Every question was put {results.samples} times; intervals of the headline go by items."
@@ -302,7 +303,8 @@ def _notes(results: Results) -> Iterator[str]:
 def _digests(results: Results) -> Iterator[tuple[str, str]]:
     frozen: Mapping[str, Any] = read_frozen(results.directory) or {}
     if results.seal is not None:
-        yield "all records, by key (root)", results.seal.root_sha256
+        covered = "all records" if results.frozen else "records that were sealed before"
+        yield f"{covered}, by key (root)", results.seal.root_sha256
         for name, value in results.seal.files.items():
             yield name, value
         for segment in results.seal.segments[:50]:
@@ -322,14 +324,16 @@ def _digests(results: Results) -> Iterator[tuple[str, str]]:
         yield "commit of the study's repository", f"{git['commit']}{', with changes' if git['changed'] else ''}"
 
 
-def _commands(results: Results) -> Iterator[tuple[str, str]]:
+def _commands(results: Results, *, include_self: bool) -> Iterator[tuple[str, str]]:
     name = results.directory.resolve().name
+    options = [] if results.sheet.by == CELL else ["--by", ",".join(results.sheet.by)]
+    report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
     yield "Check every byte, and read every output again", shlex.join(["affidavit", "verify", name])
     yield "Find the record of a sample by its key", f"grep -h KEY {shlex.quote(name)}/records/*.jsonl"
-    yield "Make this page again", shlex.join(["affidavit", "report", name])
+    yield "Make this page again", shlex.join(report)
     yield (
         "Every table in full, for people and for programs",
-        "\n".join(shlex.join(["affidavit", "report", name, "--format", form]) for form in ("md", "json", "csv")),
+        "\n".join(shlex.join([*report, "--format", form]) for form in ("md", "json", "csv")),
     )
     for condition, control in list(results.controls.items())[:1]:
         sides = [f"{name}@condition={each}" for each in (control, condition)]

@@ -120,6 +120,9 @@ class Results:
             values = more if isinstance(more, dict) else {}
             chosen = (_text(values.get(name.removeprefix(METADATA))) for name in metadata)
             found.append((task, without_surrogates(item.id), *chosen))
+        for place, name in enumerate(metadata, 2):
+            if not any(row[place] for row in found):
+                raise UsageError("--by", expected="a field in the metadata of some item", found=repr(name))
         return pl.DataFrame(found, schema=dict.fromkeys(("task", "item_id", *metadata), pl.String), orient="row")
 
     # --- the report ---
