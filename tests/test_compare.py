@@ -264,6 +264,7 @@ def versions(tmp_path_factory) -> tuple[Path, Path]:
     return folder / "v1/out", folder / "v2/out"
 
 
+@pytest.mark.slow
 def test_the_readings_that_moved_are_listed_and_no_others(versions):
     # rulings C3 and C8
     found = compared(*versions)

@@ -115,6 +115,7 @@ def test_the_corpus_is_large_enough():
     assert len(CORPUS) >= 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [each.name for each in JUDGES])
 def test_every_hostile_output_stays_between_its_delimiters(name):
     seen = set()

@@ -565,6 +565,7 @@ MIXED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", MIXED, ids=" ".join)
 def test_files_of_several_kinds_are_refused(tmp_path, arguments):
     for name in ("a.jsonl", "b.csv", "b.parquet"):
@@ -632,6 +633,7 @@ FIELDS = {f"{field} {kind}": (field, kind) for field in ("completion", "answer",
 QUICK_FIELDS = ("completion csv", "completion parquet", "answer jsonl", "answer csv", "deviation jsonl")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", quick(FIELDS, *QUICK_FIELDS))
 def test_another_column_is_copied_as_raw_output(tmp_path, case):
     """Its empty cells are empty outputs, whatever its name means elsewhere; no name stands twice."""

@@ -459,6 +459,7 @@ def crossed(models: int, conditions: int) -> tuple[Table, Table]:
     return compliance, accuracy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("models", "conditions", "titles", "note"),
     [
@@ -554,11 +555,13 @@ def test_a_quote_that_a_judge_invents_four_times_is_marked_four_times():
     assert [piece.kind for piece in shown.text].count("absent") == 4
 
 
+@pytest.mark.slow
 def test_the_commands_make_the_same_page_again(study, tmp_path):
     study_page.write_page(study, by=("model",), out=tmp_path / "page.html", include_self=True)
     assert ">affidavit report out --by model --include-self<" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.slow
 def test_a_field_of_metadata_that_no_item_has_is_refused(study):
     done = affidavit("report", study, "--by", "metadata.subjcet")
     assert fine(done, 2)

@@ -561,6 +561,7 @@ def test_a_question_that_is_answered_twice_is_found(tmp_path, finished):
     assert fine(affidavit("verify", directory), 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["study.json", "items.jsonl", "seal.json", str(FIRST)])
 def test_a_changed_byte_is_found_by_verify_and_by_the_next_run(tmp_path, server, finished, name):
     folder = shutil.copytree(finished, tmp_path / "copy")
@@ -613,6 +614,7 @@ def test_no_secret_is_written_or_printed_whatever_fails(tmp_path, credentials, o
             assert secret.encode() not in place
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "url",
     [

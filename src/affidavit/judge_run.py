@@ -5,7 +5,6 @@ what has no answer yet.
 """
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,13 +27,13 @@ from affidavit.judging_directory import (
 )
 from affidavit.model import Completion, Failure, Model
 from affidavit.outputs import IMPORTED
-from affidavit.record import Kind, canonical
+from affidavit.record import Kind
 from affidavit.rubric import DEFAULT, Rubric
 from affidavit.run_log import RunLog
 from affidavit.runner import Runner, stop_on_signals
 from affidavit.standing import JudgeStanding, asks_again, is_judgement
 from affidavit.storage import Disk
-from affidavit.study import Limits, ModelTable, changes
+from affidavit.study import Limits, ModelTable, refuse_changes
 from affidavit.study_books import StudyBooks, judging_is_gone
 from affidavit.study_directory import frozen_plan, read_frozen, write_manifest
 from affidavit.study_files import FindContract
@@ -158,15 +157,8 @@ def _frozen(
 
 
 def _refuse_changes(directory: Path, before: Fields, after: Fields) -> None:
-    # Through JSON once, as what was frozen has gone: tuples are lists there.
-    changed = changes(json.loads(canonical(before)), json.loads(canonical(after)))
-    if changed:
-        raise UsageError(
-            str(directory),
-            expected="the judging that was begun there",
-            found="another one:\n  " + "\n  ".join(changed),
-            hint="Two ways of judging are never pooled: judge a copy of the study, or name the judge otherwise.",
-        )
+    hint = "Two ways of judging are never pooled: judge a copy of the study, or name the judge otherwise."
+    refuse_changes(str(directory), before, after, begun="judging", hint=hint)
 
 
 async def _go_on(  # noqa: PLR0913, PLR0917

@@ -75,7 +75,8 @@ def _ranged(shares: Mapping[str, Estimate], does: str, nothing: str) -> str:
     if len(ranked) == 1:
         return f"{best} {does} in {told(most)}."
     if most.value == least.value:
-        return f"All {len(ranked):,} alike, such as {best}: {told(most)}."
+        alike = "Both" if len(ranked) == 2 else f"All {len(ranked):,}"
+        return f"{alike} alike, such as {best}: {told(most)}."
     overlap = " Their intervals overlap." if most.low <= least.high else ""
     return f"From {told(most)} ({best}) down to {told(least)} ({worst}).{overlap}"
 

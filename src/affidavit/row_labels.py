@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from affidavit.table import Value
 
-_BETWEEN, _NOTHING = " · ", "(none)"
+_BETWEEN, _NOTHING = " · ", "–"
 _BOUNDARIES = "-_/.: "
 
 

@@ -117,14 +117,8 @@ def judge_line(tallies: Collection[Tally], seconds: float, already: int) -> str:
     >>> judge_line([tally], 4.0, 0)
     '4 of 8 judged  1.0/s  75.0% valid  1 UNPARSABLE_OUTPUT  4 s to go'
     """
-    planned, pending = sum(tally.n for tally in tallies), sum(tally.pending for tally in tallies)
-    done = planned - pending
-    rate = (done - already) / seconds
-    parts = [f"{done:,} of {planned:,} judged", f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"]
-    parts.append(judge_words(tallies))
-    if rate > 0:
-        parts.append(f"{pending / rate:,.0f} s to go")
-    return "  ".join(filter(None, parts))
+    done, to_go = _pace(tallies, seconds, already, "judged")
+    return "  ".join(filter(None, (done, judge_words(tallies), to_go)))
 
 
 def judge_words(tallies: Collection[Tally]) -> str:
@@ -136,9 +130,7 @@ def judge_words(tallies: Collection[Tally]) -> str:
     found = sum(kinds[kind] for kind in ("exact", "normalised", "elided"))
     if looked_for := found + kinds["absent"]:
         parts.append(f"{found:,} of {looked_for:,} quotes found")
-    if total.failures:
-        parts.append("failed: " + ", ".join(f"{count:,} {reason}" for reason, count in ranked(total.failures)))
-    return "  ".join(parts)
+    return "  ".join(filter(None, (*parts, _failed(total.failures))))
 
 
 def run_line(tallies: Collection[Tally], seconds: float, already: int) -> str:
@@ -148,15 +140,44 @@ def run_line(tallies: Collection[Tally], seconds: float, already: int) -> str:
     >>> run_line([tally], 4.0, 202)
     '402 of 802 done  50/s  75.0% compliant  8 s to go  failed: 2 timeout'
     """
+    done, to_go = _pace(tallies, seconds, already, "done")
+    arrived = sum(tally.arrived for tally in tallies)
+    kept = f"{sum(tally.compliant for tally in tallies) / arrived:.1%} compliant" if arrived else ""
+    failures = sum((tally.failures for tally in tallies), Counter())
+    return "  ".join(filter(None, (done, kept, to_go, _failed(failures))))
+
+
+def _failed(failures: Counter[str]) -> str:
+    named = ", ".join(f"{count:,} {reason}" for reason, count in ranked(failures))
+    return f"failed: {named}" if named else ""
+
+
+def _pace(tallies: Collection[Tally], seconds: float, already: int, done_so: str) -> tuple[str, str]:
+    """How much is done, and how fast; how long the rest will take, empty where nobody can tell."""
     planned, pending = sum(tally.n for tally in tallies), sum(tally.pending for tally in tallies)
     done = planned - pending
     rate = (done - already) / seconds
-    parts = [f"{done:,} of {planned:,} done", f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.1f}/s"]
-    if arrived := sum(tally.arrived for tally in tallies):
-        parts.append(f"{sum(tally.compliant for tally in tallies) / arrived:.1%} compliant")
-    if rate > 0:
-        parts.append(f"{pending / rate:,.0f} s to go")
-    failures = sum((tally.failures for tally in tallies), Counter())
-    if failures:
-        parts.append("failed: " + ", ".join(f"{count:,} {reason}" for reason, count in ranked(failures)))
-    return "  ".join(parts)
+    to_go = f"{_duration(pending / rate)} to go" if rate > 0 else ""
+    return f"{done:,} of {planned:,} {done_so}  {_rate(rate)}", to_go
+
+
+def _rate(each_second: float) -> str:
+    """How fast, in the unit that suits it.
+
+    >>> _rate(1234.5), _rate(1.25), _rate(0.03), _rate(0)
+    ('1,234/s', '1.2/s', '1.8/min', '0/s')
+    """
+    if 0 < each_second < 0.1:
+        return f"{60 * each_second:.1f}/min"
+    return f"{each_second:,.0f}/s" if each_second >= 10 or not each_second else f"{each_second:.1f}/s"
+
+
+def _duration(seconds: float) -> str:
+    """How long, in the unit that suits it.
+
+    >>> _duration(90), _duration(600), _duration(9000)
+    ('90 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{seconds:,.0f} s"
+    return f"{seconds / 60:,.0f} min" if seconds < 7200 else f"{seconds / 3600:,.1f} h"

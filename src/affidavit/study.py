@@ -14,7 +14,8 @@ import msgspec
 
 from affidavit.arrangement import OptionOrder
 from affidavit.contract import Fields
-from affidavit.errors import InputError, did_you_mean
+from affidavit.errors import InputError, UsageError, did_you_mean
+from affidavit.json_bytes import loads
 from affidavit.prompt import Condition
 from affidavit.record import canonical
 
@@ -325,6 +326,15 @@ def changes(before: Mapping[str, object], after: Mapping[str, object], *, path: 
         elif old != new:
             found.append(f"{place}: was {old!r}, is {new!r}")
     return found
+
+
+def refuse_changes(where: str, before: Fields, after: Fields, *, begun: str, hint: str) -> None:
+    """Refuse to go on with something else than what was begun, and say what is different."""
+    # Through JSON once, as what was frozen has gone: tuples are lists there.
+    changed = changes(loads(canonical(before)), loads(canonical(after)))
+    if changed:
+        found = "another one:\n  " + "\n  ".join(changed)
+        raise UsageError(where, expected=f"the {begun} that was begun there", found=found, hint=hint)
 
 
 def seed_of(study_seed: int, task: str, item: str, sample: int) -> int:

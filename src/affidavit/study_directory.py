@@ -6,7 +6,6 @@
 A study that has changed since is refused, with a list of what changed.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -20,10 +19,10 @@ from affidavit.plan import Examples, Plan
 from affidavit.prompt import Example
 from affidavit.prompt_manifest import MANIFEST
 from affidavit.provenance import git_state, versions
-from affidavit.record import canonical, checked_line, decode
+from affidavit.record import checked_line, decode
 from affidavit.rows import AnyContract
 from affidavit.storage import Disk, told
-from affidavit.study import Generate, TaskTable, changes, frozen, thawed
+from affidavit.study import Generate, TaskTable, frozen, refuse_changes, thawed
 from affidavit.study_files import FindContract, ItemSource, StudyFiles, items_for, task_contract
 from affidavit.weights import digest_of
 
@@ -56,15 +55,8 @@ def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
         with told(str(directory / STUDY)):
             disk.place(directory / STUDY, checked_line(content))
         before = content
-    # Through JSON once, as what was frozen has gone: tuples are lists there.
-    changed = changes(before["config"], json.loads(canonical(config)))  # type: ignore[arg-type]
-    if changed:
-        raise UsageError(
-            str(directory),
-            expected="the study that was begun there",
-            found="another one:\n  " + "\n  ".join(changed),
-            hint="Give a changed study a directory of its own with --out, or another name.",
-        )
+    hint = "Give a changed study a directory of its own with --out, or another name."
+    refuse_changes(str(directory), before["config"], config, begun="study", hint=hint)  # type: ignore[arg-type]
     _check_items(directory, str(before["items_file_sha256"]))
     return files.plan(before["counts"])  # type: ignore[arg-type]
 
