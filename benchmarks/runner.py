@@ -2,12 +2,12 @@
 
 Whole processes, asking the mock server of mock_server.py over 100 connections. `affidavit run` freezes the study,
 asks, reads every answer by its contract, syncs every record to the disk and seals; the page at the end has a
-benchmark of its own. Beside it is what anybody would
-write who needs none of that: an aiohttp loop that posts the same bodies and keeps the texts in a list.
+benchmark of its own. Beside it is what anybody would write who needs none of that: an aiohttp loop that posts the
+same bodies and keeps the texts in a list.
 
 1. A server that takes 50 ms to answer, as the quickest real ones do: most of the time is waiting.
 2. A server that answers at once: all of the time is ours.
-3. Ten times the items: a large study must stay small in memory.
+3. Ten times the items: a large study must stay small in memory, and so must what makes its columnar copy.
 4. A finished study that is run again: it has to say so at once.
 
 The disk is a real one, because waiting for it is part of what is measured. The machine may be noisy: what is

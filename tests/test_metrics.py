@@ -8,7 +8,6 @@ and read the difference before it is kept.
 """
 
 import json
-import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,13 +36,13 @@ from affidavit.study_report import Results
 from affidavit.table import Table
 from command import affidavit
 from fault_server import Call, FaultServer, bad_request, content_filter, every, says, status
+from golden_files import golden
 from strategies import NEARLY_WHITESPACE, WHITESPACE, choice_texts, game_texts
 from test_designs import letter_of, write
 from test_run import QUICK, fine, run, toml, write_items, write_study
 from test_run_kills import started, wait_for
 from written_study import here, questions, reported, tables, written
 
-GOLDEN = Path(__file__).with_name("golden")
 SAMPLES = 3
 
 # --- a study in which everything occurs ---
@@ -146,13 +145,6 @@ def everything(tmp_path_factory) -> Path:
         write(folder, study)
         assert fine(run(folder), 4), "some answers failed for good, and a contract raised"
     return folder / "out"
-
-
-def golden(name: str, found: str) -> str:
-    """What is kept under this name; after it was written, if that was asked for."""
-    if os.environ.get("AFFIDAVIT_GOLDEN") == "write":
-        (GOLDEN / name).write_text(found)
-    return (GOLDEN / name).read_text()
 
 
 def rounded(value: object) -> object:

@@ -30,9 +30,9 @@ from affidavit.table import Mean, Table
 from command import affidavit
 from fault_server import Asked as Request
 from fault_server import FaultServer
+from golden_files import golden
 from test_run import fine, run, write_study
 
-GOLDEN = Path(__file__).parent / "pages" / "small.html"
 HTML = "{http://www.w3.org/1999/xhtml}"
 
 
@@ -306,8 +306,9 @@ def normalised(text: str) -> str:
 
 
 def test_the_page_of_a_small_study_is_the_one_on_record(study):
-    """If it is meant to be another: python tests/test_report_page.py writes it anew."""
-    assert normalised((study / "report.html").read_text()) == GOLDEN.read_text()
+    """If it is meant to be another: AFFIDAVIT_GOLDEN=write .venv/bin/pytest tests/test_report_page.py -k on_record"""
+    found = normalised((study / "report.html").read_text())
+    assert found == golden("small_page.html", found)
 
 
 def test_the_policy_allows_the_style_and_nothing_else(study):
@@ -566,13 +567,3 @@ def test_a_field_of_metadata_that_no_item_has_is_refused(study):
     done = affidavit("report", study, "--by", "metadata.subjcet")
     assert fine(done, 2)
     assert b"expected a field in the metadata of some item, found 'metadata.subjcet'" in done.stderr
-
-
-if __name__ == "__main__":
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as made, FaultServer(answer=answer) as running:
-        write_study(Path(made) / "small", running.url, count=12)
-        run(Path(made) / "small", page=True)
-        GOLDEN.parent.mkdir(exist_ok=True)
-        GOLDEN.write_text(normalised((Path(made) / "small" / "out" / "report.html").read_text()))

@@ -18,7 +18,7 @@ from affidavit.comparison import told_apart
 from affidavit.estimates import Estimate
 from affidavit.page_text import brief
 from affidavit.report_text import signed
-from affidavit.row_labels import naming, short_labels
+from affidavit.row_labels import naming, short_labels, telling
 from affidavit.table import Chance, Mean, Points, Table, Value
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ def _error_bars(values: Sequence[Estimate]) -> tuple[list[float], list[float]]:
 
 def _models(names: Sequence[Sequence[Value]]) -> list[str]:
     """What the colour stands for: the first name that tells rows apart, most often the model."""
-    parts = [at for at in range(len(names[0]) if names else 0) if len({row[at] for row in names}) > 1]
-    return [str(row[parts[0]]) if parts else "" for row in names]
+    places = telling(names)
+    return [str(row[places[0]]) if places else "" for row in names]
 
 
 def _by_model(models: Iterable[str]) -> dict[str, tuple[str, str]]:

@@ -1,6 +1,6 @@
 """The body of a chat completion, read without trust: a completion, or the reason why there is none (ruling C1).
 
-The standard library decodes, because it keeps lone surrogates as they were sent (ruling C2).
+Lone surrogates are kept as they were sent (ruling C2).
 
     >>> read_chat(b'{"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}]}').text
     'Hi'

@@ -16,7 +16,8 @@ class Prompt:
     condition: str
     turns: Sequence[tuple[str, str]]
     """Who speaks, and what."""
-    sha256: str
+    sha256: str | None
+    """None where the words are a contract of the study's own."""
 
 
 @dataclass(frozen=True)

@@ -175,13 +175,9 @@ def _planes(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart
             strict=True,
         )
     )
-    found: dict[str, list[tuple[Mapping[str, str], Value, Value]]] = {}
-    for apart in (("task",), ("task", "condition")):
-        found = {}
-        for row in rows:
-            found.setdefault(", ".join(row[0][name] for name in apart if name in by), []).append(row)
-        if max(map(len, found.values()), default=0) <= charts.MOST_POINTS:
-            break
+    found = _apart(rows, [name for name in ("task",) if name in by])
+    if max(map(len, found.values()), default=0) > charts.MOST_POINTS:
+        found = _apart(rows, [name for name in ("task", "condition") if name in by])
     keyed = {what: many for what, many in found.items() if any(up is not None for _, _, up in many)}
     drawn = [
         charts.plane(
@@ -194,6 +190,18 @@ def _planes(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart
         for number, (what, many) in enumerate(list(keyed.items())[: charts.MOST_PANELS], 1)
     ]
     return charts.with_rest(drawn, len(keyed), "planes")
+
+
+_Point = tuple[Mapping[str, str], Value, Value]
+"""The names of a row, its compliance, its accuracy."""
+
+
+def _apart(rows: Sequence[_Point], names: Sequence[str]) -> dict[str, list[_Point]]:
+    """The rows by these of their names."""
+    found: dict[str, list[_Point]] = {}
+    for row in rows:
+        found.setdefault(", ".join(row[0][name] for name in names), []).append(row)
+    return found
 
 
 def _together(comparisons: Mapping[str, Table]) -> Table:

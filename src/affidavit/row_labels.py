@@ -18,6 +18,15 @@ def naming(columns: Sequence[str]) -> int:
     return next((columns.index(each) for each in ("model", "judge") if each in columns), len(columns) - 1)
 
 
+def telling(names: Sequence[Sequence[Value]]) -> list[int]:
+    """The places of the parts that tell rows apart.
+
+    >>> telling([("trivia", "small", "free"), ("trivia", "large", "free")])
+    [1]
+    """
+    return [at for at in range(len(names[0]) if names else 0) if len({row[at] for row in names}) > 1]
+
+
 def labels(names: Sequence[Sequence[Value]], lone: int, *, always: bool = False) -> list[str]:
     """A label for each row, of the parts that tell rows apart; `lone` is the place of the part where none does.
 
@@ -50,9 +59,8 @@ def short_labels(names: Sequence[Sequence[Value]], lone: int, most: int, *, alwa
 
 def _columns(names: Sequence[Sequence[Value]], lone: int, *, always: bool) -> list[list[str]]:
     """The parts that tell rows apart, part by part."""
-    width = len(names[0]) if names else 0
-    telling = [at for at in range(width) if len({row[at] for row in names}) > 1 or (always and at == lone)]
-    return [[str(row[at]) or _NOTHING for row in names] for at in telling or [lone]]
+    kept = sorted({*telling(names), *([lone] if always else [])}) or [lone]
+    return [[str(row[at]) or _NOTHING for row in names] for at in kept]
 
 
 def _without_shared(texts: list[str]) -> list[str]:

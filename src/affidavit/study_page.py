@@ -209,7 +209,7 @@ def _prompts(results: Results) -> Iterator[Prompt]:
     for task, condition in cells:
         if ":" in study.tasks[task].contract:
             turns = [("words", "A contract of the study's own; see used_prompt_manifest.md.")]
-            yield Prompt(task, condition, turns, "")
+            yield Prompt(task, condition, turns, None)
             continue
         contract = task_contract(study.tasks[task], Path(), task_contract_named)
         said = template(
