@@ -34,7 +34,7 @@ test: lint types browser
 	$(BIN)/pytest -q -n 2 --durations=10 -rs
 
 look: $(STAMP) browser
-	AFFIDAVIT_PAGE=$(PAGE) $(BIN)/pytest -q tests/test_report_browser.py
+	AFFIDAVIT_PAGE=$(PAGE) $(BIN)/pytest -q tests/results/test_report_browser.py
 
 # Pages are tested in a real browser. As root on Debian it is installed; elsewhere those tests say what they lack.
 browser:
@@ -53,10 +53,10 @@ bench: $(STAMP)
 	@status=0; for each in contracts columns runner figures page; do $(BIN)/python benchmarks/$$each.py || status=1; done; exit $$status
 
 docs: $(STAMP)
-	PYTHONPATH=tests $(BIN)/python tests/write_commands_page.py
+	PYTHONPATH=tests $(BIN)/python tests/support/write_commands_page.py
 
 rulings: $(STAMP)
-	$(BIN)/python tests/break_rulings.py
+	$(BIN)/python tests/support/break_rulings.py
 
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

@@ -36,8 +36,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its 
 
 import polars as pl
 
-from affidavit import Asked, columns, game24, judge, mcqa
+from affidavit import Asked, game24, judge, mcqa
 from affidavit.contracts.game24 import Hand
+from affidavit.reading import columns
 from contracts import evaluation, seconds
 from made_outputs import Outputs
 

@@ -21,8 +21,8 @@ from time import perf_counter
 import numpy as np
 import polars as pl
 
-from affidavit.metrics import CELL, Sheet, all_tables, groups
-from affidavit.record_columns import SCHEMA
+from affidavit.archive.record_columns import SCHEMA
+from affidavit.results.counting import CELL, Sheet, all_tables, groups
 
 MODELS, CONDITIONS, SAMPLES = 5, 12, 2
 MOST_TABLES, MOST_BOOTSTRAP, MOST_MEGABYTES = 20.0, 10.0, 600.0

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter, sleep
 
-from affidavit import Hand, Pattern, expression, game24, judge, locate, mcqa, strict_json, text
+from affidavit import Hand, Pattern, game24, judge, locate, mcqa, text
+from affidavit.contracts import expression, strict_json
 
 KB, MB = 1024, 1024 * 1024
 SIZES = (64 * KB, 256 * KB, MB, 4 * MB)

@@ -15,10 +15,10 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
-from affidavit.archive import file_sha256
-from affidavit.columnar_copy import ABOUT, COPY
-from affidavit.record import checked_line, encode
-from affidavit.study import decode_study, frozen
+from affidavit.archive.journal import file_sha256
+from affidavit.archive.parquet_copy import ABOUT, COPY
+from affidavit.archive.record import checked_line, encode
+from affidavit.study.study_file import decode_study, frozen
 from figures import CONDITIONS, MODELS, SAMPLES
 
 MOST_TIMES, MOST_MEGABYTES, ROUNDS = 2.0, 3.0, 3

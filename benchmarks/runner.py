@@ -32,12 +32,12 @@ from time import sleep
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode, as aiohttp has here
 
 from affidavit import mcqa
-from affidavit.archive import Archive
-from affidavit.model import Completion
-from affidavit.standing import Standing
-from affidavit.storage import Disk
-from affidavit.study_directory import frozen_items, opened
-from affidavit.study_files import load
+from affidavit.archive.disk import Disk
+from affidavit.archive.journal import Archive
+from affidavit.models.model import Completion
+from affidavit.running.ledger import Standing
+from affidavit.study.files import load
+from affidavit.study.freezing import frozen_items, opened
 from columns import MEASURE, Cost
 from contracts import sentence
 from mock_server import ANSWER

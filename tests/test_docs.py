@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 import affidavit
-import write_commands_page
-from affidavit import model
+from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
 from affidavit.contracts.judge import EvidenceKind
 from affidavit.contracts.mcqa import Deviation
-from affidavit.finding import Code, Flag
-from affidavit.model import PERMANENT
-from affidavit.study_check import parse_study
+from affidavit.models import model
+from affidavit.models.model import PERMANENT
+from affidavit.study.check import parse_study
+from support import write_commands_page
+from support.pages import ROOT, steps, transcripts
 
-ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
@@ -39,18 +39,6 @@ ENUMS = {
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_python_examples_run(page):
     assert doctest.testfile(str(page), module_relative=False).failed == 0
-
-
-def transcripts(page: Path) -> list[str]:
-    """The console blocks of a page."""
-    return re.findall(r"^```console\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
-
-
-def steps(block: str) -> list[tuple[str, str]]:
-    """Each command of a block with the output that is shown for it."""
-    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
-    assert parts[0] == ""
-    return [tuple(part.partition("\n")[::2]) for part in parts[1:]]
 
 
 # The tutorial needs a server, and has a test of its own.
@@ -102,11 +90,11 @@ def test_the_command_reference_is_what_the_commands_say():
     assert write_commands_page.PAGE.read_text() == write_commands_page.page(), "run `make docs`"
 
 
-def test_the_map_names_every_module():
+def test_the_map_names_every_room():
     design = (ROOT / "docs" / "design.md").read_text()
-    for path in (ROOT / "src" / "affidavit").glob("*.py"):
-        if not path.name.startswith("__"):
-            assert f"`{path.name}" in design, path.name
+    for path in (ROOT / "src" / "affidavit").iterdir():
+        if not path.name.startswith("__") and (path.suffix == ".py" or (path / "__init__.py").exists()):
+            assert f"`{path.name}{'/' if path.is_dir() else ''}`" in design, path.name
 
 
 def test_every_public_name_is_documented_and_leads_somewhere():

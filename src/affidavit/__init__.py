@@ -11,19 +11,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from affidavit.contract import AnswerKey, AnswerReading, Contract, Reading, Span, Validation, label
+    from affidavit.contracts.contract import AnswerKey, AnswerReading, Contract, Reading, Span, Validation, label
+    from affidavit.contracts.evidence import locate
     from affidavit.contracts.game24 import Hand, game24
     from affidavit.contracts.judge import Asked, Judge, judge
     from affidavit.contracts.mcqa import AfterThink, LastTag, MultipleChoice, mcqa
     from affidavit.contracts.pattern import Pattern
+    from affidavit.contracts.rubric import Rubric
     from affidavit.contracts.text import text
-    from affidavit.evidence import locate
-    from affidavit.rubric import Rubric
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "affidavit.contract": (
+    "affidavit.contracts.contract": (
         "AnswerKey", "AnswerReading", "Contract", "Reading", "Span", "Validation", "label",
     ),
     "affidavit.contracts.game24": ("Hand", "game24"),
@@ -31,8 +31,8 @@ _HOME = {
     "affidavit.contracts.mcqa": ("AfterThink", "LastTag", "MultipleChoice", "mcqa"),
     "affidavit.contracts.pattern": ("Pattern",),
     "affidavit.contracts.text": ("text",),
-    "affidavit.evidence": ("locate",),
-    "affidavit.rubric": ("Rubric",),
+    "affidavit.contracts.evidence": ("locate",),
+    "affidavit.contracts.rubric": ("Rubric",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 

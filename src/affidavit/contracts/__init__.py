@@ -1,1 +1,1 @@
-"""One contract per file, each usable alone."""
+"""What is asked of a model, and how its answer is read."""

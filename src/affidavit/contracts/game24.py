@@ -17,9 +17,10 @@ from enum import StrEnum
 from functools import cache
 from itertools import islice
 
-from affidavit.contract import Fields, Span, Validation
+from affidavit.contracts.contract import Span, Validation
+from affidavit.contracts.expression import Expression, Malformed, parse
 from affidavit.errors import InputError
-from affidavit.expression import Expression, Malformed, parse
+from affidavit.json_values import Fields
 
 OPENING, CLOSING, OUTPUT = "<answer>", "</answer>", "Output:"
 LONGEST = 500

@@ -18,11 +18,12 @@ from datetime import date
 from enum import StrEnum
 from typing import NamedTuple, TypeVar, cast
 
-from affidavit.contract import Fields, Span, Validation
-from affidavit.evidence import Kind, Quotable
-from affidavit.finding import Code, Finding, Flag, at_key, flags_of, shown
-from affidavit.rubric import DEFAULT, TOTAL, Rubric, Verdict
-from affidavit.strict_json import Refused, decode
+from affidavit.contracts.contract import Span, Validation
+from affidavit.contracts.evidence import Kind, Quotable
+from affidavit.contracts.finding import Code, Finding, Flag, at_key, flags_of
+from affidavit.contracts.rubric import DEFAULT, TOTAL, Rubric, Verdict
+from affidavit.contracts.strict_json import Refused, decode
+from affidavit.json_values import Fields, shown
 
 IDENTIFIERS = ("question_id", "prompt_variant", "target_model", "output_id")
 NAMES = ("judge_model", *IDENTIFIERS)

@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
-from affidavit.contract import Answered, AnswerReading, Fields, Span, Validation
+from affidavit.contracts.contract import Answered, AnswerReading, Span, Validation
 from affidavit.errors import UsageError
+from affidavit.json_values import Fields
 
 BASE_INSTRUCTION = """\
 Answer the following multiple-choice question by outputting your final answer

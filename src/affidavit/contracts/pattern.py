@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Literal
 
-from affidavit.contract import Answered, AnswerKey, AnswerReading, Validation
+from affidavit.contracts.contract import Answered, AnswerKey, AnswerReading, Validation
 from affidavit.errors import InputError, UsageError
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from affidavit.contract import Fields
+from affidavit.json_values import Fields
 
 
 @dataclass(frozen=True, slots=True)

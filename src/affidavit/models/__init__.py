@@ -1,1 +1,1 @@
-"""Whatever answers requests."""
+"""Whoever answers a request."""

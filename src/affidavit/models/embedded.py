@@ -22,13 +22,13 @@ from typing import Self
 
 import aiohttp
 
-from affidavit.contract import Fields
 from affidavit.errors import AffidavitError, InputError, UsageError
-from affidavit.model import Answer, Failure, Message, Reason, Request
+from affidavit.json_values import Fields
 from affidavit.models.llama_server import KEY
+from affidavit.models.model import Answer, Failure, Message, Reason, Request
 from affidavit.models.openai_compatible import OpenAICompatible
-from affidavit.study import Limits, ModelTable
-from affidavit.weights import describe, digest_of, not_installed
+from affidavit.models.settings import Limits, ModelTable
+from affidavit.models.weights import describe, digest_of, not_installed
 
 RESTARTS = 3
 """How often the process is started again without an answer in between."""

@@ -21,11 +21,11 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 import aiohttp
 from yarl import URL
 
-from affidavit.chat_response import read_chat, read_refusal
-from affidavit.contract import Fields
 from affidavit.errors import UsageError
-from affidavit.model import Answer, Failure, Reason, Request
-from affidavit.study import Limits, ModelTable
+from affidavit.json_values import Fields
+from affidavit.models.chat_response import read_chat, read_refusal
+from affidavit.models.model import Answer, Failure, Reason, Request
+from affidavit.models.settings import Limits, ModelTable
 
 _KEPT_OPEN = 30.0
 """Seconds that an idle connection is kept."""

@@ -9,10 +9,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from affidavit.archive import read_seal, scan, segments
+from affidavit.archive.journal import read_seal, scan, segments
+from affidavit.archive.record import Kind
 from affidavit.errors import InputError
-from affidavit.model import Answer, Completion, Failure, Reason, Request
-from affidavit.record import Kind, digest
+from affidavit.json_values import digest
+from affidavit.models.model import Answer, Completion, Failure, Reason, Request
 
 
 class Replay:

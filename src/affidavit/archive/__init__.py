@@ -1,0 +1,1 @@
+"""Bytes kept so that any change shows."""

@@ -1,0 +1,1 @@
+"""The terminal: arguments, one call, a printed result and an exit code."""

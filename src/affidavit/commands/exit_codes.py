@@ -1,0 +1,10 @@
+"""How a command ended, for programs."""
+
+DONE = 0
+NOT_MET = 3
+"""A gate that is not met."""
+ENDED_WITH_FAILURES = 4
+"""Some samples failed, are pending, or could not be read."""
+STORAGE = 5
+"""The disk refused, or what it holds is broken."""
+INTERRUPTED, TERMINATED = 130, 143

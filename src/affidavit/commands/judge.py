@@ -1,0 +1,250 @@
+"""`affidavit judge`: outputs that are there, put to judges, and what came of it."""
+
+import gc
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.errors import UsageError, did_you_mean
+from affidavit.plain_text import plain_lines
+
+if TYPE_CHECKING:
+    from affidavit.json_values import Fields
+    from affidavit.judging.plan import JudgeTerms
+    from affidavit.running.judging_run import Bench, Judged
+    from affidavit.study.models_file import ModelsFile
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What was asked for; None leaves it as it was frozen, or else at its default."""
+
+    conditions: tuple[str, ...]
+    repeats: int | None
+    temperature: float | None
+    max_tokens: int | None
+
+
+@click.command(no_args_is_help=True)
+@click.argument("source", type=click.Path(path_type=Path))
+@click.option("--judge", "judges", multiple=True, required=True, help="Who judges; may be given more than once.")
+@click.option("--models", "models_file", type=click.Path(path_type=Path), help="A TOML file with [models.NAME].")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="For outputs from elsewhere: the directory to keep them."
+)
+@click.option("--pattern", help="For a folder of texts: '{question_id}/{prompt_variant}_{target_model}.md'.")
+@click.option("--rubric", help="'default', or a TOML file; as before unless given.")
+@click.option("--task", "tasks", multiple=True, help="Judge the outputs of this task; all open ones unless given.")
+@click.option(
+    "--condition",
+    "conditions",
+    multiple=True,
+    type=click.Choice(["free", "schema"]),
+    help="Hold the judge's output to the shape of an evaluation, or not; may be given twice.",
+)
+@click.option("--repeats", type=click.IntRange(min=1), help="Judgements of each output by each judge.")
+@click.option("--temperature", type=float, help="0 unless given.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="1024 unless given.")
+@click.option("--include-self", is_flag=True, help="Pool judgements of own outputs with the others, and say so.")
+@click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
+@click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
+@click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
+def judge(
+    source: Path,
+    judges: tuple[str, ...],
+    models_file: Path | None,
+    out: Path | None,
+    pattern: str | None,
+    rubric: str | None,
+    tasks: tuple[str, ...],
+    conditions: tuple[str, ...],
+    repeats: int | None,
+    temperature: float | None,
+    max_tokens: int | None,
+    *,
+    include_self: bool,
+    retry_failed: bool,
+    no_page: bool,
+    as_json: bool,
+) -> None:
+    """Judge outputs that are there already.
+
+    SOURCE is a study's directory, a file of outputs (JSON Lines, CSV or Parquet with question_id,
+    prompt_variant, target_model, output_id and raw_output), or a folder of texts with a --pattern. Judges are
+    models of the study's own file, which is looked for here and beside the study, or of --models FILE.
+
+    The first judging freezes rubric, prompts, date and the set of outputs; a further judge is held to them.
+    Run it again to go on.
+
+    \b
+    Examples:
+      affidavit judge my-study --judge server
+      affidavit judge outputs.jsonl --out judged --judge server --models models.toml
+
+    \b
+    Exit codes: 0 every judgement was given, valid or not; 2 something asked for is wrong;
+    4 some judgements failed or are pending; 5 the disk refused or the archive is broken;
+    6 another run holds the directory; 130, 143 stopped by a signal.
+    """
+    from affidavit.archive.lock import locked
+    from affidavit.commands.run_progress import RunProgress
+    from affidavit.contracts.registry import task_contract_named
+    from affidavit.running.judging_run import JudgeOptions, judge_study
+
+    directory = _directory(source, out, pattern)
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+    with locked(directory):
+        file = _models(directory, models_file)
+        bench = _bench(
+            directory, file, judges, rubric, tasks, _Wanted(conditions, repeats, temperature, max_tokens)
+        )
+        with RunProgress(sys.stderr) as progress:
+            options = JudgeOptions(retry_failed, progress.tell_judging, beside=file.beside)
+            judged = judge_study(directory, bench, task_contract_named, options)
+    _report(judged, include_self=include_self, as_json=as_json)
+    _say_what_is_left(judged, judges, models_file, as_json=as_json)
+    page = not no_page and judged.signal is None
+    say_where_results_are(judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json)
+    if judged.signal is not None:
+        sys.exit(128 + judged.signal)
+    sys.exit(ENDED_WITH_FAILURES if judged.open else DONE)
+
+
+def _report(judged: "Judged", *, include_self: bool, as_json: bool) -> None:
+    from affidavit.commands.output import show
+
+    if as_json:
+        facts = {"directory": str(judged.directory), "root_sha256": judged.root_sha256, "asked": judged.asked}
+        show({**facts, "stopped": judged.stopped, "judging": tables_of(judged, include_self=include_self)})
+    else:
+        report_judging(judged, include_self=include_self)
+        click.echo(plain_lines(f"sealed in {judged.directory}, digest {judged.root_sha256[:16]}…"))
+
+
+def _directory(source: Path, out: Path | None, pattern: str | None) -> Path:
+    """The directory of the outputs; those from elsewhere are taken in first."""
+    from affidavit.archive.disk import Disk
+    from affidavit.running.import_outputs import is_study, rows_in, take_in
+
+    if is_study(source):
+        if out is not None:
+            raise UsageError("--out", expected="no other directory for a study", found=str(out))
+        return source
+    if out is None:
+        hint = "Or did you mean a study's directory?" if source.is_dir() else ""
+        raise UsageError(str(source), expected="--out DIR, where the outputs are kept", found="none", hint=hint)
+    take_in(out, rows_in(source, pattern), Disk())
+    return out
+
+
+def _models(directory: Path, file: Path | None) -> "ModelsFile":
+    from affidavit.study.models_file import read_models, study_file_of
+
+    found = file or study_file_of(directory)
+    if found is None:
+        raise UsageError(
+            "--models",
+            expected="the study's own file here or beside it, or another file with [models.NAME]",
+            found="none",
+            hint="Name it: --models study.toml",
+        )
+    return read_models(found)
+
+
+def _bench(
+    directory: Path,
+    file: "ModelsFile",
+    judges: tuple[str, ...],
+    rubric: str | None,
+    tasks: tuple[str, ...],
+    wanted: _Wanted,
+) -> "Bench":
+    from affidavit.judging.directory import read_judging
+    from affidavit.running.judging_run import Bench
+    from affidavit.study.files import read_rubric
+
+    for name in judges:
+        if name not in file.models:
+            hint = did_you_mean(name, file.models)
+            raise UsageError("--judge", expected=", ".join(file.models), found=repr(name), hint=hint)
+    before = read_judging(directory)
+    known = {} if before is None else {each.name: each for each in before.judges}
+    terms = [_terms(name, file, wanted, known.get(name)) for name in dict.fromkeys(judges)]
+    chosen = None if rubric is None else read_rubric(rubric, Path())
+    return Bench(terms, file.models, file.model, chosen, tasks, file.limits)
+
+
+def _terms(name: str, file: "ModelsFile", wanted: _Wanted, known: "JudgeTerms | None") -> "JudgeTerms":
+    from affidavit.judging.plan import FREE, JudgeTerms
+
+    table = file.models[name]
+    decoding: Fields = (
+        {"temperature": 0.0, "max_tokens": 1024, **table.body} if known is None else dict(known.decoding)
+    )
+    if wanted.temperature is not None:
+        if not 0 <= wanted.temperature < 1e9:
+            raise UsageError("--temperature", expected="a finite number from 0", found=str(wanted.temperature))
+        decoding["temperature"] = wanted.temperature
+    if wanted.max_tokens is not None:
+        decoding["max_tokens"] = wanted.max_tokens
+    conditions = wanted.conditions or ((FREE,) if known is None else known.conditions)
+    repeats = wanted.repeats or (1 if known is None else known.repeats)
+    return JudgeTerms(name, table.identity or name, decoding, tuple(dict.fromkeys(conditions)), repeats)
+
+
+def tables_of(judged: "Judged", *, include_self: bool = False) -> "Fields":
+    """The tables of a judging as JSON values."""
+    from affidavit.archive.journal import journal
+    from affidavit.results.judging import Judgements, judge_tables
+
+    judgements = Judgements(judged.frozen.terms.rubric)
+    for record in journal(judged.directory):
+        judgements.add(record)
+    tables = judge_tables(judgements, judged.tallies, include_self=include_self)
+    missing: Any = [each._asdict() for each in judged.frozen.not_arrived]
+    return {**tables, "sha256_of_terms": judged.frozen.terms.digest, "not_arrived": missing, "late": judged.late}
+
+
+def report_judging(judged: "Judged", *, include_self: bool = False) -> None:
+    """Print the tables of a judging."""
+    from affidavit.commands.output import show
+    from affidavit.results.judging_closing import judge_report
+
+    show(judge_report(judged.frozen, tables_of(judged, include_self=include_self), late=judged.late))
+
+
+def _say_what_is_left(
+    judged: "Judged", judges: tuple[str, ...], models_file: Path | None, *, as_json: bool
+) -> None:
+    for said, count in judged.details:
+        click.echo(f"note: {count:,} failed with {plain_lines(said)}", err=True)
+    if judged.stopped:
+        click.echo(f"affidavit: {plain_lines(judged.stopped)}", err=True)
+    if judged.open:
+        words = [
+            "affidavit",
+            "judge",
+            str(judged.directory),
+            *(part for name in judges for part in ("--judge", name)),
+        ]
+        again = shlex.join([*words, *([] if models_file is None else ["--models", str(models_file)])])
+        click.echo(plain_lines(f"{judged.open:,} without a judgement; to go on: {again}"), err=True)
+
+
+def say_where_results_are(directory: Path, *, asked: int, left: int, page: bool, as_json: bool) -> None:
+    """In the page, which is written now unless it is there or would take long; else behind a command."""
+    said = f"affidavit report {directory}"
+    if page:
+        from affidavit.results.page.study_page import page_at_the_end
+
+        said = page_at_the_end(directory, anew=asked > 0)
+    if not as_json and (page or not left):
+        click.echo(plain_lines(f"the results: {said}"))
+    if not as_json and not left:
+        click.echo(plain_lines(f"to check it: affidavit verify {directory}"))

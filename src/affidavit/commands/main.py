@@ -1,0 +1,73 @@
+"""The command line: arguments → one call → a printed result and an exit code.
+
+Nothing is decided here. Heavy modules are imported by the command that needs them, so that `--help` answers
+at once.
+"""
+
+import signal
+import sys
+from typing import NoReturn
+
+import click
+
+from affidavit import __version__
+from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
+from affidavit.commands.init import init
+from affidavit.commands.judge import judge
+from affidavit.commands.models import models
+from affidavit.commands.read import read
+from affidavit.commands.results import compare, gate, report
+from affidavit.commands.run import run
+from affidavit.commands.verify import verify
+from affidavit.errors import AffidavitError
+from affidavit.plain_text import plain_lines
+
+
+class _Commands(click.Group):
+    """A group whose commands report what a person can mend in one message, without a traceback."""
+
+    def invoke(self, context: click.Context) -> object:
+        try:
+            return super().invoke(context)
+        except AffidavitError as error:
+            click.echo(f"affidavit: {plain_lines(str(error))}", err=True)
+            context.exit(error.exit_code)
+        except BrokenPipeError:
+            # The reader of our output has gone (`| head`): that is its right, and no failure of ours.
+            _silence_output()
+            context.exit(DONE)
+        except OSError as error:
+            # Whatever has a name was told about by name; what is left are the standard streams.
+            _silence_output()
+            if sys.__stderr__ is not None:
+                sys.__stderr__.write(f"affidavit: standard input or output: {error.strerror or error}\n")
+            context.exit(STORAGE)
+        except KeyboardInterrupt:
+            context.exit(INTERRUPTED)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="affidavit")
+def cli() -> None:
+    """LLM evaluation on the record.
+
+    Every score traces back to a verbatim output, the contract that read it, and evidence anyone can check.
+    """
+
+
+for command in (init, run, read, judge, report, compare, gate, verify, models):
+    cli.add_command(command)
+
+
+def _silence_output() -> None:
+    """Keep Python from complaining, at exit, about output that nobody reads."""
+    sys.stdout = None
+    sys.stderr = None
+
+
+def main() -> NoReturn:
+    """Run the command; never returns."""
+    # As an exception, so that whatever is half-written is cleared away.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    cli(prog_name="affidavit")
+    raise SystemExit(DONE)

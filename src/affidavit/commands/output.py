@@ -1,0 +1,25 @@
+"""What is printed at the end of a command: JSON for programs, tables for people."""
+
+import json
+import os
+import sys
+
+import click
+from rich.console import Console, RenderableType
+
+from affidavit.json_values import Fields
+
+WIDE = 200
+"""Characters of a line where nobody says how wide the screen is."""
+
+
+def show(what: Fields | RenderableType) -> None:
+    """Print JSON values, or tables as wide as the terminal; as wide as they need to be where there is none."""
+    if isinstance(what, dict):
+        click.echo(json.dumps(what, indent=2))
+        return
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console(width=None if known else WIDE, highlight=False)
+    with console.capture() as captured:
+        console.print(what)
+    click.echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))

@@ -1,0 +1,201 @@
+"""`affidavit report`, `affidavit compare`, `affidavit gate`: from an archive to figures that can be defended."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from affidavit.commands.exit_codes import DONE, NOT_MET
+from affidavit.errors import UsageError
+from affidavit.plain_text import plain_lines
+
+if TYPE_CHECKING:
+    from affidavit.results.comparison import Side
+    from affidavit.results.text_forms import Report
+
+_BY = "task,model,condition"
+
+
+@click.command(no_args_is_help=True)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["md", "json", "csv"]),
+    help="Print the tables in this form instead of writing the page.",
+)
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write it here.")
+@click.option("--by", default=_BY, show_default=True, help="Group by these; metadata.NAME of the items too.")
+@click.option("--include-self", is_flag=True, help="Pool judgements of own outputs with the others, and say so.")
+def report(directory: Path, form: str | None, out: Path | None, by: str, *, include_self: bool) -> None:
+    """The results of a study as one page, DIRECTORY/report.html, or as its tables alone.
+
+    The page needs nothing else: no script, no server, no other file. Every table adds up, and every figure has its
+    interval, its n and its method. Over a study that is not sealed, the title says so.
+
+    \b
+    Examples:
+      affidavit report my-study
+      affidavit report my-study --format md
+      affidavit report my-study --by model,metadata.subject --format csv -o results.csv
+
+    \b
+    Exit codes: 0 done; 2 this is no study, or --by is wrong; 5 the disk refused or the
+    archive is broken.
+    """
+    groups = tuple(part.strip() for part in by.split(",") if part.strip())
+    if form is None:
+        _write_page(directory, groups, out, include_self=include_self)
+        return
+    from affidavit.results.study_results import Results
+
+    _write(Results(directory, groups).report(include_self=include_self), form, out)
+
+
+def _write_page(directory: Path, by: tuple[str, ...], out: Path | None, *, include_self: bool) -> None:
+    from affidavit.results.page.headline import as_lines
+    from affidavit.results.page.study_page import write_page
+
+    written = write_page(directory, by=by, include_self=include_self, out=out)
+    click.echo(plain_lines(f"{as_lines(written.answers)}the page: {written.path}"))
+
+
+def _write(found: "Report", form: str, out: Path | None) -> None:
+    from affidavit.archive.disk import new_file
+    from affidavit.results.text_forms import as_csv, as_json, as_markdown
+
+    if form == "json":
+        text = json.dumps(as_json(found), indent=2) + "\n"
+    else:
+        text = as_csv(found) if form == "csv" else as_markdown(found)
+    if out is None:
+        # A terminal must not be commanded by a name; whatever else reads it gets what a file would hold.
+        click.echo(plain_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)
+        return
+    with new_file(out) as stream:
+        stream.write(text.encode())
+
+
+@click.command(no_args_is_help=True)
+@click.argument("first")
+@click.argument("second")
+@click.option("--format", "form", type=click.Choice(["md", "json", "csv"]), default="md", show_default=True)
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write it here instead of printing it.")
+def compare(first: str, second: str, form: str, out: Path | None) -> None:
+    """What is different between two studies, or two parts of one.
+
+    FIRST and SECOND are directories, each with an optional choice: DIR@model=NAME,condition=NAME,task=NAME.
+    Items are paired; differences come with intervals, and with p-values adjusted for their number. Where nothing
+    can be told, that is said, with the difference that could have been. Outputs that both sides hold word for
+    word and read differently are listed.
+
+    \b
+    Examples:
+      affidavit compare before after
+      affidavit compare my-study@condition=free my-study@condition=grammar
+
+    \b
+    Exit codes: 0 done, whatever the differences; 2 there is nothing to compare; 5 the disk
+    refused or an archive is broken.
+    """
+    from affidavit.results.comparison import compared, moved_readings
+    from affidavit.results.text_forms import Report
+
+    sides = [_side(text) for text in (first, second)]
+    tables = [compared(*sides)]
+    moved = moved_readings(*sides) if sides[0].name.partition("@")[0] != sides[1].name.partition("@")[0] else None
+    if moved is not None:
+        tables.append(moved)
+    _write(Report(f"{first} and {second}", {}, tables), form, out)
+
+
+def _side(text: str) -> "Side":
+    from affidavit.results.comparison import Side, parse_side
+    from affidavit.results.study_results import Results
+
+    directory, chosen = parse_side(text)
+    return Side(text, Results(Path(directory)).sheet.records, chosen)
+
+
+@click.command(no_args_is_help=True)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option("--min-compliance", type=float, help="Least share of outputs that keep their contract.")
+@click.option("--min-accuracy", type=float, help="Least share of right answers, of compliant outputs.")
+@click.option("--min-yield", type=float, help="Least share of compliant and right answers, of all outputs.")
+@click.option("--max-invalid", type=float, help="Largest share of invalid evaluations, by judge.")
+@click.option("--max-fabricated", type=float, help="Largest share of quotes that are nowhere to be found.")
+@click.option("--max-failed", type=float, help="Largest share of planned questions without an output.")
+@click.option(
+    "--on",
+    type=click.Choice(["value", "interval"]),
+    default="value",
+    show_default=True,
+    help="Hold the thresholds against the value, or against the interval's end on the wrong side.",
+)
+@click.option("--by", default=_BY, show_default=True, help="Group by these; every group has to hold.")
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML here.")
+@click.option(
+    "--summary", "summary_file", type=click.Path(path_type=Path), help="Write the Markdown summary here too."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+def gate(
+    directory: Path,
+    on: str,
+    by: str,
+    junit_file: Path | None,
+    summary_file: Path | None,
+    *,
+    as_json: bool,
+    **thresholds: float | None,
+) -> None:
+    """Hold a study against thresholds, for CI.
+
+    Every group (by task, model and condition unless --by says otherwise) has to meet every threshold given. A
+    figure that is not there meets none.
+
+    \b
+    Examples:
+      affidavit gate my-study --min-compliance 0.95
+      affidavit gate my-study --min-accuracy 0.8 --on interval --junit gate.xml
+
+    \b
+    Exit codes: 0 all thresholds are met; 2 none was given, or this is no study; 3 some are
+    not met; 5 the disk refused or the archive is broken.
+    """
+    from affidavit.archive.disk import new_file
+    from affidavit.commands.output import show
+    from affidavit.results import gate as gates
+    from affidavit.results.counting import groups
+    from affidavit.results.study_results import Results
+
+    wanted = {name: value for name, value in thresholds.items() if value is not None}
+    for name, value in wanted.items():
+        if not 0 <= value <= 1:
+            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(value))
+    if not wanted:
+        raise UsageError("gate", expected="at least one threshold", found="none", hint="See --help.")
+    results = Results(directory, tuple(part.strip() for part in by.split(",") if part.strip()))
+    judging = results.judging_figures()
+    found = list(gates.checks(groups(results.sheet), judging, wanted, on_interval=on == "interval"))
+    page = gates.summary(results.name, found)
+    for file, content in ((junit_file, gates.junit(results.name, found)), (summary_file, page.encode())):
+        if file is not None:
+            with new_file(file) as stream:
+                stream.write(content)
+    if as_json:
+        show({"held": all(check.held for check in found), "checks": [_as_json(check) for check in found]})
+    else:
+        click.echo(plain_lines(page), nl=False)
+    sys.exit(DONE if all(check.held for check in found) else NOT_MET)
+
+
+def _as_json(check: object) -> dict[str, object]:
+    from dataclasses import asdict
+
+    from affidavit.results.gate import Check
+    from affidavit.results.text_forms import json_value
+
+    assert isinstance(check, Check)  # noqa: S101
+    return {**asdict(check), "found": json_value(check.found), "held": check.held}

@@ -1,0 +1,135 @@
+"""`affidavit run`: arguments → one run → tables and an exit code."""
+
+import gc
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.errors import UsageError, did_you_mean
+from affidavit.plain_text import plain_lines
+
+if TYPE_CHECKING:
+    from affidavit.running.study_run import Ended
+
+
+@click.command(no_args_is_help=True)
+@click.argument("study", type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="The study's directory; ./<study name> unless given.")
+@click.option("--dry-run", is_flag=True, help="Print what would be asked, with tokens and cost; ask nothing.")
+@click.option(
+    "--limit", type=click.IntRange(min=1), help="Ask about the first N items of each task only.", metavar="N"
+)
+@click.option("--model", "models", multiple=True, help="Ask this model only; may be given more than once.")
+@click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
+@click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def run(
+    study: Path,
+    out: Path | None,
+    limit: int | None,
+    models: tuple[str, ...],
+    *,
+    dry_run: bool,
+    retry_failed: bool,
+    no_page: bool,
+    as_json: bool,
+) -> None:
+    """Run a study: ask, keep everything, read, judge.
+
+    STUDY is a TOML file. Run it again to go on: only what is pending, or failed in a way that may pass, is
+    asked. Whatever came back is kept for good in the study's directory. With --limit or --model the rest
+    stays pending, and a later run asks it. Where the study has a [judging] table, its outputs are judged once
+    all of them are there. The results are in report.html there; of 20,000 records or more, `affidavit report`.
+
+    \b
+    Examples:
+      affidavit run study.toml --dry-run
+      affidavit run study.toml --limit 5
+      affidavit run study.toml --out runs/first --json
+
+    \b
+    Exit codes: 0 every sample answered; 2 the study is wrong; 4 some samples failed or are
+    pending; 5 the disk refused or the archive is broken; 6 another run holds the directory;
+    130, 143 stopped by a signal.
+    """
+    from affidavit.commands.output import show
+    from affidavit.commands.run_progress import RunProgress
+    from affidavit.contracts.registry import task_contract_named
+    from affidavit.running.study_run import Options, run_study
+    from affidavit.study.dry_run import dry_run as plan_only
+    from affidavit.study.dry_run import left_out
+    from affidavit.study.files import load
+
+    files = load(study, task_contract_named, with_weights=not dry_run)
+    for name in models:
+        if name not in files.study.models:
+            hint = did_you_mean(name, files.study.models)
+            raise UsageError("--model", expected=", ".join(files.study.models), found=repr(name), hint=hint)
+    if dry_run:
+        planned = plan_only(files, first_items=limit, models=models)
+        show(planned.as_json() if as_json else planned.as_table())
+        sys.exit(DONE)
+    # What is loaded stays, and requests leave little behind: look for garbage rarely.
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+    for line in left_out(files.study):
+        click.echo(f"note: {line}", err=True)
+    with RunProgress(sys.stderr) as progress:
+        options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging)
+        ended = run_study(files, task_contract_named, options)
+    signal = ended.signal if ended.judged is None else ended.judged.signal
+    _report_run(ended, _again(study, out), as_json=as_json, page=not no_page and signal is None)
+    if signal is not None:
+        sys.exit(128 + signal)
+    unread = sum(tally.unread for tally in ended.tallies.values())
+    sys.exit(ENDED_WITH_FAILURES if ended.open or unread else DONE)
+
+
+def _again(study: Path, out: Path | None) -> str:
+    """What to type to go on."""
+    return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
+
+
+def _report_run(ended: "Ended", again: str, *, as_json: bool, page: bool) -> None:
+    from affidavit.commands.judge import report_judging, say_where_results_are, tables_of
+    from affidavit.commands.output import show
+    from affidavit.results import closing_tables as run_report
+
+    standings = run_report.Standings(
+        contracts=ended.contracts, tallies=ended.tallies, flips=ended.flips, samples=ended.samples
+    )
+    judged = ended.judged
+    root = ended.root_sha256 if judged is None else judged.root_sha256
+    if as_json:
+        facts = {"directory": str(ended.directory), "root_sha256": root, "asked": ended.asked}
+        judging = {} if judged is None else {"judging": tables_of(judged)}
+        show({**facts, "stopped": ended.stopped, **run_report.as_json(standings), **judging})
+    else:
+        show(run_report.as_tables(standings))
+        if judged is not None:
+            report_judging(judged)
+        if not ended.asked and ended.stopped is None:
+            click.echo(f"nothing to do: {_what_is_left(ended)}")
+        click.echo(plain_lines(f"sealed in {ended.directory}, digest {root[:16]}…"))
+    for said, count in (*ended.details, *(judged.details if judged is not None else ())):
+        click.echo(f"note: {count:,} failed with {plain_lines(said)}", err=True)
+    for stopped in (ended.stopped, judged.stopped if judged is not None else None):
+        if stopped:
+            click.echo(f"affidavit: {plain_lines(stopped)}", err=True)
+    if ended.open:
+        click.echo(plain_lines(f"{ended.open:,} without an answer; to go on: {again}"), err=True)
+    asked = ended.asked + (0 if judged is None else judged.asked)
+    say_where_results_are(ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json)
+
+
+def _what_is_left(ended: "Ended") -> str:
+    failed, pending = (sum(getattr(tally, x) for tally in ended.tallies.values()) for x in ("failed", "pending"))
+    if pending:
+        return f"the {pending:,} pending are left out by --limit or --model"
+    if not failed:
+        return "every question has its answer"
+    return f"{failed:,} failed for good; --retry-failed asks them again all the same"

@@ -1,0 +1,255 @@
+"""Exactly one JSON object, read strictly, or everything that speaks against it (ruling J1).
+
+The standard library's decoder reads, because faster ones keep the last of two equal keys without a word.
+What it lets pass is caught by its hooks: repeated keys, `NaN` and `Infinity`, numbers beyond a double.
+It recurses, so depth is measured first.
+"""
+
+import json
+import re
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import accumulate
+from math import isinf
+from typing import Never
+
+from affidavit.contracts.finding import Code, Finding, at_key
+from affidavit.json_values import shown
+
+LARGEST = 256 * 1024
+"""Bytes of UTF-8, a lone surrogate counted as three."""
+DEEPEST = 32
+MOST_EVIDENCE = 64
+
+_STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+_STEPS = bytes.maketrans(b"[]{}", b"\x01\xff\x01\xff")
+_NOT_BRACKETS = bytes(code for code in range(256) if code not in b"[]{}")
+_BLANKS = " \t\n\r"
+_COUNTED = re.compile(r'["\[\]}]')
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A text that is not one strict JSON object, and why."""
+
+    findings: tuple[Finding, ...]
+
+
+def decode(text: str) -> dict[str, object] | Refused:
+    """The object that the whole text is; JSON whitespace around it is allowed, nothing else is.
+
+    >>> decode(' {"a": 1} ')
+    {'a': 1}
+    >>> [finding.code.value for finding in decode('Here: {"a": 1}').findings]
+    ['text_around_json']
+    """
+    beyond = _beyond_limits(text)
+    if beyond:
+        return Refused(beyond)
+    try:
+        value = _STRICT.decode(text)
+        if type(value) is dict and not _may_hold_surrogates(text) and not _too_much_evidence(value):
+            return value
+    except (_Odd, json.JSONDecodeError):
+        pass
+    return _second_look(text)
+
+
+def _second_look(text: str) -> dict[str, object] | Refused:
+    """The same verdict with every reason, for the few texts that are not sound at first sight."""
+    try:
+        value = _LENIENT.decode(text)
+    except json.JSONDecodeError as error:
+        return Refused(_not_json(text, error))
+    findings = (*_shape(text, value), *_walk("$", value))
+    return Refused(findings) if findings or not isinstance(value, dict) else value
+
+
+# --- before parsing ---
+
+
+def _beyond_limits(text: str) -> tuple[Finding, ...]:
+    """Too large, too deep, or both: such a text is not parsed."""
+    findings = []
+    # Four bytes hold any code point, so most texts need no counting.
+    if len(text) * 4 > LARGEST and (size := len(text.encode("utf-8", "surrogatepass"))) > LARGEST:
+        findings.append(Finding(Code.TOO_LARGE, "$", f"at most {LARGEST} bytes of UTF-8", f"{size} bytes"))
+    if (depth := _deepest(text)) > DEEPEST:
+        findings.append(Finding(Code.TOO_DEEP, "$", f"brackets nested at most {DEEPEST} deep", f"{depth} deep"))
+    return tuple(findings)
+
+
+def _deepest(text: str) -> int:
+    """The most brackets open at once outside strings, whether or not the text is JSON."""
+    openings = text.count("{") + text.count("[")
+    if openings <= DEEPEST:
+        return openings
+    # Without escapes, every second part between quote marks is outside strings.
+    outside = _STRING.sub("", text) if "\\" in text else "".join(text.split('"')[::2])
+    steps = outside.encode("utf-8", "surrogatepass").translate(_STEPS, _NOT_BRACKETS)
+    return max(accumulate(array("b", steps)), default=0)
+
+
+# --- when the text is not JSON ---
+
+
+def _not_json(text: str, error: json.JSONDecodeError) -> tuple[Finding, ...]:
+    """Exactly one of three: no object at all, an object with text around it, or broken syntax."""
+    start = text.find("{")
+    if start < 0:
+        return (_no_json(text),)
+    # What stands before the object matters to the count only by its quote marks and brackets.
+    if _COUNTED.search(text, 0, start) and (too_deep := _beyond_limits(text[start:])):
+        return too_deep
+    try:
+        _, end = _SYNTAX_ALONE.raw_decode(text, start)
+    except json.JSONDecodeError:
+        place = f"{error.msg} at line {error.lineno}, column {error.colno}"
+        return (Finding(Code.JSON_SYNTAX, "$", "one JSON object", place),)
+    around = text[:start].strip(_BLANKS) or text[end:].strip(_BLANKS)
+    return (Finding(Code.TEXT_AROUND_JSON, "$", "one JSON object and nothing else", shown(around)),)
+
+
+def _no_json(text: str) -> Finding:
+    return Finding(Code.NO_JSON, "$", "one JSON object", shown(text))
+
+
+_SYNTAX_ALONE = json.JSONDecoder(parse_int=float)
+
+
+# --- when it is ---
+
+
+class _Odd(Exception):  # noqa: N818 - a signal to look again, not an error
+    """Strict JSON refuses something in this text."""
+
+
+class _NotFinite(float):
+    """A number that no double holds, with its text."""
+
+    text: str
+
+
+class _WithRepeats(dict[str, object]):
+    """An object in which a key occurs again; `pairs` holds all members as written."""
+
+    pairs: list[tuple[str, object]]
+
+
+# Most texts are sound and are read once, by hooks that stop at the first oddity ...
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise _Odd
+    return members
+
+
+def _short(text: str) -> int:
+    # A double ends near 1.8e308; and Python itself refuses to read more than 4,300 digits.
+    if len(text) > 308:
+        raise _Odd
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if isinf(value):
+        raise _Odd
+    return value
+
+
+def _no_constant(text: str) -> Never:
+    raise _Odd
+
+
+_STRICT = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_int=_short, parse_float=_finite, parse_constant=_no_constant
+)
+
+
+# ... and the few others are read again, by hooks that keep every oddity in its place.
+
+
+def _keep_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    repeats = _WithRepeats(members)
+    repeats.pairs = pairs
+    return repeats
+
+
+def _keep_int(text: str) -> float:
+    return _keep_not_finite(text) if len(text) > 308 and isinf(float(text)) else int(text)
+
+
+def _keep_float(text: str) -> float:
+    value = float(text)
+    return _keep_not_finite(text) if isinf(value) else value
+
+
+def _keep_not_finite(text: str) -> float:
+    value = _NotFinite("nan")
+    value.text = text
+    return value
+
+
+_LENIENT = json.JSONDecoder(
+    object_pairs_hook=_keep_repeats,
+    parse_int=_keep_int,
+    parse_float=_keep_float,
+    parse_constant=_keep_not_finite,
+)
+
+
+_WALKED = (_NotFinite, str, list, dict)
+
+
+def _shape(text: str, value: object) -> Iterator[Finding]:
+    if not isinstance(value, dict):
+        if "{" not in text:
+            yield _no_json(text)
+        yield Finding(Code.NOT_AN_OBJECT, "$", "one JSON object", shown(text.strip()))
+        return
+    if _too_much_evidence(value):
+        yield Finding(Code.TOO_LARGE, "$.evidence", f"at most {MOST_EVIDENCE} items", "more")
+
+
+def _too_much_evidence(value: dict[str, object]) -> bool:
+    evidence = value.get("evidence")
+    return isinstance(evidence, list) and len(evidence) > MOST_EVIDENCE
+
+
+def _may_hold_surrogates(text: str) -> bool:
+    return ("\\" in text and "\\u" in text) or (not text.isascii() and _SURROGATE.search(text) is not None)
+
+
+def _walk(path: str, value: object) -> Iterator[Finding]:
+    """Repeated keys, numbers beyond a double and lone surrogates, in the order of the text."""
+    if isinstance(value, _NotFinite):
+        yield Finding(Code.NOT_FINITE, path, "a finite number", shown(value.text))
+    elif isinstance(value, str):
+        if _SURROGATE.search(value):
+            yield Finding(Code.BAD_TEXT, path, "text without lone surrogates", shown(value))
+    elif isinstance(value, list):
+        for place, element in enumerate(value):
+            if isinstance(element, _WALKED):
+                yield from _walk(f"{path}[{place}]", element)
+    elif isinstance(value, dict):
+        yield from _walk_object(path, value)
+
+
+def _walk_object(path: str, members: dict[str, object]) -> Iterator[Finding]:
+    met: set[str] = set()
+    for key, member in members.pairs if isinstance(members, _WithRepeats) else members.items():
+        below = at_key(path, key)
+        if key in met:
+            yield Finding(Code.DUPLICATE_KEY, below, "each key once", shown(key))
+        if _SURROGATE.search(key):
+            yield Finding(Code.BAD_TEXT, below, "keys without lone surrogates", shown(key))
+        met.add(key)
+        yield from _walk(below, member)

@@ -1,1 +1,0 @@
-"""A contract over files of any size: in this process, or spread over many."""

@@ -1,0 +1,1 @@
+"""The files of questions that people have become checked items."""

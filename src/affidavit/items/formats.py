@@ -1,0 +1,599 @@
+"""Items in the shapes in which they are published, turned into our own rows.
+
+    {"id": "q1", "question": "…", "options": ["Rome", "Paris"], "answer": "B", "metadata": {}}
+    {"id": "1-1-4-6", "numbers": [1, 1, 4, 6], "target": 24, "metadata": {}}
+
+A file is told by its content, never by its name. It is Parquet, a JSON list, JSON Lines or CSV (`,` or `;`),
+and its fields say whose format it is; `FORMATS` is the list. The first row decides for all: a row of another
+format is refused. So is whatever could be read in two ways. The rules, where there had to be one:
+
+- *Ids* are the file's own (`id`, `question_id`, `Record ID`). Where that is missing or blank, the id is the
+  file's name without its ending, and the row's number: `mmlu-12`. A public Game of 24 hand has its numbers as
+  its id, from low to high: `1-1-4-6`. No two rows of a file may have the same id.
+- *Rows* are counted from 1 without the header; JSON Lines are counted by line.
+- *Questions and options* are kept as they are, with outer blanks and line ends. A blank option is refused.
+- *Answers* become letters. MMLU and MMLU-Redux count from 0 or give the letter; ARC's labels 1, 2, 3, 4 are
+  A, B, C, D, and the labels are kept in `metadata.labels`. Blanks around an answer do not count. A missing
+  answer (no field, null, NaN, blank) is None; one that is not among the options is refused.
+- *Equal options* (outer blanks aside) are refused if the right one is among them, for then a right choice could
+  be counted as wrong. Other equal ones are kept and named in `metadata.duplicate_options`.
+- *MMLU-Redux* rows whose `error_type` is not `ok` keep question, options and answer, and have
+  `metadata.flawed`; nothing is mended by `correct_answer`. Flawed rows may have equal or blank options.
+- *MMLU-Pro* lists of ten that end in `N/A` were filled up: those at the end are taken off, and their count is
+  `metadata.fillers_removed`. Any other `N/A` is an option. `answer` and `answer_index` must agree.
+- *AQuA* options lose their letter and bracket (`A)`), which must be there and in order; nothing else.
+- *GPQA* options have no order of their own: they are sorted by the SHA-256 of record id (or, without one, the
+  question), line feed and column name. The columns, in the order drawn, are `metadata.option_order`.
+- *Everything else* that a row held is in `metadata`; an object that the row held under that name is joined with
+  it. NaN becomes null there, and what JSON cannot hold (dates, decimals, infinities) becomes its text.
+- *Text* is UTF-8, with or without a byte order mark. A table's list in a cell is JSON or Python.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from itertools import chain, combinations_with_replacement, islice, takewhile
+from math import isfinite, isnan
+
+from affidavit.contracts.expression import solve
+from affidavit.errors import InputError, UsageError
+from affidavit.items.cells import list_in_cell
+from affidavit.json_values import Fields, shown
+from affidavit.reading.jsonl import decode_row
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
+"""What an option may be called (ruling M3)."""
+SOLVABLE_HANDS = 1362
+"""Hands of four numbers from 1 to 13 that make 24."""
+TARGET = 24
+
+Placed = tuple[str, int, Fields]
+"""Place, number and fields of a row as it was published."""
+
+
+def rows_of(name: str, content: bytes) -> Iterator[tuple[str, Fields]]:
+    """Place and item of every row of a file; InputError at the first row that is not one.
+
+    >>> list(rows_of("mmlu.csv", b"Two and two?,3,4,5,6,B"))  # doctest: +NORMALIZE_WHITESPACE
+    [('mmlu.csv:row 1', {'id': 'mmlu-1', 'question': 'Two and two?', 'options': ['3', '4', '5', '6'],
+                         'answer': 'B', 'metadata': {}})]
+    """
+    yield from items_of_rows(name, _rows(name, content), id_prefix=_stem(name))
+
+
+def items_of_rows(name: str, rows: Iterable[Placed], *, id_prefix: str) -> Iterator[tuple[str, Fields]]:
+    """Place and item of every row of one source; a row without an id gets the prefix and its number.
+
+    >>> row = {"question": "Two and two?", "choices": ["3", "4"], "answer": 1}
+    >>> [item["id"] for _, item in items_of_rows("sums", [("sums:row 1", 1, row)], id_prefix="sums")]
+    ['sums-1']
+    """
+    first: Format | None = None
+    places: dict[object, str] = {}
+    for where, number, fields in rows:
+        told = _format_of(fields)
+        if told is None or (first is not None and told is not first):
+            raise _unknown(where, f"the fields {shown(list(fields))}", first)
+        first = told
+        row = told.read(dict(fields), where).row(where, f"{id_prefix}-{number}")
+        if row["id"] in places:
+            hint = f"Answers are kept by id, and {places[row['id']]} has this one already."
+            raise InputError(where, expected="an id that no other row has", found=shown(row["id"]), hint=hint)
+        places[row["id"]] = where
+        yield where, row
+    if first is None:
+        raise InputError(name, expected="at least one item", found="no rows")
+
+
+def generated_hands(count: int | None, seed: int) -> Iterator[tuple[str, Fields]]:
+    """Place and item of every solvable hand of four numbers from 1 to 13, or of a sample of `count` of them.
+
+    All come in order of their numbers, and `seed` does nothing. A sample comes in the order of the SHA-256 of
+    seed, line feed and id, so that a larger one of the same seed begins with a smaller one.
+
+    >>> [row["id"] for _, row in generated_hands(2, seed=0)]
+    ['3-6-8-13', '2-8-8-12']
+    """
+    if count is not None and not 1 <= count <= SOLVABLE_HANDS:
+        raise UsageError("count", expected=f"1 to {SOLVABLE_HANDS} hands", found=str(count))
+    hands = [("-".join(map(str, hand)), hand) for hand in combinations_with_replacement(range(1, 14), 4)]
+    if count is not None:
+        hands.sort(key=lambda hand: _digest(f"{seed}\n{hand[0]}"))
+    solvable = (
+        (f"generated hands:{name}", {"id": name, "numbers": [*numbers], "target": TARGET, "metadata": {}})
+        for name, numbers in hands
+        if solve(numbers, TARGET) is not None
+    )
+    return islice(solvable, count)
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _stem(name: str) -> str:
+    """The file's name without its directory and ending."""
+    file = re.split(r"[/\\]", name)[-1]
+    return file.rpartition(".")[0] or file.lstrip(".") or "item"
+
+
+# --- bytes to rows ---
+
+_LFS = b"version https://git-lfs.github.com/spec/"
+_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "Zstandard"}
+_JSON_LINES = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]')
+_JSON_LIST = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+[{\]]")
+
+
+def _rows(name: str, content: bytes) -> Iterator[Placed]:
+    if content.startswith(b"PAR1"):
+        return _parquet_rows(name, content)
+    text = _text(name, content)
+    if not text.strip():
+        raise InputError(name, expected="items", found="an empty file")
+    if _JSON_LINES.match(text):
+        return _json_lines(name, text)
+    return _json_list(name, text) if _JSON_LIST.match(text) else _csv_rows(name, text)
+
+
+def _text(name: str, content: bytes) -> str:
+    """The text of a file; refused if it is packed, a pointer, or in another encoding."""
+    if content.startswith(_LFS):
+        found = "a Git LFS pointer, which stands for a file that was not downloaded"
+        raise InputError(name, expected="items", found=found, hint="Run `git lfs pull` in its repository.")
+    for mark, kind in _PACKED.items():
+        if content.startswith(mark):
+            raise InputError(name, expected="items", found=f"a {kind} file", hint="Unpack it first.")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        hint = "Convert the file, for example with `iconv -f utf-16 -t utf-8`."
+        raise InputError(name, expected="text in UTF-8", found="the byte order mark of UTF-16", hint=hint)
+    try:
+        return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start]
+        line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
+        raise InputError(
+            f"{name}:{line}",
+            expected="text in UTF-8",
+            found=f"byte 0x{error.object[error.start]:02x} at byte {column} of the line",
+            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
+        ) from error
+
+
+def _parquet_rows(name: str, content: bytes) -> Iterator[Placed]:
+    import polars as pl  # noqa: PLC0415 - few files need it, and it is slow to import
+
+    try:
+        frame = pl.read_parquet(content)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise InputError(name, expected="Parquet", found=str(error).partition("\n")[0]) from error
+    for number, row in enumerate(frame.iter_rows(named=True), 1):
+        yield f"{name}:row {number}", number, row
+
+
+def _json_lines(name: str, text: str) -> Iterator[Placed]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            where = f"{name}:{number}"
+            yield where, number, decode_row(line, where=where)
+
+
+def _json_list(name: str, text: str) -> Iterator[Placed]:
+    try:
+        rows = json.loads(text, strict=False)
+    except (ValueError, RecursionError) as error:
+        raise InputError(name, expected="a JSON list of objects", found=str(error)) from error
+    for number, row in enumerate(rows, 1):
+        where = f"{name}:row {number}"
+        if not isinstance(row, dict):
+            raise InputError(where, expected="a JSON object", found=shown(row))
+        yield where, number, row
+
+
+# --- CSV ---
+
+_Record = tuple[str, int, list[str]]
+_PLAIN_MMLU = ["question", "A", "B", "C", "D", "answer"]
+"""The columns of MMLU's own files, which have no header."""
+
+
+def _csv_rows(name: str, text: str) -> Iterator[Placed]:
+    delimiter, header = _layout(name, text)
+    records = _records(name, text, delimiter, first=1 if header is None else 0)
+    if header is not None:
+        next(records)
+        record = next(records, None)
+        if record is None:
+            raise InputError(name, expected="at least one item", found="a header alone")
+        records = chain([record], records)
+    columns = header or _PLAIN_MMLU
+    for where, number, cells in records:
+        if len(cells) != len(columns):
+            hint = "A text that holds the delimiter, a quote or a line end must stand in quotes."
+            found = f"{len(cells)}, the first {shown(cells[0])}"
+            raise InputError(where, expected=f"{len(columns)} cells", found=found, hint=hint)
+        yield where, number, dict(zip(columns, cells, strict=True))
+
+
+def _layout(name: str, text: str) -> tuple[str, list[str] | None]:
+    """The delimiter and the header; no header for MMLU's own files."""
+    refusals: list[InputError] = []
+    for delimiter in ",;":
+        try:
+            _, _, first = next(_records(name, text, delimiter, first=1))
+        except InputError as error:
+            refusals.append(error)
+            continue
+        if _format_of(dict.fromkeys(first, "")) is not None:
+            if len(set(first)) < len(first):
+                raise InputError(name, expected="columns of different names", found=shown(first))
+            return delimiter, first
+        if delimiter == "," and len(first) == len(_PLAIN_MMLU) and re.fullmatch("[A-Z]?", first[-1].strip()):
+            return delimiter, None
+        refusals.append(_unknown(name, f"a first row of {shown(first)}"))
+    raise refusals[0]
+
+
+def _records(name: str, text: str, delimiter: str, *, first: int) -> Iterator[_Record]:
+    """Place, number and cells of every row that is not blank; `first` is the number of the first."""
+    # Lines end at line feeds alone: `splitlines` would cut texts at U+2028 and its like.
+    reader = csv.reader(re.findall(r"[^\n]*\n|[^\n]+", text), delimiter=delimiter, strict=True)
+    number = first
+    try:
+        for cells in reader:
+            if cells:
+                yield f"{name}:row {number}", number, cells
+                number += 1
+    except csv.Error as error:
+        where, found = f"{name}:row {number}", f"{error} (line {reader.line_num} of the file)"
+        hint = "Quotes inside a quoted text are written twice, and lines end with a line feed."
+        raise InputError(where, expected="CSV", found=found, hint=hint) from error
+
+
+# --- what every item must be ---
+
+
+@dataclass
+class _Choice:
+    """A multiple-choice item as its format gave it: checked when it becomes a row."""
+
+    id: object
+    question: object
+    options: Sequence[object]
+    answer: str | None
+    rest: Fields
+    notes: Fields = field(default_factory=dict)
+    """What we have to say about the row, for its metadata."""
+
+    def row(self, where: str, place_id: str) -> Fields:
+        """The item in our own shape."""
+        metadata = _metadata(self.rest, self.notes, where)
+        flawed = metadata.get("flawed") is True
+        question = _words(self.question, "the question", where)
+        options = [
+            _words(option, f"option {letter}", where, may_be_blank=flawed)
+            for letter, option in zip(LETTERS, self.options, strict=False)
+        ]
+        equal = equal_options(options)
+        if not flawed:
+            refuse_doubled_answer(options, self.answer, where=where)
+        if equal and metadata.setdefault("duplicate_options", equal) != equal:
+            raise _two_values("duplicate_options", where)
+        item = {"id": _id(self.id, place_id, where), "question": question, "options": options}
+        return {**item, "answer": self.answer, "metadata": metadata}
+
+
+@dataclass
+class _Hand:
+    """A hand as its format gave it: checked when it becomes a row."""
+
+    id: object
+    numbers: object
+    target: object
+    rest: Fields
+
+    def row(self, where: str, place_id: str) -> Fields:
+        """The item in our own shape."""
+        numbers = self.numbers
+        if not isinstance(numbers, list) or not numbers or not all(type(n) is int and n >= 0 for n in numbers):
+            raise InputError(where, expected="a list of whole numbers in 'numbers'", found=_seen(numbers))
+        if type(self.target) is not int:
+            raise InputError(where, expected="a whole number in 'target'", found=_seen(self.target))
+        item = {"id": _id(self.id, place_id, where), "numbers": numbers, "target": self.target}
+        return {**item, "metadata": _metadata(self.rest, {}, where)}
+
+
+def _missing(value: object) -> bool:
+    """Whether a value is what tables write for nothing."""
+    if isinstance(value, float):
+        return isnan(value)
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _seen(value: object) -> str:
+    """A value for the `found` of an error, whatever it is."""
+    try:
+        return shown(value)
+    except (TypeError, ValueError):  # a date, or a number of more digits than Python writes
+        return f"a value of the type {type(value).__name__}"
+
+
+def _id(value: object, place_id: str, where: str) -> str:
+    if _missing(value):
+        return place_id
+    if isinstance(value, str) or type(value) is int:
+        return str(value)
+    raise InputError(where, expected="a text or a whole number as the id", found=_seen(value))
+
+
+def _words(value: object, what: str, where: str, *, may_be_blank: bool = False) -> str:
+    if isinstance(value, str) and (may_be_blank or value.strip()):
+        return value
+    raise InputError(where, expected=f"a text that is not blank as {what}", found=_seen(value))
+
+
+def _count(options: Sequence[object], where: str) -> None:
+    if not 2 <= len(options) <= len(LETTERS):
+        raise InputError(where, expected=f"2 to {len(LETTERS)} options", found=str(len(options)))
+
+
+def equal_options(options: list[str]) -> list[list[str]]:
+    """The letters of options that are equal but for outer blanks, together."""
+    letters: dict[str, list[str]] = {}
+    for letter, option in zip(LETTERS, options, strict=False):
+        letters.setdefault(option.strip(), []).append(letter)
+    return [together for together in letters.values() if len(together) > 1]
+
+
+def refuse_doubled_answer(options: list[str], answer: object, *, where: str) -> None:
+    """Refuse options of which the right one is there twice."""
+    if len({*map(str.strip, options)}) < len(options) and any(answer in each for each in equal_options(options)):
+        hint = "A right choice could be counted as wrong: mend the row or take it out."
+        raise InputError(where, expected="one option with the right answer", found=shown(options), hint=hint)
+
+
+def _letter(answer: object, *spellings: Sequence[str], where: str, hint: str = "") -> str | None:
+    """The letter of an answer, given how the options may be called; None where there is no answer."""
+    if _missing(answer):
+        return None
+    called = str(answer).strip() if isinstance(answer, str) or type(answer) is int else None
+    for names in spellings:
+        for letter, name in zip(LETTERS, names, strict=False):
+            if called == name:
+                return letter
+    expected = "an answer that is one of " + " or ".join(", ".join(names) for names in spellings)
+    raise InputError(where, expected=expected, found=_seen(answer), hint=hint)
+
+
+def _metadata(rest: Fields, notes: Fields, where: str) -> Fields:
+    """All that is known besides: other fields, those of a `metadata` object, and our notes."""
+    inner = rest.pop("metadata", None)
+    if not isinstance(inner, dict):
+        inner = {} if inner is None else {"metadata": inner}
+    joined: Fields = {}
+    for part in (inner, rest, notes):
+        for name, value in part.items():
+            known = _json_value(value, where)
+            if name in joined and joined[name] != known:
+                raise _two_values(name, where)
+            joined[name] = known
+    return joined
+
+
+def _two_values(name: str, where: str) -> InputError:
+    return InputError(where, expected=f"one value for {name!r} in the metadata", found="two")
+
+
+def _json_value(value: object, where: str) -> object:
+    """The value as JSON can hold it."""
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None if isnan(value) else str(value)
+    if isinstance(value, bytes):
+        raise InputError(where, expected="texts, numbers and lists of them", found="a field of bytes")
+    try:
+        if isinstance(value, dict):
+            return {str(name): _json_value(inner, where) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [_json_value(inner, where) for inner in value]
+    except RecursionError as error:
+        raise InputError(where, expected="simple fields", found="one nested too deeply") from error
+    return str(value)
+
+
+def _listed(value: object, name: str, where: str) -> list[object]:
+    """The list in a field, or in the text of a table's cell."""
+    found = list_in_cell(value) if isinstance(value, str) else value
+    if isinstance(found, list):
+        _count(found, where)
+        return found
+    hint = "In a cell, write a JSON list; numpy's way to print one leaves out the commas."
+    raise InputError(where, expected=f"a list of texts in {name!r}", found=_seen(value), hint=hint)
+
+
+# --- one reader for each format: it takes out of the row what it knows ---
+
+
+def _take_id(row: Fields) -> object:
+    """The row's own id; null if it has none."""
+    for name in ("id", "question_id", "Record ID"):
+        value = row.pop(name, None)
+        if not _missing(value):
+            return value
+    return None
+
+
+def _own(row: Fields, where: str) -> _Choice:
+    options = _listed(row.pop("options"), "options", where)
+    answer = _letter(row.pop("answer", None), LETTERS[: len(options)], where=where)
+    return _Choice(_take_id(row), row.pop("question"), options, answer, row)
+
+
+def _own_hand(row: Fields, where: str) -> _Hand:
+    return _Hand(_take_id(row), row.pop("numbers"), row.pop("target", TARGET), row)
+
+
+def _public_hand(row: Fields, where: str) -> _Hand:
+    puzzle = row.pop("Puzzles")
+    if not isinstance(puzzle, str) or not re.fullmatch(r" *[0-9]{1,9}(?: +[0-9]{1,9}){3} *", puzzle):
+        raise InputError(where, expected="four whole numbers in 'Puzzles'", found=_seen(puzzle))
+    numbers = [int(number) for number in puzzle.split()]
+    return _Hand("-".join(map(str, sorted(numbers))), numbers, TARGET, row)
+
+
+def _choice_columns(row: Fields) -> list[str]:
+    """The columns of the options, as far as they run without a gap: `A`, `B`, … or `choice0`, `choice1`, …"""
+    numbered = (f"choice{number}" for number in range(len(LETTERS) + 1))
+    return list(takewhile(row.__contains__, LETTERS)) or list(takewhile(row.__contains__, numbered))
+
+
+def _mmlu(row: Fields, where: str) -> _Choice:
+    options = [row.pop(column) for column in _choice_columns(row)]
+    _count(options, where)
+    if beyond := [name for name in row if re.fullmatch("[A-Z]|choice[0-9]+", name)]:
+        raise InputError(where, expected="columns of options without a gap", found=f"also {shown(beyond)}")
+    return _Choice(_take_id(row), row.pop("question"), options, _take_counted(row, len(options), where), row)
+
+
+def _mmlu_list(row: Fields, where: str) -> _Choice:
+    options = _listed(row.pop("choices"), "choices", where)
+    answer = _take_counted(row, len(options), where)
+    notes: Fields = {"flawed": True} if row.get("error_type", "ok") != "ok" else {}
+    return _Choice(_take_id(row), row.pop("question"), options, answer, row, notes)
+
+
+def _take_counted(row: Fields, count: int, where: str) -> str | None:
+    """The answer as a letter or counted from 0."""
+    counted = [str(place) for place in range(count)]
+    return _letter(row.pop("answer", None), LETTERS[:count], counted, where=where)
+
+
+def _mmlu_pro(row: Fields, where: str) -> _Choice:
+    options = _listed(row.pop("options"), "options", where)
+    kept = len(options)
+    while len(options) == 10 and kept and options[kept - 1] == "N/A":
+        kept -= 1
+    fillers = len(options) - kept
+    _count(options[:kept], where)
+    hint = f"The last {fillers} options are 'N/A': they fill up the list and are no options." if fillers else ""
+    answer = _letter(row.pop("answer", None), LETTERS[:kept], where=where, hint=hint)
+    counted = [str(place) for place in range(kept)]
+    by_index = _letter(row.get("answer_index"), counted, where=where, hint=hint)
+    if answer and by_index and answer != by_index:
+        found = f"{answer} and {shown(row['answer_index'])}, which is {by_index}"
+        raise InputError(where, expected="the same answer in 'answer' and 'answer_index'", found=found)
+    notes: Fields = {"fillers_removed": fillers} if fillers else {}
+    return _Choice(_take_id(row), row.pop("question"), options[:kept], answer or by_index, row, notes)
+
+
+def _arc(row: Fields, where: str) -> _Choice:
+    question = row["question"]
+    inner = dict(question) if isinstance(question, dict) else {}
+    row["question"], choices = inner.pop("stem", None), inner.pop("choices", None)
+    if not isinstance(choices, list) or not all(isinstance(choice, dict) for choice in choices):
+        raise InputError(where, expected="a list of objects in 'question.choices'", found=_seen(choices))
+    names = dict.fromkeys(chain(("label", "text"), *choices))
+    row["choices"] = {name: [choice.get(name) for choice in choices] for name in names}
+    choice = _arc_flat(row, where)
+    choice.notes = _metadata(inner, choice.notes, where)
+    return choice
+
+
+def _arc_flat(row: Fields, where: str) -> _Choice:
+    choices = row.pop("choices")
+    inner = dict(choices) if isinstance(choices, dict) else {}
+    labels, texts = inner.pop("label", None), inner.pop("text", None)
+    if not isinstance(labels, list) or not isinstance(texts, list) or len(labels) != len(texts):
+        expected = "lists of the same length in 'choices.label' and 'choices.text'"
+        raise InputError(where, expected=expected, found=_seen(choices))
+    _count(labels, where)
+    letters, numbers = list(LETTERS[: len(labels)]), [str(place) for place in range(1, len(labels) + 1)]
+    if labels not in (letters, numbers):
+        expected = f"the labels {', '.join(letters)} or {', '.join(numbers)}, in order"
+        raise InputError(where, expected=expected, found=_seen(labels))
+    notes: Fields = {"labels": labels} if labels == numbers else {}
+    if inner:
+        notes["choices"] = inner
+    answer = _letter(row.pop("answerKey", None), labels, where=where)
+    return _Choice(_take_id(row), row.pop("question"), texts, answer, row, notes)
+
+
+def _aqua(row: Fields, where: str) -> _Choice:
+    options: list[object] = []
+    marked = _listed(row.pop("options"), "options", where)
+    for letter, option in zip(LETTERS, marked, strict=False):
+        if not isinstance(option, str) or not option.startswith(f"{letter})"):
+            raise InputError(where, expected=f"an option that begins with '{letter})'", found=_seen(option))
+        options.append(option[2:])
+    answer = _letter(row.pop("correct"), LETTERS[: len(options)], where=where)
+    return _Choice(_take_id(row), row.pop("question"), options, answer, row)
+
+
+_RIGHT = "Correct Answer"
+_GPQA = (_RIGHT, "Incorrect Answer 1", "Incorrect Answer 2", "Incorrect Answer 3")
+
+
+def _gpqa(row: Fields, where: str) -> _Choice:
+    item_id, question = _take_id(row), row.pop("Question")
+    drawn_by = question if item_id is None else item_id
+    order = sorted(_GPQA, key=lambda column: _digest(f"{drawn_by}\n{column}"))
+    answer = LETTERS[order.index(_RIGHT)]
+    options = [row.pop(column) for column in order]
+    return _Choice(item_id, question, options, answer, row, {"option_order": order})
+
+
+# --- which format a row has ---
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A published shape of items: its name, how it is told, and its reader."""
+
+    name: str
+    looks: str
+    """The fields that tell it, in words."""
+    tells: Callable[[Fields], bool]
+    read: Callable[[Fields, str], _Choice | _Hand]
+
+
+def _has(*names: str, without: str = "") -> Callable[[Fields], bool]:
+    return lambda row: all(name in row for name in names) and (not without or without not in row)
+
+
+def _holds(name: str, kind: type) -> Callable[[Fields], bool]:
+    return lambda row: "question" in row and isinstance(row.get(name), kind)
+
+
+_QUESTION = ("question", "options")
+FORMATS = (
+    Format("our hands", "numbers", _has("numbers"), _own_hand),
+    Format("Game of 24", "Puzzles", _has("Puzzles"), _public_hand),
+    Format("GPQA", "Question, Correct Answer, Incorrect Answer 1 to 3", _has("Question", *_GPQA), _gpqa),
+    Format("ARC or CommonsenseQA", "question.stem, question.choices", _holds("question", dict), _arc),
+    Format("ARC, flat", "question, choices.label, choices.text", _holds("choices", dict), _arc_flat),
+    Format("AQuA", "question, options, correct; no answer", _has(*_QUESTION, "correct", without="answer"), _aqua),
+    Format("MMLU-Pro", "question_id, question, options", _has("question_id", *_QUESTION, without="id"), _mmlu_pro),
+    Format("our questions", "question, options", _has(*_QUESTION), _own),
+    Format("MMLU-Redux or MMLU with lists", "question, choices", _has("question", "choices"), _mmlu_list),
+    Format("MMLU", "question, A to D", _has("question", "A", "B"), _mmlu),
+    Format("MMLU", "question, choice0 to choice3", _has("question", "choice0", "choice1"), _mmlu),
+)
+"""Every format that is known; the first that fits a row is the row's."""
+
+
+def _format_of(row: Fields) -> Format | None:
+    return next((one for one in FORMATS if one.tells(row)), None)
+
+
+def _unknown(where: str, found: str, first: Format | None = None) -> InputError:
+    if first is not None:
+        expected = f"{first.name} ({first.looks}), as in the rows before"
+        return InputError(where, expected=expected, found=found, hint="A file holds items of one format.")
+    expected = "items of a known format"
+    looked_for = "; ".join(f"{one.name} ({one.looks})" for one in FORMATS)
+    hint = f"Looked for: {looked_for}; MMLU without a header (six cells, the last a letter)."
+    return InputError(where, expected=expected, found=found, hint=hint)

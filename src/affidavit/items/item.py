@@ -1,0 +1,141 @@
+"""Items: what models are asked about, each with an id and, where it is known, the answer.
+
+    {"id": "q1", "question": "Capital of France?", "options": ["Rome", "Paris", "Bonn", "Oslo"], "answer": "B"}
+    {"id": "h1", "numbers": [4, 9, 10, 13], "target": 24}
+
+An item that does not fit its contract is refused before the first request (ruling M3).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+
+from affidavit.contracts.contract import RAW_OUTPUT, AnyContract
+from affidavit.contracts.game24 import Game24
+from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.errors import InputError
+from affidavit.items.formats import LETTERS, refuse_doubled_answer
+from affidavit.json_values import Fields, shown
+from affidavit.reading.jsonl import decode_row
+from affidavit.reading.rows import layout_of
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to ask about."""
+
+    id: str
+    fields: Mapping[str, object]
+    """Question, options, answer or numbers and target; whatever else the row held stays with them."""
+
+
+def read_items(lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Fields]]:
+    """Place and fields of JSON Lines of our own shape, given as place and text of each line."""
+    return ((where, decode_row(line, where=where)) for where, line in lines)
+
+
+def items_of(
+    rows: Iterable[tuple[str, Fields]], contract: AnyContract, *, auto_options: bool = False
+) -> Iterator[tuple[str, Item]]:
+    """Place and item of rows of our own shape; refused if one does not fit the contract.
+
+    With `auto_options` each item is read by the option set that its options make (ruling M3).
+    """
+    seen = _Ids()
+    for where, row in rows:
+        item_id = row.pop("id", None)
+        if type(item_id) is int:
+            item_id = str(item_id)
+        if not isinstance(item_id, str) or not item_id.strip():
+            raise InputError(where, expected="an 'id': a text or a whole number", found=shown(item_id))
+        if not seen.is_new(item_id):
+            hint = "Answers are kept by id: each item needs its own."
+            raise InputError(where, expected="an 'id' that no other item has", found=shown(item_id), hint=hint)
+        if auto_options:
+            contract = contract_for(_count_of(row.get("options"), where=where))
+        check(row, contract, where=where)
+        yield where, Item(item_id, row)
+
+
+@cache
+def contract_for(count: int) -> MultipleChoice:
+    """Multiple choice over so many options.
+
+    >>> contract_for(3).options
+    'A-C'
+    """
+    return MultipleChoice(f"A-{LETTERS[count - 1]}")
+
+
+def _count_of(options: object, *, where: str) -> int:
+    if not isinstance(options, list) or not 2 <= len(options) <= len(LETTERS):
+        expected = f"a list of 2 to {len(LETTERS)} texts in 'options'"
+        raise InputError(where, expected=expected, found=shown(options))
+    return len(options)
+
+
+class _Ids:
+    """Ids that were met, at 16 bytes each: a set of a hundred thousand texts would be most of a run's memory."""
+
+    def __init__(self) -> None:
+        self._buckets: list[bytearray] = [bytearray() for _ in range(4096)]
+
+    def is_new(self, item_id: str) -> bool:
+        """Whether an id is met for the first time."""
+        entry = sha256(item_id.encode("utf-8", "surrogatepass")).digest()[:16]
+        bucket = self._buckets[int.from_bytes(entry[:2], "big") >> 4]
+        at = bucket.find(entry)
+        while at % 16 and at >= 0:
+            at = bucket.find(entry, at + 1)
+        if at >= 0:
+            return False
+        bucket += entry
+        return True
+
+
+def is_own(line: str) -> bool:
+    """Whether a line of a file is an item of our own shape, so that the file can be read line by line.
+
+    >>> is_own('{"id": 1, "question": "?"}'), is_own("Two and two?,3,4,5,6,B")
+    (True, False)
+    """
+    try:
+        row = decode_row(line, where="")
+    except InputError:
+        return False
+    return "id" in row and (isinstance(row.get("question"), str) or "numbers" in row) and "choices" not in row
+
+
+def check(row: Fields, contract: AnyContract, *, where: str) -> None:
+    """Refuse an item that its contract could not ask about."""
+    if RAW_OUTPUT in row:
+        raise InputError(where, expected="an item to ask about", found=f"a field {RAW_OUTPUT!r}: an output")
+    layout_of(contract).item(row, where=where)
+    if isinstance(contract, Game24):
+        if row.get("numbers") is None:
+            raise InputError(where, expected="a hand in 'numbers'", found="none")
+        return
+    question = row.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise InputError(where, expected="a text in 'question'", found=shown(question))
+    if isinstance(contract, MultipleChoice):
+        _check_options(row, contract, where=where)
+
+
+def _check_options(row: Fields, contract: MultipleChoice, *, where: str) -> None:
+    options, metadata = row.get("options"), row.get("metadata")
+    if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
+        raise InputError(where, expected="a list of texts in 'options'", found=shown(options))
+    if len(options) != len(contract.letters):
+        raise InputError(
+            where,
+            expected=f"{len(contract.letters)} options, as {contract.options} says",
+            found=f"{len(options)} options",
+            hint='Give the task another option set: options = "A-E", or "auto" where each item has its own.',
+        )
+    # What a data set's own authors marked as flawed is kept as it is, and says so.
+    if not (isinstance(metadata, dict) and metadata.get("flawed") is True):
+        if not all(option.strip() for option in options):
+            raise InputError(where, expected="a text in every option", found=shown(options))
+        refuse_doubled_answer(options, row.get("answer"), where=where)

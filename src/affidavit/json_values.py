@@ -1,0 +1,40 @@
+"""JSON values: named ones, one way to write them down, and how a message shows one."""
+
+import json
+from hashlib import sha256
+from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
+
+Fields = dict[str, object]
+"""Named JSON values, as they are written to a row or a record."""
+
+# One encoder for all: `json.dumps` would make a new one for every value, at half of the cost of a small record.
+# Looking for circles is left out: what is encoded here holds none.
+_chunks = c_make_encoder(None, None, encode_basestring_ascii, None, ":", ",", True, False, False)  # noqa: FBT003
+_LONGEST_SHOWN = 80
+
+
+def canonical(value: object) -> bytes:
+    """JSON in ASCII with sorted keys and no blanks: equal values, equal bytes.
+
+    >>> canonical({"b": "\\ud800", "a": 1})
+    b'{"a":1,"b":"\\\\ud800"}'
+    """
+    return "".join(_chunks(value, 0)).encode("ascii")
+
+
+def digest(value: object) -> str:
+    """SHA-256 of the canonical JSON."""
+    return sha256(canonical(value)).hexdigest()
+
+
+def shown(value: object) -> str:
+    """A JSON value for a message or a finding: ASCII, on one line, cut when long.
+
+    >>> shown({"a": [1, None]}), shown("x" * 100)[-10:]
+    ('{"a": [1, null]}', 'xxxxxxxxx…')
+    """
+    try:
+        text = json.dumps(value[:_LONGEST_SHOWN] if isinstance(value, str) else value)
+    except RecursionError:
+        return "a value nested too deeply to be shown"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"

@@ -1,0 +1,1 @@
+"""What judges are asked, and on which terms."""

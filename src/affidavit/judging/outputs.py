@@ -1,0 +1,190 @@
+"""Outputs that can be judged: those of a study's open tasks, and such as came from elsewhere.
+
+Rows hold `question_id`, `prompt_variant`, `target_model`, `output_id` and `raw_output`, and may hold `prompt`: the
+words that were answered. A folder holds a text per file, and a pattern says which part of a path is which:
+`{question_id}/{prompt_variant}_{target_model}.md`.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from affidavit.archive.record import Kind
+from affidavit.contracts.contract import RAW_OUTPUT
+from affidavit.contracts.judge import IDENTIFIERS
+from affidavit.contracts.text import text as text_contract
+from affidavit.errors import InputError, UsageError
+from affidavit.json_values import Fields, digest, shown
+from affidavit.judging.plan import NotArrived, Output
+from affidavit.judging.prompt import UNKNOWN_TASK
+from affidavit.models.model import Completion, Message
+from affidavit.reading.rows import RowReader
+
+IMPORTED = "imported"
+"""The task of outputs that came from elsewhere."""
+_PARTS = ("question_id", "prompt_variant", "target_model")
+
+
+# --- of a study ---
+
+
+def output_of(record: Mapping[str, object], *, identity: str, task: str) -> Output:
+    """The output that a record of a response holds."""
+    sample = record["sample"]
+    return Output(
+        key=str(record["key"]),
+        output_id=str(record.get("output_id", record["key"])),
+        question_id=str(record["item_id"]),
+        prompt_variant=str(record["condition"]),
+        model=str(record["model"]),
+        target_model=identity,
+        sample=sample if isinstance(sample, int) else 0,
+        text=str(record[RAW_OUTPUT]),
+        task=task,
+    )
+
+
+def spoken(messages: Iterable[Message]) -> str:
+    """A conversation as one text, for a judge to read.
+
+    >>> spoken([{"role": "user", "content": "Hello?"}])
+    'Hello?'
+    >>> print(spoken([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello?"}]))
+    [system]
+    Be brief.
+    <BLANKLINE>
+    [user]
+    Hello?
+    """
+    turns = list(messages)
+    if len(turns) == 1:
+        return turns[0]["content"]
+    return "\n\n".join(f"[{turn['role']}]\n{turn['content']}" for turn in turns)
+
+
+# --- from elsewhere ---
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Rows of outputs, checked: the records that they become, and what is missing among them."""
+
+    records: list[Fields]
+    not_arrived: list[NotArrived]
+    targets: list[str]
+
+
+def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
+    """The records of rows, given as place and fields; a row that says twice the same is refused by name."""
+    records, missing, places = [], list[NotArrived](), dict[tuple[str, ...], str]()
+    reader = RowReader(text_contract)
+    for where, row in rows:
+        names = _identifiers(row, where)
+        if names in places:
+            expected = "an output that no other row has"
+            raise InputError(where, expected=expected, found=f"the names of {places[names]}: {shown(list(names))}")
+        places[names] = where
+        raw = row.get(RAW_OUTPUT)
+        if raw is None:
+            missing.append(NotArrived(names[0], names[1], names[2], 0, "the text is null"))
+            continue
+        if not isinstance(raw, str):
+            raise InputError(where, expected=f"a text in {RAW_OUTPUT!r}", found=shown(raw))
+        records.append(_record(study, names, row, raw, reader, where))
+    if not records:
+        raise InputError("outputs", expected="at least one output", found="none")
+    return Imported(records, missing + _holes(places), list(dict.fromkeys(names[2] for names in places)))
+
+
+def _identifiers(row: Fields, where: str) -> tuple[str, ...]:
+    found = []
+    for name in IDENTIFIERS:
+        value = str(row[name]) if type(row.get(name)) is int else row.get(name)
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(where, expected=f"a name in {name!r}", found=shown(value))
+        found.append(value)
+    question, variant, target, output = found
+    return question, variant, target, output
+
+
+def _record(  # noqa: PLR0913, PLR0917
+    study: str, names: tuple[str, ...], row: Fields, raw: str, reader: RowReader, where: str
+) -> Fields:
+    question, variant, target, output = names
+    prompt = row.get("prompt")
+    if prompt is not None and not isinstance(prompt, str):
+        raise InputError(where, expected="a text in 'prompt'", found=shown(prompt))
+    return {
+        "kind": Kind.RESPONSE,
+        "key": imported_key(names),
+        "study": study,
+        "task": IMPORTED,
+        "item_id": question,
+        "condition": variant,
+        "model": target,
+        "sample": 0,
+        "output_id": output,
+        "prompt": prompt,
+        **imported_reading(raw, reader),
+        RAW_OUTPUT: raw,
+        **Completion(raw).about(),
+    }
+
+
+def imported_key(names: tuple[str, ...]) -> str:
+    """The key of an output from elsewhere."""
+    return digest([IMPORTED, *names])
+
+
+def imported_reading(raw: str, reader: RowReader) -> Fields:
+    """What is read from an output from elsewhere: whether there is anything to judge."""
+    return {**reader.about, **reader.read({RAW_OUTPUT: raw}, where="").added}
+
+
+def imported_task(record: Mapping[str, object]) -> str:
+    """The words that an output from elsewhere answers."""
+    prompt = record.get("prompt")
+    return prompt if isinstance(prompt, str) else UNKNOWN_TASK
+
+
+def _holes(places: Mapping[tuple[str, ...], str]) -> list[NotArrived]:
+    """Question × variant × target without an output, where each of the three is known from another."""
+    there = {names[:3] for names in places}
+    each = [list(dict.fromkeys(names[part] for names in there)) for part in range(3)]
+    return [
+        NotArrived(question, variant, target, 0, "there is no such output")
+        for question in sorted(each[0])
+        for variant in sorted(each[1])
+        for target in sorted(each[2])
+        if (question, variant, target) not in there
+    ]
+
+
+def path_pattern(pattern: str) -> re.Pattern[str]:
+    """A pattern of paths as a regular expression with a group for each name.
+
+    >>> path_pattern("{question_id}/{prompt_variant}_{target_model}.md").fullmatch("Q1/A_gpt.md").groups()
+    ('Q1', 'A', 'gpt')
+    """
+    names = re.findall(r"\{(\w*)\}", pattern)
+    if sorted(names) != sorted(_PARTS):
+        raise UsageError(
+            "--pattern",
+            expected="each of {question_id}, {prompt_variant} and {target_model} once",
+            found=repr(pattern),
+        )
+    parts = re.split(r"\{(\w+)\}", pattern)
+    return re.compile(
+        "".join(f"(?P<{part}>[^/]+?)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
+    )
+
+
+def folder_rows(files: Iterable[tuple[str, str]], pattern: str) -> Iterator[tuple[str, Fields]]:
+    """Rows of the texts of a folder, given as path below it and text; the path is the output's id."""
+    compiled = path_pattern(pattern)
+    for path, raw in files:
+        names = compiled.fullmatch(path)
+        if names is None:
+            hint = "Every text of the folder has to fit; move the others elsewhere."
+            raise InputError(path, expected=f"a path like {pattern}", found=shown(path), hint=hint)
+        yield path, {**names.groupdict(), "output_id": path, RAW_OUTPUT: raw}

@@ -1,0 +1,163 @@
+"""valid_evaluations/ and invalid_evaluations/: one file per evaluation, below its names (ruling J12).
+
+The trees are a projection: everything in them can be written again from the rows they came from. *Invalid
+does not mean low quality*: an evaluation with low scores is valid; one that breaks the protocol is not.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from affidavit.archive.disk import new_directories, write_below
+from affidavit.archive.path_names import encode
+from affidavit.contracts.contract import Read, label
+from affidavit.contracts.finding import CODES_BY_FLAG, Flag
+from affidavit.contracts.judge import Asked, EvaluationReading, Judge, own_method
+from affidavit.json_values import Fields
+from affidavit.reading.rows import RowResult
+
+VALID, INVALID = "valid_evaluations", "invalid_evaluations"
+_LEVELS = ("method", "judge_model", "target_model", "question_id", "prompt_variant", "output_id")
+
+_BOUNDARIES = {
+    Flag.PROTOCOL_VIOLATION: "The answer is not the protocol's: text around the JSON, unknown fields or "
+    "dimensions, a score off the scale, a wrong word, or evidence that is missing or nowhere to be found.",
+    Flag.UNPARSABLE_OUTPUT: "The answer cannot be read as one strict JSON object with every field of its type.",
+    Flag.INCOMPLETE_COVERAGE: "The answer does not say, or misstates, which output it evaluates.",
+    Flag.JUDGE_REFUSAL_OR_EVASION: "The judge gave no JSON at all, or left out scores.",
+    Flag.INTERNAL_INCONSISTENCY: "The answer contradicts itself: sum, verdict or method do not fit.",
+}
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One judge's answer, as it is filed."""
+
+    raw: str
+    asked: Mapping[str, str]
+    """The meta that was asked for."""
+    stated: Mapping[str, str]
+    """The meta that the judge states, for what was not asked."""
+    read: Mapping[str, object]
+    """What the contract says of the answer."""
+    source: Mapping[str, object]
+    """Where it comes from: a place, or the keys and digests of its record."""
+    judge: str = ""
+    """The judge's name in its study: two judges may have one identity, and each has a place of its own."""
+    file: str = ""
+    """The file's name; counted from 1 unless given."""
+
+
+_READ = ("valid", "flags", "findings", "judge_flags", "evidence", "evidence_checked")
+
+
+class JudgeArchive:
+    """Two trees being written."""
+
+    def __init__(self, directory: Path, contract: Judge) -> None:
+        self._directory = directory
+        self._contract = contract
+        self._repeats: Counter[tuple[str, ...]] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._flags: Counter[str] = Counter()
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Write one evaluation below the names that were asked for, or else that the judge states."""
+        tree = VALID if evaluation.read["valid"] else INVALID
+        judge = {"judge_model": evaluation.judge} if evaluation.judge else {}
+        names = tuple(_names({**evaluation.stated, **evaluation.asked, **judge}))
+        self._repeats[names] += 1
+        self._counts[tree] += 1
+        flags = evaluation.read["flags"]
+        self._flags.update(map(str, flags if isinstance(flags, list) else ()))
+        file = evaluation.file or str(self._repeats[names])
+        parts = [tree, *(part for name in names for part in encode(name)), f"{file}.json"]
+        content = json.dumps(self._content(evaluation), indent=2) + "\n"
+        write_below(self._directory, parts, content.encode("ascii"))
+
+    def add_missing(self, *, failed: int = 0, pending: int = 0) -> None:
+        """Count judgements that are not there."""
+        self._counts["failed"] += failed
+        self._counts["pending"] += pending
+
+    def _content(self, evaluation: Evaluation) -> Fields:
+        raw, valid = evaluation.raw, evaluation.read["valid"]
+        verbatim = {"evaluation": json.loads(raw)} if valid else {"raw_output": raw}
+        return {
+            "contract": label(self._contract),
+            "contract_params": self._contract.params,
+            "asked": dict(evaluation.asked),
+            **evaluation.source,
+            "raw_output_sha256": hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest(),
+            **{name: evaluation.read[name] for name in _READ},
+            **verbatim,
+        }
+
+    def write_readme(self) -> None:
+        """State the boundaries of the invalid tree, and how much lies on either side."""
+        (self._directory / INVALID / "README.md").write_text(self._readme(), encoding="utf-8")
+
+    def _readme(self) -> str:
+        lines = [
+            "# Invalid evaluations",
+            "",
+            "Each file is one judge's answer, verbatim, with everything that speaks against it. *Invalid* does "
+            "not mean *low quality*: an evaluation that gives low scores by the rules is valid and lies in "
+            f"`{VALID}/`.",
+            "",
+            f"{self._counts.total()} planned = {self._counts[VALID]} valid + {self._counts[INVALID]} invalid + "
+            f"{self._counts['failed']} failed + {self._counts['pending']} pending",
+            "",
+            "An answer can carry several flags, so the counts below may exceed the number of invalid ones.",
+            "",
+            "| flag | boundary | findings | evaluations |",
+            "|---|---|---|--:|",
+        ]
+        for flag, codes in CODES_BY_FLAG.items():
+            named = ", ".join(f"`{code}`" for code in codes)
+            lines.append(f"| `{flag}` | {_BOUNDARIES[flag]} | {named} | {self._flags[flag]} |")
+        lines += [
+            "",
+            "`declared_by_judge` falls under the flag that the judge itself named. `quote_not_found` and "
+            "`quote_long` are notes and invalidate nothing.",
+            "",
+            "Paths are `<method>/<judge>/<target>/<question>/<variant>/<output_id>/<repeat>.json`. In names, "
+            "`a-z 0-9 _ -` and an inner dot stand for themselves, any other byte of the UTF-8 as `~xx`; `~` is "
+            "the empty name, and a component ending in `~+` goes on in the next.",
+            "",
+        ]
+        return "\n".join(lines)
+
+
+def _names(meta: Mapping[str, str]) -> Iterator[str]:
+    for level in _LEVELS:
+        if level == "method" and level not in meta and {"judge_model", "target_model"} <= meta.keys():
+            yield own_method(meta["judge_model"], meta["target_model"])
+        else:
+            yield meta.get(level, "")
+
+
+def file_row(trees: JudgeArchive, raw: object, result: RowResult, where: str) -> None:
+    """File the evaluation that a row holds; a row without one counts as missing."""
+    reading = result.outcome.reading if isinstance(result.outcome, Read) else None
+    asked = result.item
+    if isinstance(reading, EvaluationReading) and isinstance(raw, str) and isinstance(asked, Asked):
+        trees.add(Evaluation(raw, asked.meta, reading.meta, reading.fields(), {"source": where}))
+    else:
+        trees.add_missing(failed=1)
+
+
+@contextmanager
+def judge_archive(directory: Path, contract: Judge, *, anew: bool = False) -> Iterator[JudgeArchive]:
+    """Both trees below `directory`, which appear there when the block ends without an error.
+
+    With `anew` they take the place of trees that are there: they are made of what stands elsewhere.
+    """
+    with new_directories(directory, (VALID, INVALID), anew=anew) as partial:
+        archive = JudgeArchive(partial, contract)
+        yield archive
+        archive.write_readme()

@@ -1,0 +1,127 @@
+"""What is asked of a model, and what became of it: a completion, or a failure with its reason.
+
+A failure is not an output (ruling C1): no contract ever sees one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from affidavit.json_values import Fields
+
+Message = Mapping[str, str]
+"""One turn of a conversation: `role` and `content`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question, as it is put to a model."""
+
+    messages: tuple[Message, ...]
+    decoding: Mapping[str, object]
+    """Temperature, token limit and the like, by the names of the OpenAI interface."""
+    seed: int | None = None
+    sample: int = 0
+    """Which of several answers to the same question this is."""
+    grammar: str | None = None
+    """A GBNF grammar that the output must fit."""
+    schema: Mapping[str, object] | None = None
+    """A JSON schema that the output must fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A text that arrived."""
+
+    text: str
+    finish_reason: str | None = None
+    reasoning: str | None = None
+    """Thinking that the server returned apart from the text (ruling C7)."""
+    usage: Mapping[str, int] | None = None
+    rendered_prompt: str | None = None
+    """The prompt as the model's own template made it, where that is known."""
+
+    def about(self) -> Fields:
+        """What a record says of how the text arrived."""
+        return {
+            "finish_reason": self.finish_reason,
+            "reasoning": self.reasoning,
+            "rendered_prompt": self.rendered_prompt,
+            "usage": None if self.usage is None else dict(self.usage),
+        }
+
+
+class Reason(StrEnum):
+    """Why no output arrived; the closed list of ruling C1."""
+
+    TIMEOUT = "timeout"
+    RATE_LIMITED = "rate_limited"
+    SERVER_ERROR = "server_error"
+    CONNECTION = "connection"
+    BAD_BODY = "bad_body"
+    NO_CHOICES = "no_choices"
+    NO_CONTENT = "no_content"
+    CONTENT_FILTER = "content_filter"
+    TOOL_CALL_ONLY = "tool_call_only"
+    TOO_LARGE = "too_large"
+    BAD_REQUEST = "bad_request"
+    UNAUTHORISED = "unauthorised"
+    CONTEXT_OVERFLOW = "context_overflow"
+
+
+PERMANENT = frozenset(
+    {
+        Reason.BAD_REQUEST,
+        Reason.CONTEXT_OVERFLOW,
+        Reason.CONTENT_FILTER,
+        Reason.TOOL_CALL_ONLY,
+        Reason.TOO_LARGE,
+    }
+)
+"""What asking again in the same words cannot mend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """No output arrived."""
+
+    reason: Reason
+    detail: str = ""
+    """A few words for people, free of secrets."""
+    retry_after: float | None = None
+    """Seconds that the server asked to wait."""
+    slow_down: bool = False
+    """The server has more to do than it can: ask it less at once."""
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether asking again in this run could help. Credentials are mended between runs, not within one."""
+        return self.reason not in PERMANENT and self.reason is not Reason.UNAUTHORISED
+
+
+Answer = Completion | Failure
+
+
+class Model(Protocol):
+    """Whatever answers requests, one attempt at a time. Asking again is the runner's business."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the study."""
+
+    @property
+    def connections(self) -> int:
+        """How many requests it takes at once, at most."""
+
+    async def __aenter__(self) -> "Model":
+        """Get ready."""
+
+    async def __aexit__(self, *error: object) -> None:
+        """Let go of connections."""
+
+    async def reachable(self) -> Failure | None:
+        """Whether there is anybody to ask, found out before the first request."""
+
+    async def complete(self, request: Request) -> Answer:
+        """One attempt; never raises for what the world does."""

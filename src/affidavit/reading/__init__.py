@@ -1,0 +1,1 @@
+"""A contract over rows, columns and files of any size."""

@@ -1,0 +1,142 @@
+"""The fast path for multiple choice: outputs of any kind of file, read in columns.
+
+Of JSON Lines only the fields that the contract looks at are decoded. A batch takes the careful way, line by line
+with the standard library, when anything about it is out of the ordinary: an escaped lone surrogate, a field of a
+name that is added, a value of another type, `NaN`.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+import polars as pl
+
+from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
+from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.json_values import Fields
+from affidavit.reading import columns
+from affidavit.reading.jsonl import Batch, Heads
+from affidavit.reading.row_cache import Gained
+from affidavit.reading.rows import CHOICE_FIELDS
+
+Key = str | msgspec.UnsetType | None
+"""The key beside a text: unknown (null) is not the same as not there at all."""
+
+
+class ChoiceGains:
+    """What rows gain under one contract."""
+
+    def __init__(self, contract: MultipleChoice, field: str) -> None:
+        self._contract = contract
+        self._field = field
+        self._known = _Known(contract)
+
+    def of(self, texts: pl.Series, keys: Iterable[Key]) -> list[Gained | None]:
+        """What each row gains; None for every one that has to be read by itself, to say what is wrong with it."""
+        frame = columns.mcqa(texts, options=self._contract.options)
+        answers, deviations = frame["extracted_answer"].to_list(), frame["deviation"].to_list()
+        found = zip(answers, deviations, keys, strict=True)
+        if self._field == RAW_OUTPUT:
+            return list(map(self._known.__getitem__, found))
+        return [_gain(self._contract, each, {RAW_OUTPUT: raw}) for each, raw in zip(found, texts, strict=True)]
+
+
+_Found = tuple[str | None, str | None, Key]
+"""Answer, deviation and key of a row."""
+
+
+class _Known(dict[_Found, Gained | None]):
+    """What rows gain: most gain what another has gained before."""
+
+    def __init__(self, contract: MultipleChoice) -> None:
+        super().__init__()
+        self._contract = contract
+
+    def __missing__(self, found: _Found) -> Gained | None:
+        gained = self[found] = _gain(self._contract, found, {})
+        return gained
+
+
+def _gain(contract: MultipleChoice, found: _Found, before: Fields) -> Gained | None:
+    """What a row gains; None if no output could ever give its key."""
+    answer, deviation, key = found
+    if isinstance(key, str) and not contract.can_answer(key):
+        return None
+    # A row without an output has neither answer nor deviation, so it is never taken for one with an output.
+    arrived = answer is not None or deviation is not None
+    fields = {
+        **before,
+        COMPLIANT: (answer is not None) if arrived else None,
+        "extracted_answer": answer,
+        "deviation": deviation,
+    }
+    if key is not msgspec.UNSET:
+        fields["correct"] = None if answer is None or key is None else answer == key
+    return Gained(fields, has_key=isinstance(key, str))
+
+
+# --- JSON Lines ---
+
+
+class _Row(Protocol):
+    """The fields of a line that multiple choice looks at."""
+
+    raw: str | None
+    answer: Key
+
+
+class Choices(NamedTuple):
+    """The lines of a batch without their ends, their texts as a column, and the key that each has beside it."""
+
+    heads: Heads
+    texts: pl.Series
+    keys: list[Key]
+
+
+_raw, _answer = attrgetter("raw"), attrgetter("answer")
+
+
+class ChoiceReader:
+    """Lines of multiple-choice outputs: decoded as they come, read in columns."""
+
+    def __init__(self, contract: MultipleChoice, field: str) -> None:
+        self._gains = ChoiceGains(contract, field)
+        self._decoder: msgspec.json.Decoder[_Row] = msgspec.json.Decoder(_row_type(field))
+
+    def decode(self, batch: Batch) -> Choices | None:
+        """Text and key of each line; None if any of the lines needs the careful way."""
+        try:
+            if not batch.content.isascii():
+                # The decoder looks at no more than it needs; Polars checks faster than Python.
+                pl.Series([batch.content], dtype=pl.Binary).cast(pl.String)
+            rows = self._decoder.decode_lines(batch.content)
+        except (msgspec.DecodeError, pl.exceptions.PolarsError, RecursionError):
+            return None
+        heads = batch.heads(len(rows))
+        if heads is None:
+            return None
+        texts = pl.Series(list(map(_raw, rows)), dtype=pl.String)
+        return Choices(heads, texts, list(map(_answer, rows)))
+
+    def read(self, parts: Sequence[Choices]) -> list[Gained | None]:
+        """What each line gains; None for every one that needs the careful way."""
+        texts = pl.concat([part.texts for part in parts])
+        return self._gains.of(texts, chain.from_iterable(part.keys for part in parts))
+
+
+def _row_type(field: str) -> type:
+    """The fields that are decoded. A line that has a field which will be added is not of this type."""
+    added = [name for name in (*CHOICE_FIELDS, RAW_OUTPUT) if name != field]
+    key: Any = Key
+    return msgspec.defstruct(
+        "Row",
+        [
+            ("raw", str | None),
+            ("answer", key, msgspec.UNSET),
+            *((name, msgspec.UnsetType, msgspec.UNSET) for name in added),
+        ],
+        rename={"raw": field},
+        gc=False,
+    )

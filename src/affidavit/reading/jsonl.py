@@ -1,0 +1,153 @@
+"""Lines of a JSON Lines file, kept as they were written.
+
+New fields are spliced in before the closing brace; no other byte of the row changes. That keeps what a
+decoder would lose: escapes, key order, repeated keys, `1.0` beside `1`, integers beyond any float. A field
+that is there already is taken out first, so that no reader has to choose between two.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from affidavit.errors import InputError
+from affidavit.json_values import Fields, shown
+
+_BLANKS = " \t\n\r"
+
+
+def _whole(text: str) -> int | str:
+    # Python refuses to read more than 4,300 digits; nothing that we look at has so many.
+    return int(text) if len(text) < 4000 else text
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole, strict=False)
+
+
+def decode_row(line: str, *, where: str) -> Fields:
+    """The fields of the object that a line is; the last of repeated ones counts, as in any JSON reader.
+
+    >>> decode_row('{"a": 1}', where="file:1")
+    {'a': 1}
+    """
+    hint = "JSON Lines hold one JSON object per line."
+    try:
+        value = _DECODER.decode(line)
+    except json.JSONDecodeError as error:
+        found = f"{error.msg} at column {error.colno} of {shown(line)}"
+        raise InputError(where, expected="a JSON object", found=found, hint=hint) from error
+    except RecursionError as error:
+        raise InputError(where, expected="a JSON object", found="one nested too deeply", hint=hint) from error
+    if not isinstance(value, dict):
+        raise InputError(where, expected="a JSON object", found=shown(value), hint=hint)
+    return value
+
+
+def members_of(added: Mapping[str, object]) -> str:
+    """The added fields as they are spliced into a row: `"a": 1, "b": null`."""
+    return json.dumps(added)[1:-1]
+
+
+def splice(line: str, row: Fields, added: Mapping[str, object]) -> str:
+    """The line of `row` with the added fields at its end and every other byte as it was.
+
+    >>> splice('{"a":1.0, "b":"é" }', {"a": 1.0, "b": "é"}, {"c": True})
+    '{"a":1.0, "b":"é" , "c": true}'
+    >>> splice('{"a": 1, "b": 2}', {"a": 1, "b": 2}, {"a": None})
+    '{"b": 2, "a": null}'
+    """
+    members = members_of(added)
+    if not row.keys().isdisjoint(added):
+        kept = (text for key, text in _members(line) if key not in added)
+        before, after = line[: line.index("{") + 1], line[line.rindex("}") :]
+        return before + ", ".join((*kept, members)) + after
+    brace = line.rindex("}")
+    comma = ", " if row and members else ""
+    return f"{line[:brace]}{comma}{members}{line[brace:]}"
+
+
+def _members(line: str) -> Iterator[tuple[str, str]]:
+    """Key and text (`"key": value`) of each member of the object, repeated ones each time."""
+    at = _skip(line, line.index("{") + 1)
+    while line[at] != "}":
+        start = at
+        key, at = _DECODER.raw_decode(line, at)
+        at = _skip(line, _skip(line, at) + 1)  # the colon
+        _, at = _DECODER.raw_decode(line, at)
+        yield key, line[start:at]
+        at = _skip(line, at)
+        if line[at] == ",":
+            at = _skip(line, at + 1)
+
+
+def _skip(line: str, at: int) -> int:
+    while line[at] in _BLANKS:
+        at += 1
+    return at
+
+
+class Batch:
+    """Lines that follow each other in a file, each with its line feed."""
+
+    def __init__(self, name: str, first: int, content: bytes) -> None:
+        self._name = name
+        self._first = first
+        self.content = content if content.endswith(b"\n") else content + b"\n"
+
+    @cached_property
+    def height(self) -> int:
+        """How many lines there are, blank ones too."""
+        return self.content.count(b"\n")
+
+    def heads(self, objects: int) -> "Heads | None":
+        """Every line without its closing brace and line feed; None unless each is one object and nothing else.
+
+        `objects` is how many a decoder found. Where JSON follows JSON, a line that begins with `{` after one
+        that ended with `}` begins a new object.
+        """
+        heads = _LINE_END.split(self.content)[:-1]
+        if len(heads) != objects or not _all_begin_with_brace(heads):
+            return None
+        self.height = objects
+        return Heads(self._name, self._first, heads)
+
+    def lines(self) -> Iterator[tuple[str, str]]:
+        """Place and text of every line that is not blank."""
+        for number, line in enumerate(self.content.split(b"\n")[:-1], self._first):
+            if line and not line.isspace():
+                where = f"{self._name}:{number}"
+                yield where, _text(line, where=where)
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """Lines without their ends, which are a closing brace and a line feed."""
+
+    name: str
+    first: int
+    lines: list[bytes]
+
+    def batch(self) -> Batch:
+        """The lines with their ends."""
+        return Batch(self.name, self.first, b"}\n".join((*self.lines, b"")))
+
+
+def _text(line: bytes, *, where: str) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            where,
+            expected="text in UTF-8",
+            found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
+            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
+        ) from error
+
+
+def _all_begin_with_brace(lines: list[bytes]) -> bool:
+    # If the first and the last in order do, so do all between; this asks no line by itself.
+    return not lines or (min(lines).startswith(b"{") and max(lines).startswith(b"{"))
+
+
+_LINE_END = re.compile(rb"\}\n")

@@ -1,0 +1,168 @@
+"""The summary of a tally, for people and for programs.
+
+Shares come with their interval and n; accuracy is over compliant outputs, and beside it stand the yield
+and the bounds between which accuracy would lie if every missing answer were wrong or right (ruling M6).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from affidavit.json_values import Fields
+from affidavit.plain_text import plain
+from affidavit.reading.tally import Tally, ranked
+from affidavit.statistics.estimates import wilson
+
+
+def figures(tally: Tally, contract: str, params: Fields) -> Fields:
+    """The summary as JSON values; a share without observations is null."""
+    low, high = _bounds(tally)
+    return {
+        "contract": contract,
+        "contract_params": params,
+        "n": tally.n,
+        "compliant": tally.compliant,
+        "non_compliant": tally.non_compliant,
+        "unread": tally.unread,
+        "failed": tally.failed,
+        "pending": tally.pending,
+        "truncated": tally.truncated,
+        "compliance": _share(tally.compliant, tally.arrived),
+        "accuracy_over_compliant": _share(tally.right, tally.compared),
+        "yield": _share(tally.right, tally.keyed),
+        "accuracy_bounds": [low, high] if tally.keyed else None,
+        "valid_without_the_evidence_not_located_clause": (
+            _share(tally.compliant + tally.valid_but_for_evidence, tally.arrived)
+            if "findings" in tally.breakdowns
+            else None
+        ),
+        **{title.replace(",", "").replace(" ", "_"): dict(ranked(counts)) for title, counts in tally.blocks()},
+        "other_readings": {lens: _share(count, tally.arrived) for lens, count in tally.lenses.items()},
+        "unread_errors": dict(ranked(tally.errors)),
+        "failures": dict(ranked(tally.failures)),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What keeping the contract is called."""
+
+    kept: str = "compliant"
+    broken: str = "non-compliant"
+
+
+EVALUATIONS = Words("valid", "invalid")
+
+
+def identity(tally: Tally, words: Words) -> str:
+    """The accounting identity of ruling C5; an evaluation is never unread."""
+    parts = [(tally.compliant, words.kept), (tally.non_compliant, words.broken)]
+    if words != EVALUATIONS:
+        parts.append((tally.unread, "unread"))
+    parts += [(tally.failed, "failed"), (tally.pending, "pending")]
+    return f"{tally.n:,} planned = " + " + ".join(f"{count:,} {name}" for count, name in parts)
+
+
+def text(tally: Tally, contract: str, words: Words = Words()) -> str:  # noqa: B008 - frozen
+    """The summary as lines for a terminal.
+
+    >>> tally = Tally()
+    >>> tally.add({"protocol_compliant": True, "deviation": None}, counted=["deviation"])
+    >>> tally.add({"protocol_compliant": False, "deviation": "bare_letter"}, counted=["deviation"])
+    >>> print(text(tally, "mcqa/1"))
+    mcqa/1: 2 outputs
+    <BLANKLINE>
+      compliant       1   50.0% [9.5%, 90.5%]  n=2, Wilson 95%
+      non-compliant   1
+    <BLANKLINE>
+    deviations
+      bare_letter     1   50.0%
+    <BLANKLINE>
+    2 planned = 1 compliant + 1 non-compliant + 0 unread + 0 failed + 0 pending
+    """
+    return "\n".join(_lines(tally, contract, words))
+
+
+MOST_LABELS, LONGEST_LABEL = 20, 40
+
+
+def _told(counts: Counter[str]) -> Iterator[tuple[str, int]]:
+    """The most frequent labels, each on one line and not too long: some are texts of a model's making."""
+    for label, count in ranked(counts)[:MOST_LABELS]:
+        told = plain(label[:LONGEST_LABEL])
+        yield told if len(label) <= LONGEST_LABEL else f"{told}…", count
+    if len(counts) > MOST_LABELS:
+        yield "others", counts.total() - sum(count for _, count in ranked(counts)[:MOST_LABELS])
+
+
+def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
+    width = max((len(label) for _, counts in tally.blocks() for label, _ in _told(counts)), default=0)
+    least = "valid, quotes aside" if words == EVALUATIONS else "non-compliant"
+    width, digits = max(width, len(least), *map(len, tally.lenses), 0), len(f"{tally.n:,}")
+
+    def line(label: str, count: int, note: str = "") -> str:
+        return f"  {label:<{width}}   {count:>{digits},}   {note}".rstrip()
+
+    yield f"{contract}: {tally.n:,} outputs"
+    yield ""
+    yield line(words.kept, tally.compliant, _noted(tally.compliant, tally.arrived))
+    yield line(words.broken, tally.non_compliant)
+    if words == EVALUATIONS:
+        lenient = tally.compliant + tally.valid_but_for_evidence
+        noted = _noted(lenient, tally.arrived)
+        yield line("valid, quotes aside", lenient, f"{noted}: without evidence_not_located" if noted else "")
+    if tally.unread:
+        yield line("unread", tally.unread, "the contract itself raised an error")
+    if tally.failed:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in ranked(tally.failures))
+        yield line("failed", tally.failed, f"no output arrived ({reasons or 'the text is null'})")
+    if tally.pending:
+        yield line("pending", tally.pending, "not asked yet")
+    if tally.truncated:
+        yield line("truncated", tally.truncated, "cut at the token limit; counted above as they read")
+    yield from _right_lines(tally, line)
+    for title, counts in tally.blocks():
+        yield ""
+        yield title
+        total = tally.arrived if title != "quotes" else counts.total()
+        yield from (line(label, count, f"{count / total:.1%}") for label, count in _told(counts))
+    if tally.lenses:
+        yield ""
+        yield "Other readings, not the protocol"
+        for lens, count in tally.lenses.items():
+            yield line(lens, count, _noted(count, tally.arrived))
+    yield ""
+    yield identity(tally, words)
+
+
+def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator[str]:
+    if tally.keyed:
+        low, high = _bounds(tally)
+        yield ""
+        yield "answers"
+        over = _noted(tally.right, tally.compared)
+        yield line("right", tally.right, f"{over}: accuracy over compliant" if over else "no compliant output")
+        yield line("yield", tally.right, f"{_noted(tally.right, tally.keyed)}: compliant and right, of all")
+        yield f"  accuracy if the missing answers were all wrong {low:.1%}, all right {high:.1%}"
+
+
+def _bounds(tally: Tally) -> tuple[float, float]:
+    """Accuracy if the answers that are missing were all wrong, and if they were all right."""
+    if not tally.keyed:
+        return 0.0, 1.0
+    missing = tally.keyed - tally.compared
+    return tally.right / tally.keyed, (tally.right + missing) / tally.keyed
+
+
+def _noted(successes: int, n: int) -> str:
+    if n == 0:
+        return ""
+    share = wilson(successes, n)
+    return f"{share}  n={n:,}, {share.method}"
+
+
+def _share(successes: int, n: int) -> Fields | None:
+    if n == 0:
+        return None
+    share = wilson(successes, n)
+    return {"value": share.value, "low": share.low, "high": share.high, "n": n, "method": share.method}

@@ -1,0 +1,140 @@
+"""Thresholds on a study's figures: whether each holds, and the record of it for a CI.
+
+A threshold is held by the value itself or, if asked, by the end of its interval on the wrong side: then a study
+that is too small to be sure does not pass.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from xml.etree import ElementTree
+
+from affidavit.plain_text import plain
+from affidavit.results.counting import Group
+from affidavit.results.text_forms import escaped, told
+from affidavit.statistics.estimates import Estimate, wilson
+
+MEASURES = {
+    "min_compliance": "compliance",
+    "min_accuracy": "accuracy over compliant",
+    "min_yield": "yield",
+    "max_invalid": "invalid evaluations",
+    "max_fabricated": "fabricated quotes",
+    "max_failed": "failed",
+}
+"""What can be gated, by the name of its option."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One threshold on one group."""
+
+    who: str
+    measure: str
+    threshold: float
+    at_least: bool
+    found: Estimate | None
+    on_interval: bool
+
+    @property
+    def held(self) -> bool:
+        """Whether it is met; a figure that is not there meets nothing."""
+        if self.found is None:
+            return False
+        if self.at_least:
+            return (self.found.low if self.on_interval else self.found.value) >= self.threshold
+        return (self.found.high if self.on_interval else self.found.value) <= self.threshold
+
+    def __str__(self) -> str:
+        bound = "at least" if self.at_least else "at most"
+        end = " at the interval's end" if self.on_interval else ""
+        return f"{self.who}, {self.measure}: {told(self.found)}, wanted {bound} {self.threshold:.1%}{end}"
+
+
+def checks(
+    groups: Sequence[Group],
+    judging: Mapping[str, object] | None,
+    thresholds: Mapping[str, float],
+    *,
+    on_interval: bool,
+) -> Iterator[Check]:
+    """Every threshold on everything that it is about; and that nothing is pending, where something is.
+
+    What is not asked yet could turn any figure: a study that is not finished passes no gate.
+    """
+    for group in groups:
+        if group.pending:
+            share = wilson(group.pending, group.planned)
+            yield Check(", ".join(group.names), "pending", 0.0, at_least=False, found=share, on_interval=False)
+    for option, threshold in thresholds.items():
+        measure, at_least = MEASURES[option], option.startswith("min_")
+        for who, found in _figures(measure, groups, judging):
+            yield Check(who, measure, threshold, at_least, found, on_interval)
+
+
+def _figures(
+    measure: str, groups: Sequence[Group], judging: Mapping[str, object] | None
+) -> Iterator[tuple[str, Estimate | None]]:
+    if measure in ("invalid evaluations", "fabricated quotes"):
+        judges = judging["judges"] if judging is not None else []
+        if not isinstance(judges, list) or not judges:
+            yield "judging", None
+            return
+        for each in judges:
+            who = f"{each['judge']}, {each['judging_condition']}, {each['method']}"
+            yield who, _judged(measure, each)
+        return
+    for group in groups:
+        yield ", ".join(group.names), _of_group(measure, group)
+
+
+def _judged(measure: str, judge: Mapping[str, object]) -> Estimate | None:
+    coverage, quotes = judge["coverage"], judge["quotes"]
+    if not isinstance(coverage, dict) or not isinstance(quotes, dict):
+        return None
+    if measure == "invalid evaluations":
+        arrived = coverage["valid"] + coverage["invalid"]
+        return wilson(coverage["invalid"], arrived) if arrived else None
+    found = sum(quotes[kind] for kind in ("exact", "normalised", "elided"))
+    looked_for = found + quotes["absent"]
+    return wilson(quotes["absent"], looked_for) if looked_for else None
+
+
+def _of_group(measure: str, group: Group) -> Estimate | None:
+    match measure:
+        case "compliance":
+            return group.share("compliant", "compliant", "non_compliant")
+        case "accuracy over compliant":
+            return group.share("right", "compared")
+        case "yield":
+            return group.share("right", "keyed")
+        case _:
+            return wilson(group.total("failed"), group.planned) if group.planned else None
+
+
+def junit(name: str, found: Sequence[Check]) -> bytes:
+    """The checks as JUnit XML: a test case for each."""
+    failures = sum(not check.held for check in found)
+    suite = ElementTree.Element("testsuite", name=plain(name), tests=str(len(found)), failures=str(failures))
+    for check in found:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=f"{plain(name)}.{check.measure}", name=plain(check.who)
+        )
+        if not check.held:
+            message = plain(str(check))
+            ElementTree.SubElement(case, "failure", message=message).text = message
+    ElementTree.indent(suite)
+    content = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{content}\n'.encode()
+
+
+def summary(name: str, found: Sequence[Check]) -> str:
+    """The checks as a short page of Markdown."""
+    lost = [check for check in found if not check.held]
+    head = "holds" if not lost else f"does not hold: {len(lost)} of {len(found)} thresholds are not met"
+    lines = [f"## {escaped(name)} {head}", "", "| | figure | found | wanted |", "|---|---|--:|--:|"]
+    for check in found:
+        bound = "≥" if check.at_least else "≤"
+        mark = "✓" if check.held else "✗"
+        figure, found_there = escaped(f"{check.who}: {check.measure}"), escaped(told(check.found))
+        lines.append(f"| {mark} | {figure} | {found_there} | {bound} {check.threshold:.1%} |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Tables become one HTML page."""

@@ -1,0 +1,337 @@
+"""Tables, charts and samples → one HTML page that needs nothing else: no script, no remote asset, no request.
+
+Everything that came from a study is text, and the templates escape it; the page's own policy allows no script and
+no style but its own, should an escape ever be missing. What is limited is said where it is limited.
+"""
+
+from base64 import b64encode
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from math import isfinite
+from typing import NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from affidavit.results.comparison import MEASURES
+from affidavit.results.page import charts
+from affidavit.results.page.charts import Chart
+from affidavit.results.page.content import Content
+from affidavit.results.page.headline import why_not_compliant
+from affidavit.results.page.labels import naming
+from affidavit.results.page.samples import PER_FINDING, PER_KIND, JudgeSample, Sample
+from affidavit.results.page.text import HEAD, brief, visible
+from affidavit.results.table import Chance, Table, Value, estimate_of
+from affidavit.results.text_forms import parts_of, told
+from affidavit.statistics.estimates import Estimate
+
+MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
+LONGEST_HEADLINE, LONGEST_UNFOLDED, FOLDED_FROM = 24, 40, 4
+"""Rows beyond which a table is folded up: the headline; any table; those of `FOLDED`."""
+FOLDED = (
+    "deviations", "repeated samples", "majorities", "letters", "other readings", "expressions",
+    "scores", "score differences", "differences",
+)  # fmt: skip
+"""Tables that are folded up when they are long: a chart shows them, or they are for a second look."""
+JUDGING = ("judges", "flags", "quotes", "scores", "score differences")
+NAMES = ("control", "judge", "judging condition", "method")
+"""Columns that name rows, beside those that records are grouped by."""
+
+_ANSWERED = ("accuracy over compliant", "yield")
+
+
+# --- what the templates are given ---
+
+
+class Cell(NamedTuple):
+    """A value of a table as it is shown."""
+
+    main: str
+    interval: str = ""
+    size: str = ""
+    numeric: bool = False
+    name: bool = False
+    """Whether it names its row."""
+
+    @property
+    def short(self) -> bool:
+        """Whether it fits on a line."""
+        return len(self.main) <= 28
+
+
+class Bar(NamedTuple):
+    """A share with its interval, drawn in a cell; whole per mille, of no width where there is no interval."""
+
+    cell: Cell
+    value: int
+    low: int
+    width: int
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table with its charts."""
+
+    anchor: str
+    table: Table
+    heads: Sequence[tuple[str, bool]]
+    """Its columns, and whether they hold numbers."""
+    rows: Sequence[Sequence[Cell]]
+    left_out: int
+    same: str = ""
+    """What is said once, as it is the same in every row."""
+    charts: Sequence[Chart] = ()
+
+    @property
+    def folded(self) -> bool:
+        """Whether a reader in a hurry does without it."""
+        return len(self.table.rows) > (FOLDED_FROM if self.table.name in FOLDED else LONGEST_UNFOLDED)
+
+
+def page(content: Content) -> str:
+    """The page."""
+    environment = _environment()
+    style = environment.get_template("page.css").render()
+    tables = {table.name: table for table in content.tables}
+    names = (*content.by, *NAMES)
+    drawn = _charts(tables, content)
+    shown = [shown_table(table, names, drawn.get(table.name, ())) for table in content.tables]
+    differences = shown_table(_together(content.comparisons), names, drawn["differences"])
+    same = _same(tables["compliance"], content.by)
+    return environment.get_template("page.html").render(
+        content=content,
+        style=Markup(style),  # noqa: S704 - our own file
+        style_hash=b64encode(sha256(style.encode()).digest()).decode(),
+        planes=drawn.get("headline", ()),
+        headline=list(_headline_rows(tables, [name for name in content.by if name not in same])),
+        headline_heads=[
+            *(name for name in content.by if name not in same),
+            "compliance",
+            *(_ANSWERED if "accuracy" in tables else ()),
+        ],
+        headline_same=_listed(same),
+        headline_left_out=max(0, len(tables["compliance"].rows) - MOST_TABLE_ROWS),
+        headline_folded=len(tables["compliance"].rows) > LONGEST_HEADLINE,
+        outputs=[each for each in shown if each.table.name not in JUDGING],
+        judging=[each for each in shown if each.table.name in JUDGING],
+        differences=differences,
+        asked=[shown_table(table, most_names=1) for table in content.asked.tables],
+        anchors={each.table.name: each.anchor for each in shown},
+        with_keys="accuracy" in tables,
+        samples=_by_kind(content.samples),
+        findings=_by_code(content.findings),
+        methods=sorted(_methods([*content.tables, *content.comparisons.values()])),
+        limits={"samples": PER_KIND, "findings": PER_FINDING, "characters": HEAD},
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("affidavit.results.page", "files"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=False,
+        # Whatever a template shows goes through here, so that no text can be forgotten.
+        finalize=lambda value: visible(value) if type(value) is str else value,
+    )
+    environment.filters["brief"] = lambda text: brief(text, LONGEST_CELL)
+    environment.filters["drawing"] = lambda chart: Markup(chart.svg)  # noqa: S704 - made by charts.py, text escaped
+    return environment
+
+
+def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Chart]]:
+    """The charts by the table that they stand beside."""
+    compliance, accuracy = tables["compliance"], tables.get("accuracy")
+    found: dict[str, list[Chart]] = {"headline": []}
+    if accuracy is not None:
+        found["headline"] = _planes(compliance, accuracy, content.by)
+    if compliance.rows:
+        found["compliance"] = [charts.outcomes(compliance, accuracy, content.by)]
+    if why := why_not_compliant(tables, len(content.by)):
+        told = [each for each in ("deviations", "expressions") if each in tables and tables[each].rows]
+        beside = told[0] if told else "compliance"
+        found[beside] = [*found.get(beside, ()), charts.deviations(why)]
+    if "quotes" in tables and charts.quoted(tables["quotes"]):
+        found["quotes"] = [charts.quotes(tables["quotes"])]
+    if "scores" in tables and tables["scores"].rows:
+        found["scores"] = charts.scores(tables["scores"])
+    drawn = charts.differences(content.comparisons, MEASURES) if content.comparisons else None
+    found["differences"] = [] if drawn is None else [drawn]
+    return found
+
+
+def _planes(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart]:
+    """A plane for each task; where that is too many points, for each condition of each task."""
+    rows = list(
+        zip(
+            [dict(zip(by, map(str, row), strict=False)) for row in compliance.rows],
+            compliance.column("compliance"),
+            accuracy.column("accuracy over compliant"),
+            strict=True,
+        )
+    )
+    found = _apart(rows, [name for name in ("task",) if name in by])
+    if max(map(len, found.values()), default=0) > charts.MOST_POINTS:
+        found = _apart(rows, [name for name in ("task", "condition") if name in by])
+    keyed = {what: many for what, many in found.items() if any(up is not None for _, _, up in many)}
+    drawn = [
+        charts.plane(
+            what if len(keyed) > 1 else "",
+            [tuple(names.values()) for names, _, _ in many],
+            naming(by),
+            [(across, up) for _, across, up in many],
+            f"plane-{number}",
+        )
+        for number, (what, many) in enumerate(list(keyed.items())[: charts.MOST_PANELS], 1)
+    ]
+    return charts.with_rest(drawn, len(keyed), "planes")
+
+
+_Point = tuple[Mapping[str, str], Value, Value]
+"""The names of a row, its compliance, its accuracy."""
+
+
+def _apart(rows: Sequence[_Point], names: Sequence[str]) -> dict[str, list[_Point]]:
+    """The rows by these of their names."""
+    found: dict[str, list[_Point]] = {}
+    for row in rows:
+        found.setdefault(", ".join(row[0][name] for name in names), []).append(row)
+    return found
+
+
+def _together(comparisons: Mapping[str, Table]) -> Table:
+    """All comparisons in one table, each row with what is compared."""
+    tables = list(comparisons.values())
+    columns = tables[0].columns if tables else ()
+    rows = tuple((what, *row) for what, table in comparisons.items() for row in table.rows)
+    foot = "; ".join(sorted({table.foot.partition("; ")[2] for table in tables}))
+    return Table("differences", "Differences from the control", ("compared", *columns), rows, foot)
+
+
+# --- tables ---
+
+
+def shown_table(
+    table: Table, names_of_rows: Sequence[str] = (), drawn: Sequence[Chart] = (), *, most_names: int = 8
+) -> Shown:
+    """A table for the templates, as many of its rows as a page can bear; a name of all rows is said once."""
+    table = _without_zeros(table) if table.name == "compliance" else table
+    same = _same(table, names_of_rows)
+    table = _without(table, same)
+    numeric = [
+        bool(table.rows) and all(not isinstance(row[place], str) for row in table.rows)
+        for place in range(len(table.columns))
+    ]
+    names = 0
+    while names < min(most_names, len(numeric) - 1) and not numeric[names] and table.columns[names] != "in words":
+        names += 1
+    rows = [
+        [cell(value, names_row=place < max(1, names)) for place, value in enumerate(row)]
+        for row in table.rows[:MOST_TABLE_ROWS]
+    ]
+    anchor = "".join(each if each.isalnum() else "-" for each in table.name if each.isascii())
+    heads = list(zip(table.columns, numeric, strict=True))
+    return Shown(f"table-{anchor}", table, heads, rows, len(table.rows) - len(rows), _listed(same), drawn)
+
+
+def _same(table: Table, names: Sequence[str]) -> dict[str, str]:
+    """Those of the names that have one value in all of several rows, with it."""
+    if len(table.rows) < 2:
+        return {}
+    values = {name: {str(value) for value in table.column(name)} for name in names if name in table.columns}
+    return {name: found.pop() for name, found in values.items() if len(found) == 1}
+
+
+def _listed(same: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {brief(value, 60)}" for name, value in same.items())
+
+
+def _without(table: Table, columns: Collection[str]) -> Table:
+    kept = [place for place, name in enumerate(table.columns) if name not in columns]
+    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
+
+
+def _without_zeros(table: Table) -> Table:
+    """The table without those rare counts that are zero in all of its rows."""
+    gone = [name for name in _RARE if name in table.columns and not any(table.column(name))]
+    if not gone or not table.rows:
+        return table
+    note = f"Left out here, as they are zero in every row: {', '.join(gone)}."
+    return _without(replace(table, notes=(*table.notes, note)), gone)
+
+
+_RARE = ("unread", "failed", "pending", "truncated")
+
+
+def cell(value: Value, *, names_row: bool = False) -> Cell:
+    """A value as it is shown: the figure, its interval, its n.
+
+    >>> from affidavit.statistics.estimates import wilson
+    >>> cell(wilson(22, 30))
+    Cell(main='73.3%', interval='[55.6, 85.8]', size='n=30', numeric=True, name=False)
+    """
+    if isinstance(value, str):
+        return Cell(brief(value, LONGEST_CELL), name=names_row)
+    estimate = estimate_of(value)
+    if estimate is None:
+        return Cell(told(value), numeric=True)
+    main, interval, size = parts_of(value, estimate)
+    return Cell(main, interval, size if interval else f"{size}, no interval", numeric=True)
+
+
+def _headline_rows(
+    tables: Mapping[str, Table], telling: Sequence[str]
+) -> Iterator[tuple[Sequence[Cell], Sequence[Bar | None]]]:
+    """The names that tell groups apart, and the bars of each."""
+    compliance = tables["compliance"]
+    columns, named = [compliance.column("compliance")], [compliance.column(name) for name in telling]
+    if "accuracy" in tables:
+        columns += [tables["accuracy"].column(name) for name in _ANSWERED]
+    for at in range(min(len(compliance.rows), MOST_TABLE_ROWS)):
+        names = [cell(str(column[at]), names_row=True) for column in named]
+        yield names, [_bar(column[at]) for column in columns]
+
+
+def _bar(value: Value) -> Bar | None:
+    if not isinstance(value, Estimate):
+        return None
+    if not isfinite(value.low):
+        return Bar(cell(value), round(1000 * value.value), 0, 0)
+    low, high = (round(1000 * min(1.0, max(0.0, end))) for end in (value.low, value.high))
+    return Bar(cell(value), round(1000 * value.value), low, max(4, high - low))
+
+
+def _methods(tables: Sequence[Table]) -> set[str]:
+    found = set()
+    for table in tables:
+        for row in table.rows:
+            for value in row:
+                if (estimate := estimate_of(value)) is not None:
+                    found.add(estimate.method)
+                elif isinstance(value, Chance):
+                    found.add(table.foot.partition("tests: ")[2].partition(";")[0] or "p-values")
+    return found
+
+
+# --- samples ---
+
+
+def _by_kind(samples: Sequence[Sample]) -> list[tuple[str, str, int, list[Sample]]]:
+    """Kind, contract, how many there are in all, and those that are shown."""
+    found: dict[tuple[str, str], list[Sample]] = {}
+    for sample in samples:
+        found.setdefault((sample.kind, sample.where.get("contract", "")), []).append(sample)
+    return [(kind, contract, many[0].of_kind, many) for (kind, contract), many in found.items()]
+
+
+def _by_code(findings: Sequence[JudgeSample]) -> list[tuple[str, str, int, list[JudgeSample]]]:
+    found: dict[str, list[JudgeSample]] = {}
+    for sample in findings:
+        found.setdefault(sample.code, []).append(sample)
+    return [(code, many[0].flag, many[0].of_kind, many) for code, many in found.items()]

@@ -1,0 +1,261 @@
+"""Which outputs and evaluations a page shows, and what is marked in them.
+
+Of each kind the few with the smallest keys are shown. A key is a digest of what was asked, so nobody chose them,
+and the same study shows the same ones. The answer or the candidate is marked where it stands; quotes are marked
+where they were found in the judged text, and those that are nowhere are named.
+"""
+
+import json
+from bisect import insort
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from affidavit.archive.record import Kind
+from affidavit.contracts.finding import CODES_BY_FLAG, Code
+from affidavit.contracts.game24 import Hand, game24
+from affidavit.contracts.judge import EvidenceKind
+from affidavit.contracts.mcqa import CLOSING, OPENING, LastTag, MultipleChoice
+from affidavit.errors import InputError
+from affidavit.items.formats import LETTERS
+from affidavit.results.page.text import MOST_MARKS, Mark, Piece, brief, pieces
+
+PER_KIND, PER_FINDING, MOST_KINDS = 3, 2, 40
+MOST_PLACES, MOST_QUOTES = 4, 12
+"""Of one evaluation: places with the same finding, quotes."""
+ANSWER, LENIENT, QUOTE, ABSENT = "answer", "lenient", "quote", "absent"
+_SHOWN = ("task", "item_id", "model", "condition", "sample", "contract", "key")
+_CLOSED = {code.value: flag.value for flag, codes in CODES_BY_FLAG.items() for code in codes}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One output, as it is shown."""
+
+    kind: str
+    of_kind: int
+    """Outputs of this kind in all."""
+    where: Mapping[str, str]
+    text: Sequence[Piece]
+    note: str = ""
+    question: Sequence[Piece] = ()
+
+
+@dataclass(frozen=True)
+class Quote:
+    """One quote of a judge, and what became of it."""
+
+    dimension: str
+    kind: str
+    text: Sequence[Piece]
+
+
+@dataclass(frozen=True)
+class JudgeSample:
+    """One evaluation that has a finding, as it is shown."""
+
+    code: str
+    flag: str
+    of_kind: int
+    """Evaluations with such a finding in all."""
+    findings: Sequence[tuple[str, str, str]]
+    """Path, expected, found."""
+    where: Mapping[str, str]
+    text: Sequence[Piece]
+    judged: Sequence[Piece]
+    quotes: Sequence[Quote]
+    rest: str = ""
+    """What of it is not shown."""
+
+
+# --- outputs ---
+
+
+def kind_of_failing() -> pl.Expr:
+    """What is out of order in an output; null where nothing is."""
+    wrong = pl.col("extraction_method").is_not_null() & ~pl.col("correct").fill_null(value=False)
+    return (
+        pl.when(pl.col("unread").is_not_null())
+        .then(pl.lit("unread"))
+        .when(pl.col("deviation").is_not_null())
+        .then("deviation")
+        .when(wrong)
+        .then(pl.concat_str("extraction_method", "reason", separator=": ", ignore_nulls=True))
+        .when(pl.col("protocol_compliant").eq(other=False))
+        .then(pl.lit("not compliant"))
+    )
+
+
+def sampled(outputs: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
+    """The rows of the outputs that are shown, by kind and key, with `of_kind`, the number of such outputs.
+
+    Also how many kinds there are: beyond `MOST_KINDS` they are left out.
+    """
+    failing = outputs.with_columns(failing=kind_of_failing()).filter(pl.col("failing").is_not_null())
+    chosen = (
+        failing.select("failing", "contract", "key")
+        .group_by("failing", "contract")
+        .agg(of_kind=pl.len(), key=pl.col("key").sort().head(PER_KIND))
+        .sort("of_kind", "failing", "contract", descending=[True, False, False])
+        .collect(engine="streaming")
+    )
+    kinds = chosen.head(MOST_KINDS).with_columns(place=pl.int_range(pl.len()))
+    keys = kinds.explode("key")
+    columns = [*_SHOWN, "raw_output", "raw_output_escaped", "options", "right_letter", "unread", "reason"]
+    rows = outputs.filter(pl.col("key").is_in(keys["key"].to_list())).select(columns).collect(engine="streaming")
+    joined = keys.select("key", "failing", "of_kind", "place").join(rows, on="key").sort("place", "key")
+    return joined, len(chosen)
+
+
+def output_samples(
+    rows: pl.DataFrame, items: Mapping[tuple[str, str], Mapping[str, object]], arranged: Collection[str] = ()
+) -> Iterator[Sample]:
+    """The rows as they are shown; `items` by task and id, as far as they are at hand.
+
+    In tasks that are `arranged` options were shown in another order than the item's own: they get no letters.
+    """
+    for row in rows.iter_rows(named=True):
+        raw, item = raw_of(row), items.get((row["task"], row["item_id"]), {})
+        marks = list(_marks(str(row["contract"] or ""), raw, row["options"], item))
+        where = {name.replace("_", " "): str(row[name]) for name in _SHOWN if row[name] is not None}
+        if row["right_letter"] is not None:
+            where["right answer"] = row["right_letter"]
+        note = brief(str(row["unread"]), 300) if row["unread"] else _note(marks)
+        asked = pieces(_asked(item, lettered=row["task"] not in arranged))
+        yield Sample(row["failing"], int(row["of_kind"]), where, pieces(raw, marks), note, asked)
+
+
+def raw_of(row: Mapping[str, Any]) -> str:
+    """The text of a row of columns, whichever way it stands there."""
+    if row["raw_output"] is None:
+        return str(json.loads(row["raw_output_escaped"])) if row["raw_output_escaped"] else ""
+    return str(row["raw_output"])
+
+
+def _marks(contract: str, raw: str, options: str | None, item: Mapping[str, object]) -> Iterator[Mark]:
+    if contract.startswith("mcqa/"):
+        span = LastTag(MultipleChoice(options or "A-D")).read(raw).answer_span
+        if span is not None:
+            yield Mark(span.start - len(OPENING), span.end + len(CLOSING), LENIENT)
+    elif contract.startswith("game24/"):
+        span = game24.read(raw, _hand(item)).candidate_span
+        if span is not None:
+            yield Mark(span.start, span.end, ANSWER)
+
+
+def _hand(item: Mapping[str, Any]) -> Hand | None:
+    try:
+        return Hand(tuple(item["numbers"]), item.get("target", 24)) if "numbers" in item else None
+    except (InputError, TypeError):
+        return None  # then any calculation is plausible, as it is without an item
+
+
+def _note(marks: Sequence[Mark]) -> str:
+    if any(mark.kind == LENIENT for mark in marks):
+        return "Marked: the last well-formed block. A lenient reading would take it; the protocol does not."
+    return "Marked: the candidate that was read." if marks else ""
+
+
+def _asked(item: Mapping[str, object], *, lettered: bool) -> str:
+    """The question with its options, or the numbers, in a few lines."""
+    lines = [str(item[name]) for name in ("question",) if name in item]
+    options = item.get("options")
+    if isinstance(options, list):
+        starts = [f"{letter}. " for letter in LETTERS] if lettered else ["– "] * len(options)
+        lines += [f"{start}{option}" for start, option in zip(starts, options, strict=False)]
+    if "numbers" in item:
+        lines.append(f"numbers: {item['numbers']}")
+    return "\n".join(lines)
+
+
+# --- evaluations ---
+
+
+@dataclass
+class FindingSamples:
+    """The evaluations that are shown, gathered record by record."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    """Evaluations that have a finding, by its code."""
+    _chosen: dict[str, list[tuple[str, Mapping[str, Any]]]] = field(default_factory=dict)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """One record; only evaluations with findings are kept, and of those the ones with the smallest keys."""
+        if record["kind"] != Kind.JUDGEMENT:
+            return
+        for code in {each["code"] for each in record["findings"]}:
+            self.counts[code] = self.counts.get(code, 0) + 1
+            chosen = self._chosen.setdefault(code, [])
+            if len(chosen) < PER_FINDING or record["key"] < chosen[-1][0]:
+                insort(chosen, (record["key"], record), key=lambda each: each[0])
+                del chosen[PER_FINDING:]
+
+    def judged_keys(self) -> list[str]:
+        """The outputs that the chosen evaluations are about."""
+        return sorted({record["judged_key"] for many in self._chosen.values() for _, record in many})
+
+    def shown(self, judged: Mapping[str, str]) -> Iterator[JudgeSample]:
+        """The evaluations in the order of the protocol's list; `judged` are the outputs by their keys."""
+        for code in dict.fromkeys((*Code, *self._chosen)):
+            for _, record in self._chosen.get(code, ()):
+                yield _evaluation(code, self.counts[code], record, judged.get(record["judged_key"], ""))
+
+
+def _evaluation(code: str, of_kind: int, record: Mapping[str, Any], judged: str) -> JudgeSample:
+    found = [each for each in record["findings"] if each["code"] == code]
+    evidence = record["evidence"]
+    marks = [Mark(each["start"], each["end"], QUOTE) for each in evidence if each["start"] is not None]
+    names = ("judge", "judging_condition", "model", "condition", "item_id", "repeat", "key")
+    asked = {"method": record["asked"].get("method", "")}
+    quotes = list(_quotes(evidence))
+    sizes = {"places": (found, MOST_PLACES), "quotes": (quotes, MOST_QUOTES), "marks": (marks, MOST_MARKS)}
+    return JudgeSample(
+        code,
+        _CLOSED.get(code, "no flag of its own"),
+        of_kind,
+        [_place(each) for each in found[:MOST_PLACES]],
+        {**{name.replace("_", " "): str(record[name]) for name in names}, **asked},
+        pieces(record["raw_output"], _invented(record["raw_output"], evidence)),
+        pieces(judged, marks),
+        quotes[:MOST_QUOTES],
+        _rest({what: len(many) - most for what, (many, most) in sizes.items()}),
+    )
+
+
+def _place(finding: Mapping[str, Any]) -> tuple[str, str, str]:
+    path, expected, found = (brief(str(finding[part]), 300) for part in ("path", "expected", "found"))
+    return path, expected, found
+
+
+def _rest(more: Mapping[str, int]) -> str:
+    """What is left out, if anything is.
+
+    >>> _rest({"places": 5, "quotes": -2, "marks": 1})
+    'Not shown of this evaluation: 5 more places, 1 more marks.'
+    """
+    told = ", ".join(f"{count:,} more {what}" for what, count in more.items() if count > 0)
+    return f"Not shown of this evaluation: {told}." if told else ""
+
+
+def _invented(raw: str, evidence: Iterable[Mapping[str, Any]]) -> Iterator[Mark]:
+    """Where a judge wrote down the quotes that are nowhere in what it judged, each as often as it did."""
+    after: dict[str, int] = {}
+    for each in evidence:
+        if each["kind"] != EvidenceKind.ABSENT:
+            continue
+        for spelt in (json.dumps(each["quote"], ensure_ascii=ascii_only) for ascii_only in (False, True)):
+            if (start := raw.find(spelt, after.get(spelt, 0))) >= 0:
+                after[spelt] = start + len(spelt)
+                yield Mark(start + 1, start + len(spelt) - 1, ABSENT)
+                break
+
+
+def _quotes(evidence: Iterable[Mapping[str, Any]]) -> Iterator[Quote]:
+    seen = set()
+    for each in evidence:
+        if each["kind"] == EvidenceKind.UNCHECKED or (each["dimension"], each["quote"]) in seen:
+            continue
+        seen.add((each["dimension"], each["quote"]))
+        yield Quote(brief(each["dimension"], 80), each["kind"], pieces(each["quote"]))

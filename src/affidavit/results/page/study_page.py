@@ -1,0 +1,346 @@
+"""`report.html`: the page of a study's directory, gathered from it and written beside it.
+
+A reader opens it first and can do without it: everything on it is made from the archive, and can be made again.
+"""
+
+import logging
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from affidavit.archive.disk import new_file
+from affidavit.archive.journal import read_seal
+from affidavit.contracts.judge import JudgingMethod
+from affidavit.contracts.registry import task_contract_named
+from affidavit.errors import UsageError
+from affidavit.json_values import digest
+from affidavit.judging.directory import read_judging
+from affidavit.judging.outputs import IMPORTED
+from affidavit.judging.prompt import judge_template
+from affidavit.results.comparison import Side, compared
+from affidavit.results.counting import CELL
+from affidavit.results.page.content import Asked, Content, Prompt
+from affidavit.results.page.headline import Answer, headline, many
+from affidavit.results.page.samples import FindingSamples, Sample, output_samples, raw_of, sampled
+from affidavit.results.page.text import brief
+from affidavit.results.study_results import Results
+from affidavit.results.table import Table
+from affidavit.study.files import task_contract
+from affidavit.study.freezing import frozen_items, read_frozen, thawed_examples
+from affidavit.study.prompt import template
+from affidavit.study.study_file import condition_of
+
+PAGE = "report.html"
+CHEAP = 20_000
+"""Records; the page of so many is a matter of seconds, and a command writes it at its end."""
+MOST_JUDGES = 8
+MOST_ITEMS, MOST_PROMPTS, MOST_COMPARED, LARGE = 50_000, 60, 4, 200_000
+"""Items that are looked through for the questions of samples; prompts that are shown; conditions that are compared
+with their control from so many questions on."""
+
+
+class Page(NamedTuple):
+    """Where the page is, and its headline."""
+
+    path: Path
+    answers: Sequence[Answer]
+
+
+def write_page(
+    directory: Path, *, by: Sequence[str] = CELL, include_self: bool = False, out: Path | None = None
+) -> Page:
+    """Write the page of a study; it is there whole, or not at all."""
+    with ThreadPoolExecutor(1) as aside:
+        page = aside.submit(_page_maker)
+        gathered = content(directory, by=by, include_self=include_self)
+    path = directory / PAGE if out is None else out
+    with new_file(path) as stream:
+        stream.write(page.result()(gathered).encode("utf-8", "backslashreplace"))
+    return Page(path, gathered.answers)
+
+
+def _page_maker() -> Callable[[Content], str]:
+    """What makes pages; the plotting library takes half a second to load, which hides behind the counting."""
+    # It looks for fonts when it is first used, and would tell of it.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    from affidavit.results.page.html import page  # noqa: PLC0415
+
+    return page
+
+
+def is_cheap(directory: Path) -> bool:
+    """Whether the page of a sealed study is a matter of seconds."""
+    seal = read_seal(directory)
+    return seal is not None and sum(int(str(each["records"])) for each in seal.segments) < CHEAP
+
+
+def page_at_the_end(directory: Path, *, anew: bool) -> str:
+    """Write the page when a command ends, if that is a matter of seconds; where it is, or what to type.
+
+    Whatever goes wrong with a page costs nothing but the page: what it is made of is sealed already. Unless it
+    has to be made `anew`, one that is there stays.
+    """
+    again = f"affidavit report {directory}"
+    try:
+        if not is_cheap(directory):
+            return again
+        if anew or not (directory / PAGE).exists():
+            write_page(directory)
+    except Exception as error:  # noqa: BLE001
+        return f"{again}, as no page could be written: {brief(str(error) or type(error).__name__, 200)}"
+    return str(directory / PAGE)
+
+
+def content(directory: Path, *, by: Sequence[str] = CELL, include_self: bool = False) -> Content:
+    """Everything that is on the page."""
+    results, findings = Results(directory, by), FindingSamples()
+    with ThreadPoolExecutor(1) as aside:
+        # Both are mostly outside of Python's own lock: on two cores one hides behind the other.
+        comparisons = aside.submit(_comparisons, results)
+        report = results.report(include_self=include_self, watch=findings.add)
+    tables = {table.name: table for table in report.tables}
+    rows, kinds = sampled(results.sheet.outputs())
+    asked = _asked(results)
+    return Content(
+        name=results.name,
+        sealed=results.frozen,
+        root_sha256=results.seal.root_sha256 if results.frozen and results.seal is not None else None,
+        by=results.sheet.by,
+        asked=asked,
+        answers=headline(tables, results.sheet.by),
+        tables=report.tables,
+        comparisons=comparisons.result(),
+        samples=_samples(results, rows),
+        kinds=kinds,
+        findings=list(findings.shown(_outputs(results, findings.judged_keys()))),
+        notes=[*report.notes, *_notes(results, with_keys="accuracy" in tables)],
+        digests=list(_digests(results)),
+        commands=list(_commands(results, include_self=include_self)),
+    )
+
+
+# --- what was asked ---
+
+
+def _asked(results: Results) -> Asked:
+    tables = list(_asked_tables(results))
+    sizes = {table.name: len(table.rows) for table in tables}
+    planned = int(results.sheet.planned["planned"].sum())
+    conditions = len(results.sheet.planned["condition"].unique())
+    parts = (
+        many(sizes["models"], "model"),
+        f"{many(sizes['tasks'], 'task')} under {many(conditions, 'condition')}",
+        f"{many(planned, 'question')} in all",
+    )
+    judged = read_judging(results.directory)
+    summary = (
+        f"{', '.join(parts)}." if IMPORTED not in results.config else f"{many(planned, 'output')} from elsewhere."
+    )
+    if judged is not None:
+        judges = ", ".join(brief(each.name, 40) for each in judged.judges[:MOST_JUDGES])
+        more = " and others" if len(judged.judges) > MOST_JUDGES else ""
+        put = f"{many(len(judged.terms.outputs), 'output')} put to {many(len(judged.judges), 'judge')}"
+        summary += f" {put}: {judges}{more}."
+    prompts = list(_prompts(results))
+    note = ""
+    if len(prompts) > MOST_PROMPTS:
+        note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md has all."
+    elif results.study is None:
+        note = "The outputs came from elsewhere; used_prompt_manifest.md has the prompts of the judges."
+    return Asked(summary, tables, prompts[:MOST_PROMPTS], note)
+
+
+def _asked_tables(results: Results) -> Iterator[Table]:
+    config, counts = results.config, results.counts
+    study = results.study
+    models = tuple(
+        (name, str(each.get("model", name)), str(each.get("flavour", "")), _told(each.get("body")))
+        for name, each in config["models"].items()
+    )
+    yield Table("models", "Of whom", ("model", "name at its server", "kind", "further settings"), models, "Models")
+    if study is None:
+        yield Table("tasks", "What", ("task",), ((IMPORTED,),), "Tasks")
+        return
+    described = config["contracts"]
+    tasks = tuple(
+        (
+            name, str(described[name]["contract"]), _told(described[name]["params"]), counts.get(name, 0),
+            each.option_order if each.contract == "mcqa" else "",
+        )
+        for name, each in study.tasks.items()
+    )  # fmt: skip
+    yield Table("tasks", "What", ("task", "contract", "parameters", "items", "order of options"), tasks, "Tasks")
+    conditions = tuple(
+        (
+            name,
+            each.control or "–",
+            each.paradigm or "–",
+            "yes" if each.constrained else "no",
+            each.preamble,
+            each.system,
+        )
+        for name, each in study.conditions.items()
+        if name in set(results.sheet.planned["condition"])
+    )
+    if conditions:
+        columns = ("condition", "control", "paradigm", "held to a grammar", "preamble", "system")
+        yield Table("conditions", "Under which conditions", columns, conditions, "Conditions")
+    decoding = tuple((name, str(value)) for name, value in config["decoding"].items())
+    yield Table("decoding", "How answers were drawn", ("setting", "value"), decoding, "Decoding")
+
+
+def _told(value: object) -> str:
+    if not isinstance(value, Mapping) or not value:
+        return "–"
+    return ", ".join(f"{name} = {each}" for name, each in value.items())
+
+
+def _prompts(results: Results) -> Iterator[Prompt]:
+    """The words of every task and condition; a contract of the user's own is code, and is not run for a page."""
+    study = results.study
+    if study is None:
+        return
+    examples = thawed_examples(results.config)
+    cells = dict.fromkeys((row["task"], row["condition"]) for row in results.sheet.planned.iter_rows(named=True))
+    for task, condition in cells:
+        if ":" in study.tasks[task].contract:
+            turns = [("words", "A contract of the study's own; see used_prompt_manifest.md.")]
+            yield Prompt(task, condition, turns, None)
+            continue
+        contract = task_contract(study.tasks[task], Path(), task_contract_named)
+        said = template(
+            condition_of(study, task, condition), contract, examples=examples.get((task, condition), ())
+        )
+        yield Prompt(task, condition, [(turn["role"], turn["content"]) for turn in said], digest(said))
+    judged = read_judging(results.directory)
+    if judged is not None:
+        for method in JudgingMethod:
+            said = judge_template(judged.terms.contract, method)
+            yield Prompt("judging", method.value, [(t["role"], t["content"]) for t in said], digest(said))
+
+
+# --- differences ---
+
+_COMPARED = ["kind", "judge", *CELL, "item_id", "protocol_compliant", "correct", "keyed"]
+_NAMES = pl.col("task", "model", "item_id").cast(pl.Categorical)
+"""What is grouped and joined by, as numbers."""
+
+
+def _compared_conditions(results: Results) -> dict[str, str]:
+    """Conditions with their controls, as many as a page can wait for: of a large study, a few."""
+    large = int(results.sheet.planned["planned"].sum()) >= LARGE
+    return dict(list(results.controls.items())[: MOST_COMPARED if large else None])
+
+
+def _comparisons(results: Results) -> dict[str, Table]:
+    """Each condition against its control, in the cells that both have."""
+    if not results.controls:
+        return {}
+    # Each side is gone through several times: once from the disk is enough.
+    pairs = _compared_conditions(results)
+    named = pl.col("condition").is_in([*pairs, *pairs.values()])
+    chosen = results.sheet.outputs().filter(named).select(_COMPARED).with_columns(_NAMES)
+    parts = chosen.collect(engine="streaming").partition_by("condition", as_dict=True)
+    found = {}
+    for condition, control in pairs.items():
+        if not {(condition,), (control,)} <= parts.keys():
+            continue  # nothing has arrived under one of them
+        sides = [Side(name, parts[name,].lazy(), {}) for name in (control, condition)]
+        try:
+            table = compared(*sides, seed=int(results.config["seed"]), shared=("task", "model"))
+        except UsageError:
+            continue  # they have no item in common, or nothing has arrived: there is nothing to compare
+        found[f"{condition} − {control}"] = table
+    return found
+
+
+# --- samples ---
+
+
+def _samples(results: Results, rows: pl.DataFrame) -> list[Sample]:
+    wanted = set(zip(rows["task"], rows["item_id"], strict=True))
+    items: dict[tuple[str, str], Mapping[str, object]] = {}
+    if results.study is not None and wanted and sum(results.counts.values()) <= MOST_ITEMS:
+        for task, item in frozen_items(results.directory):
+            if (task, item.id) in wanted:
+                items[task, item.id] = item.fields
+                if len(items) == len(wanted):
+                    break
+    arranged = [] if results.study is None else [
+        name for name, task in results.study.tasks.items() if task.option_order != "as_given"
+    ]  # fmt: skip
+    return list(output_samples(rows, items, arranged))
+
+
+def _outputs(results: Results, keys: Sequence[str]) -> dict[str, str]:
+    """The outputs of these keys."""
+    if not keys:
+        return {}
+    columns = ["key", "raw_output", "raw_output_escaped"]
+    found = results.sheet.outputs().filter(pl.col("key").is_in(keys)).select(columns).collect(engine="streaming")
+    return {row["key"]: raw_of(row) for row in found.iter_rows(named=True)}
+
+
+# --- method, digests, commands ---
+
+
+def _notes(results: Results, *, with_keys: bool) -> Iterator[str]:
+    if with_keys:
+        yield "Accuracy is over outputs that keep their contract; the yield, over all that arrived and have a key."
+    yield "What never arrived is in no share of outputs: failed and pending questions count only as such."
+    if results.samples > 1:
+        yield f"Every question was put {results.samples} times; intervals of the headline go by items."
+    if results.controls:
+        yield "Differences are paired by item; p-values are adjusted within each condition."
+    if (left_out := len(results.controls) - len(_compared_conditions(results))) > 0:
+        yield f"{left_out} more conditions are not compared here, as the study is large: affidavit compare does."
+
+
+def _digests(results: Results) -> Iterator[tuple[str, str]]:
+    frozen: Mapping[str, Any] = read_frozen(results.directory) or {}
+    if results.seal is not None:
+        covered = "all records" if results.frozen else "records that were sealed before"
+        yield f"{covered}, by key (root)", results.seal.root_sha256
+        for name, value in results.seal.files.items():
+            yield name, value
+        for segment in results.seal.segments[:50]:
+            yield f"records/{segment['name']}, {segment['records']} records", str(segment["sha256"])
+        if len(results.seal.segments) > 50:
+            yield "further segments", f"{len(results.seal.segments) - 50} more, in seal.json"
+    judged = read_judging(results.directory)
+    if judged is not None:
+        yield "the terms of the judging", judged.terms.digest
+        yield "the rubric", judged.terms.rubric.sha256()
+    for name, value in (results.config.get("weights") or {}).items():
+        yield f"the weights of {name}", str(value)
+    versions: Mapping[str, object] = frozen.get("versions") or {}
+    yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value) or "unknown"
+    git = frozen.get("git")
+    if isinstance(git, Mapping):
+        yield "commit of the study's repository", f"{git['commit']}{', with changes' if git['changed'] else ''}"
+
+
+def _commands(results: Results, *, include_self: bool) -> Iterator[tuple[str, str]]:
+    name = results.directory.resolve().name
+    options = [] if results.sheet.by == CELL else ["--by", ",".join(results.sheet.by)]
+    report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
+    yield "Check every byte, and read every output again", shlex.join(["affidavit", "verify", name])
+    yield "Find the record of a sample by its key", f"grep -h KEY {shlex.quote(name)}/records/*.jsonl"
+    yield "Make this page again", shlex.join(report)
+    yield (
+        "Every table in full, for people and for programs",
+        "\n".join(shlex.join([*report, "--format", form]) for form in ("md", "json", "csv")),
+    )
+    for condition, control in list(results.controls.items())[:1]:
+        sides = [f"{name}@condition={each}" for each in (control, condition)]
+        yield "Compare two parts", shlex.join(["affidavit", "compare", *sides])
+    if results.study is not None:
+        again = [
+            shlex.join(["affidavit", "run", "STUDY.toml", "--out", f"{name}-again"]),
+            shlex.join(["affidavit", "compare", name, f"{name}-again"]),
+        ]
+        yield "Ask everything again, and set the two side by side", "\n".join(again)

@@ -1,0 +1,188 @@
+"""Tables as Markdown, JSON and CSV."""
+
+import csv
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import isfinite
+
+from affidavit.json_values import Fields
+from affidavit.plain_text import plain
+from affidavit.results.table import Chance, Mean, Points, Table, Value, estimate_of
+from affidavit.statistics.estimates import Estimate
+
+NOT_FROZEN = "not frozen"
+
+
+@dataclass(frozen=True)
+class Report:
+    """A study's results: what it is of, and its tables."""
+
+    title: str
+    facts: Fields
+    tables: list[Table]
+    notes: list[str] = field(default_factory=list)
+
+
+def as_json(report: Report) -> Fields:
+    """Everything as JSON values; an estimate is an object with its interval, n and method."""
+    return {
+        "title": report.title,
+        **report.facts,
+        "tables": {
+            table.name: {
+                "question": table.question,
+                "rows": [dict(zip(table.columns, map(json_value, row), strict=True)) for row in table.rows],
+                "identity": table.foot,
+                "notes": list(table.notes),
+            }
+            for table in report.tables
+        },
+        "notes": report.notes,
+    }
+
+
+def json_value(value: Value) -> object:
+    """A value of a table as JSON; the ends of an interval that has none are null."""
+    if (estimate := estimate_of(value)) is not None:
+        low, high = _ends(estimate)
+        return {"value": estimate.value, "low": low, "high": high, "n": estimate.n, "method": estimate.method}
+    return value.value if isinstance(value, Chance) else value
+
+
+def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
+    low, high = (each if isfinite(each) else None for each in (estimate.low, estimate.high))
+    return low, high
+
+
+# --- Markdown ---
+
+
+def as_markdown(report: Report) -> str:
+    """The results analysis, for people."""
+    lines = [f"# {escaped(report.title)}", ""]
+    lines += [f"- {name.replace('_', ' ')}: {escaped(str(value))}" for name, value in report.facts.items()]
+    for table in report.tables:
+        lines += ["", f"## {escaped(table.question)}", "", *_markdown_rows(table), "", escaped(table.foot)]
+        lines += [f"\n{escaped(note)}" for note in table.notes]
+    if report.notes:
+        lines += ["", *(f"- {escaped(note)}" for note in report.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_rows(table: Table) -> list[str]:
+    if not table.rows:
+        return ["Nothing to tell."]
+    numeric = [all(not isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]
+    rule = "|".join("--:" if each else "---" for each in numeric)
+    rows = ["| " + " | ".join(escaped(name) for name in table.columns) + " |", f"|{rule}|"]
+    rows += ["| " + " | ".join(escaped(told(value)) for value in row) + " |" for row in table.rows]
+    return rows
+
+
+def escaped(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>|#~$&])", r"\\\1", plain(text))
+
+
+def told(value: Value) -> str:
+    """A value in a table.
+
+    >>> from affidavit.statistics.estimates import wilson
+    >>> told(wilson(22, 30)), told(None), told(1200), told(0.25)
+    ('73.3% [55.6, 85.8] n=30', '–', '1,200', '25.0%')
+    """
+    if (estimate := estimate_of(value)) is not None:
+        parts = parts_of(value, estimate)
+        return " ".join(part for part in parts if part) + ("" if parts[1] else f", {estimate.method}")
+    if value is None:
+        return "–"
+    if isinstance(value, Chance):
+        return f"{value.value:.3g}"
+    if isinstance(value, float):
+        return f"{value:.1%}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def parts_of(value: Value, estimate: Estimate) -> tuple[str, str, str]:
+    """The figure of an estimate, its interval, empty where it has none, and its n.
+
+    >>> difference = Estimate(-0.051, -0.127, 0.025, 40, "")
+    >>> parts_of(Points(difference), difference)
+    ('−5.1 points', '[−12.7, +2.5]', 'n=40')
+    """
+    three = (estimate.value, estimate.low, estimate.high)
+    if isinstance(value, Mean):
+        figures = [f"{each:.2f}" for each in three]
+        main = figures[0]
+    elif isinstance(value, Points):
+        figures = [signed(each * 100) for each in three]
+        main = f"{figures[0]} points"
+    else:
+        figures = [f"{each * 100:.1f}" for each in three]
+        main = f"{figures[0]}%"
+    interval = f"[{figures[1]}, {figures[2]}]" if isfinite(estimate.low) else ""
+    return main, interval, f"n={estimate.n:,}"
+
+
+def signed(points: float) -> str:
+    """A difference with its sign, a true minus; none for nothing.
+
+    >>> signed(2.5), signed(-0.04), signed(-12.74)
+    ('+2.5', '0.0', '−12.7')
+    """
+    told = f"{points:+.1f}"
+    return told[1:] if told[1:] == "0.0" else told.replace("-", "−")
+
+
+# --- CSV ---
+
+
+def as_csv(report: Report) -> str:
+    """All tables in one file: table, row, column, value, low, high, n, method.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it; numbers are as they are.
+    """
+    lines = _Lines()
+    # By this line end, carriage returns within a text are quoted too, in every version of Python.
+    writer = csv.writer(lines, lineterminator="\r\n")
+    writer.writerow(("table", "row", "column", "value", "low", "high", "n", "method"))
+    for table in report.tables:
+        for number, row in enumerate(table.rows, 1):
+            for column, value in zip(table.columns, row, strict=True):
+                writer.writerow(_cells(table.name, number, column, value))
+    return "".join(lines.written)
+
+
+class _Lines:
+    """What a writer wrote."""
+
+    def __init__(self) -> None:
+        self.written: list[str] = []
+
+    def write(self, text: str) -> None:
+        """One more line."""
+        self.written.append(text.removesuffix("\r\n") + "\n")
+
+
+def _cells(table: str, number: int, column: str, value: Value) -> Iterable[object]:
+    if (estimate := estimate_of(value)) is not None:
+        rest: tuple[object, ...] = (estimate.value, *_ends(estimate), estimate.n, estimate.method)
+    else:
+        number_or_text = value.value if isinstance(value, Chance) else value
+        rest = (safe(number_or_text) if isinstance(number_or_text, str) else number_or_text, *[None] * 4)
+    return (safe(table), number, safe(column), *rest)
+
+
+def safe(text: str) -> str:
+    """A text that no spreadsheet takes for a formula.
+
+    >>> safe("=1+1"), safe(" -2"), safe("plain"), safe("\\tx")
+    ("'=1+1", "' -2", 'plain', "'\\tx")
+    """
+    # Spreadsheets skip blanks and what cannot be seen, and some know the wide forms of East Asian texts.
+    seen = next((each for each in text if each.isprintable() and not each.isspace()), "")
+    return f"'{text}" if text[:1] in _BREAKS or seen in _FORMULA else text
+
+
+_BREAKS, _FORMULA = tuple("\t\r\n"), tuple("=+-@|%＝＋－＠")

@@ -1,0 +1,1 @@
+"""Ask, count, seal, verify."""

@@ -1,0 +1,126 @@
+"""`used_prompt_manifest.md`: every prompt that was really used, with its id, its digest and where it was used.
+
+A prompt is listed as the template that its questions were made from; `items.jsonl` fills it, and `prompt_sha256`
+in every record is the digest of what came out. Where a model's own template turned the messages into another text,
+one of these is shown word for word; all of them are in the records.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from affidavit.archive.disk import Disk, told
+from affidavit.contracts.judge import JudgingMethod
+from affidavit.json_values import digest
+from affidavit.judging.plan import JudgeCell, JudgingPlan
+from affidavit.judging.prompt import PROMPT_IDS, judge_template
+from affidavit.models.model import Message
+from affidavit.plain_text import plain
+from affidavit.reading.tally import Tally
+from affidavit.study.plan import Plan
+from affidavit.study.study_file import Cell
+
+MANIFEST = "used_prompt_manifest.md"
+Rendered = tuple[str, str]
+"""A key, and the text that a model's own template made of its messages."""
+
+
+def manifest_page(study: str, sections: Iterable[str]) -> str:
+    """The page."""
+    head = f"""\
+# Prompts used in {plain(study)}
+
+Written by the run from its records. `{{…}}` is filled from the item; everything else is word for word.
+"""
+    return "\n".join((head, *sections))
+
+
+def task_sections(plan: Plan, tallies: Mapping[Cell, Tally], rendered: Mapping[Cell, Rendered]) -> Iterator[str]:
+    """A section for each prompt of a task; one under which nothing was asked yet has none."""
+    # By name: a frozen study does not know the order of its file.
+    templates = sorted(plan.templates(), key=lambda each: each[:2])
+    for number, (task, condition, conversation) in enumerate(templates, 1):
+        uses = [
+            _Use(f"asked of {_span(cell.model)}", _asked(tallies[cell]), cell.model, rendered.get(cell))
+            for cell in sorted(tallies)
+            if (cell.task, cell.condition) == (task, condition)
+        ]
+        yield from _section(f"TP-{number:03}: {_span(task)}, {_span(condition)}", conversation, uses)
+
+
+def judge_sections(
+    plan: JudgingPlan, tallies: Mapping[JudgeCell, Tally], rendered: Mapping[JudgeCell, Rendered]
+) -> Iterator[str]:
+    """A section for each prompt that judges were given."""
+    for method in JudgingMethod:
+        uses = [
+            _Use(
+                f"asked of {_span(cell.judge)}, {cell.judging_condition},",
+                _asked(tallies[cell]),
+                cell.judge,
+                rendered.get(cell),
+            )
+            for cell in sorted(tallies)
+            if cell.method == method
+        ]
+        title = f"{PROMPT_IDS[method]}: {method}, judging `{plan.terms.digest[:16]}…`"
+        yield from _section(title, judge_template(plan.terms.contract, method), uses)
+
+
+class _Use:
+    """Where a prompt was used, how often, and one text that a model's template made of it."""
+
+    def __init__(self, where: str, times: int, model: str, rendered: Rendered | None) -> None:
+        self.where, self.times, self.model, self.rendered = where, times, model, rendered
+
+
+def _asked(tally: Tally) -> int:
+    return tally.n - tally.pending
+
+
+def _section(title: str, conversation: tuple[Message, ...], uses: Sequence[_Use]) -> Iterator[str]:
+    used = [each for each in uses if each.times]
+    if used:
+        yield "\n".join(_lines(title, conversation, used))
+
+
+def _lines(title: str, conversation: tuple[Message, ...], used: Sequence[_Use]) -> Iterator[str]:
+    yield f"## {title}"
+    yield ""
+    yield f"- sha256 `{digest(conversation)}`"
+    for each in used:
+        yield f"- {each.where} {each.times:,} {'time' if each.times == 1 else 'times'}"
+    for turn in conversation:
+        yield ""
+        yield f"{turn['role']}:"
+        yield ""
+        yield from _fenced(turn["content"])
+    for each in used:
+        if each.rendered is not None:
+            key, words = each.rendered
+            yield ""
+            yield f"What the template of {_span(each.model)} made of the question `{key[:16]}…`:"
+            yield ""
+            yield from _fenced(words)
+    yield ""
+
+
+def _span(name: str) -> str:
+    """A name as code, whatever it holds."""
+    ticks = "`" * (1 + max((len(run) for run in re.findall("`+", name)), default=0))
+    return f"{ticks}{plain(name)}{ticks}"
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """The text between fences that it does not close, whatever it holds."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield f"{fence}text"
+    yield text.encode("utf-8", "backslashreplace").decode()
+    yield fence
+
+
+def write_manifest(directory: Path, page: str, disk: Disk) -> None:
+    """The list of prompts, whole or not at all."""
+    with told(str(directory / MANIFEST)):
+        disk.place(directory / MANIFEST, page.encode())

@@ -1,0 +1,48 @@
+"""`run_log.jsonl`: for every run, which models it used, with which parameters, and when it was."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from affidavit.archive.disk import Disk, told
+from affidavit.archive.provenance import git_state, machine, versions
+from affidavit.json_values import Fields, canonical
+from affidavit.models.embedded import Embedded
+from affidavit.models.model import Model
+from affidavit.models.settings import ModelTable
+
+RUN_LOG = "run_log.jsonl"
+
+
+class RunLog:
+    """The log, for one run."""
+
+    def __init__(self, directory: Path, disk: Disk) -> None:
+        self._path = directory / RUN_LOG
+        self._disk = disk
+        self._run = uuid4().hex
+
+    def began(self, facts: Fields, models: Sequence[Model], tables: Mapping[str, ModelTable]) -> None:
+        """What the run sets out with."""
+        about = {model.name: model.facts() for model in models if isinstance(model, Embedded)}
+        described = {
+            model.name: {"model": table.model or model.name, "flavour": table.kind, **about.get(model.name, {})}
+            for model in models
+            for table in [tables[model.name]]
+        }
+        surroundings = {"versions": versions(), "git": git_state(Path.cwd()), "machine": machine()}
+        self._add("began", {**facts, "models": described, "tools": None, **surroundings})
+
+    def ended(self, facts: Fields) -> None:
+        """What it came to."""
+        self._add("ended", facts)
+
+    def _add(self, event: str, facts: Fields) -> None:
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        with told(str(self._path)):
+            file = self._disk.reopen_lines(self._path)
+            try:
+                self._disk.write(file, canonical({"run": self._run, "event": event, "at": at, **facts}) + b"\n")
+            finally:
+                self._disk.close(file)

@@ -1,0 +1,380 @@
+"""Asks every question of a plan that has no answer yet, and keeps whatever comes back.
+
+One failing sample never stops the others. Whatever the world does ends within its deadline: an attempt, a sample
+with all its attempts, the run. The first signal lets the open requests end and seals what is there; a second one
+stops at once, and loses no more than a kill would.
+"""
+
+import asyncio
+import json
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, time
+from typing import Any, Generic, Protocol, TypeVar
+
+from affidavit.archive.disk import Disk, told
+from affidavit.archive.group_commit import GroupCommit
+from affidavit.archive.journal import Archive
+from affidavit.errors import StorageError
+from affidavit.json_values import Fields
+from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
+from affidavit.models.settings import Limits
+from affidavit.running.pace import Pace
+from affidavit.study.freezing import frozen_items
+from affidavit.study.plan import Plan, Question
+
+DRAIN = 5.0
+"""Seconds that open requests are given after a signal."""
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
+
+
+# --- the volatile facts ---
+
+
+class Attempts:
+    """`attempts.jsonl`: when each attempt began, how long it took and what came of it. Never part of a digest."""
+
+    def __init__(self, directory: Path, disk: Disk) -> None:
+        self._path = directory / "attempts.jsonl"
+        self._disk = disk
+        self._waiting: list[str] = []
+        with told(str(self._path)):
+            self._file = disk.reopen_lines(self._path)
+
+    def add(self, question: "Asking", number: int, began: float, seconds: float, answer: Answer) -> None:
+        """One attempt, begun so many seconds after 1970."""
+        outcome, detail = "response", ""
+        if isinstance(answer, Failure):
+            outcome, detail = answer.reason, f', "detail": {json.dumps(answer.detail)}'
+        self._waiting.append(
+            f'{{"key": "{question.key}", "model": {json.dumps(question.model)}, "attempt": {number}, '
+            f'"began": {began:.3f}, "seconds": {seconds:.4f}, "outcome": "{outcome}"{detail}}}'
+        )
+        if len(self._waiting) >= 200:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has come together."""
+        if self._waiting:
+            content = "".join(f"{line}\n" for line in self._waiting).encode()
+            self._waiting.clear()
+            with told(str(self._path)):
+                self._disk.write(self._file, content)
+
+    def close(self) -> None:
+        """Write the rest and let go."""
+        self.flush()
+        self._disk.close(self._file)
+
+
+# --- asking ---
+
+
+@dataclass
+class Slots:
+    """Turns to ask one model; how many there are at once is the pace's to say."""
+
+    pace: Pace
+    _taken: int = 0
+    _queue: list["asyncio.Future[None]"] = field(default_factory=list)
+
+    async def take(self) -> None:
+        """Wait for a turn."""
+        while self._taken >= self.pace.limit:
+            turn = asyncio.get_running_loop().create_future()
+            self._queue.append(turn)
+            try:
+                await turn
+            except asyncio.CancelledError:
+                self._wake()
+                raise
+        self._taken += 1
+
+    def give_back(self) -> None:
+        """End a turn."""
+        self._taken -= 1
+        self._wake()
+
+    def _wake(self) -> None:
+        free = self.pace.limit - self._taken
+        while free > 0 and self._queue:
+            turn = self._queue.pop(0)
+            if not turn.done():
+                turn.set_result(None)
+                free -= 1
+
+
+class Asking(Protocol):
+    """One question, whatever it is about."""
+
+    @property
+    def key(self) -> str:
+        """What its record is kept under."""
+
+    @property
+    def model(self) -> str:
+        """Who is asked."""
+
+    @property
+    def request(self) -> Request:
+        """What is asked."""
+
+
+AskingT = TypeVar("AskingT", bound=Asking)
+
+
+class Work(Protocol[AskingT]):
+    """All questions of one kind, and the records that their answers become."""
+
+    def questions(self, model: str) -> Iterator[AskingT]:
+        """What a model is to be asked, answered or not."""
+
+    def response(self, question: AskingT, completion: Completion, /) -> Fields:
+        """The record of an answer."""
+
+    def failure(self, question: AskingT, failure: Failure, /) -> Fields:
+        """The record of a question that nobody answered."""
+
+
+class Books(Protocol):
+    """Where the counts are kept."""
+
+    settled: set[bytes]
+    """The keys that need no more asking."""
+
+    def add(self, fields: Mapping[str, object]) -> None:
+        """Count a record."""
+
+
+@dataclass(frozen=True)
+class StudyWork:
+    """The questions of a study's plan, about its frozen items or the first of each task."""
+
+    plan: Plan
+    directory: Path
+    first_items: int | None = None
+
+    def questions(self, model: str) -> Iterator[Question]:
+        """Item by item, from the disk."""
+        seen = Counter[str]()
+        for name, item in frozen_items(self.directory):
+            seen[name] += 1
+            if self.first_items is None or seen[name] <= self.first_items:
+                yield from self.plan.questions(self.plan.tasks[name], item, model)
+
+    def response(self, question: Question, completion: Completion, /) -> Fields:
+        """The record of an answer."""
+        return self.plan.response(question, completion)
+
+    def failure(self, question: Question, failure: Failure, /) -> Fields:
+        """The record of a question that nobody answered."""
+        return self.plan.failure(question, failure)
+
+
+class Runner(Generic[AskingT]):
+    """One run over all questions of a kind."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        work: Work[AskingT],
+        models: Sequence[Model],
+        archive: Archive,
+        books: Books,
+        *,
+        limits: Limits,
+        progress: Callable[[], None] | None = None,
+    ) -> None:
+        self._work = work
+        self._models = models
+        self._archive = archive
+        self._books = books
+        self._limits = limits
+        self._progress = progress
+        self._commits = GroupCommit(archive)
+        self._attempts = Attempts(archive.directory, archive.disk)
+        self._random = random.Random()  # noqa: S311 - jitter, not a secret
+        self.asked = 0
+        """Questions that were answered or failed in this run."""
+        self.stopped: str | None = None
+        """Why nothing more is asked."""
+        self.details: Counter[str] = Counter()
+        """What was said of failures that stayed."""
+
+    def stop(self, why: str) -> None:
+        """Ask nothing more; open requests may end."""
+        self.stopped = self.stopped or why
+
+    async def run(self) -> None:
+        """Ask whatever is open; everything that came back is finished when this returns."""
+        try:
+            async with AsyncExitStack() as stack:
+                if await self._ready(stack):
+                    await self._watched([worker for model in self._models for worker in self._workers(model)])
+        except BaseException:
+            # What is there is finished as far as that is still possible; the first error is the one to tell.
+            with suppress(StorageError):
+                await self._commits.finish()
+            with suppress(StorageError):
+                self._attempts.close()
+            raise
+        await self._commits.finish()
+        self._attempts.close()
+
+    async def _ready(self, stack: AsyncExitStack) -> bool:
+        """Whether every model is there to be asked; a signal ends the waiting."""
+        looking = asyncio.create_task(self._first_unreachable(stack))
+        while not looking.done() and self.stopped is None:
+            await asyncio.wait([looking], timeout=0.1)
+        if not looking.done():
+            looking.cancel()
+            await asyncio.wait([looking])
+        elif (unreachable := looking.result()) is not None:
+            self.stop(unreachable)
+        return self.stopped is None
+
+    async def _first_unreachable(self, stack: AsyncExitStack) -> str | None:
+        for model in self._models:
+            await stack.enter_async_context(model)
+            failure = await model.reachable()
+            if failure is not None:
+                return f"{model.name} cannot be asked: {failure.reason}, {failure.detail}"
+        return None
+
+    async def _watched(self, workers: "list[asyncio.Task[None]]") -> None:
+        """Until all workers are done, one of them broke, or the time after a stop is over."""
+        deadline = monotonic() + self._limits.run
+        waiting = set(workers)
+        try:
+            while waiting:
+                if self._progress is not None:  # the first time before anything is asked
+                    self._progress()
+                done, waiting = await asyncio.wait(waiting, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
+                for worker in done:
+                    worker.result()
+                if monotonic() > deadline and self.stopped is None:
+                    self.stop(f"the run's {self._limits.run:g} s are over")
+                    deadline = monotonic() + DRAIN
+                elif self.stopped is not None:
+                    deadline = min(deadline, monotonic() + DRAIN)
+                    if monotonic() > deadline:
+                        break
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+    def _workers(self, model: Model) -> Iterator["asyncio.Task[None]"]:
+        questions = self._open_questions(model.name)
+        slots = Slots(Pace(model.connections))
+        for _ in range(model.connections):
+            yield asyncio.create_task(self._ask_all(model, questions, slots))
+
+    def _open_questions(self, model: str) -> Iterator[AskingT]:
+        settled = self._books.settled
+        for question in self._work.questions(model):
+            if not settled or bytes.fromhex(question.key) not in settled:
+                yield question
+
+    async def _ask_all(self, model: Model, questions: Iterator[AskingT], slots: Slots) -> None:
+        while self.stopped is None:
+            await slots.take()
+            held = True
+            try:
+                question = next(questions, None)
+                if question is None or self.stopped is not None:
+                    return
+                held = False
+                answer = await self._answer(model, question, slots)
+            finally:
+                if held:
+                    slots.give_back()
+            if answer is not None:
+                await self._keep(question, answer)
+
+    async def _answer(self, model: Model, question: AskingT, slots: Slots) -> Answer | None:
+        """The answer after all attempts; None if the run was stopped before there was one. Ends the turn."""
+        began = monotonic()
+        answer: Answer | None = None
+        for number in range(1, self._limits.attempts + 1):
+            if number > 1:
+                await slots.take()
+            try:
+                answer = await self._attempt(model, question, number, began)
+            finally:
+                slots.give_back()
+            if isinstance(answer, Completion):
+                slots.pace.kept_up()
+                return answer
+            if answer.slow_down:
+                slots.pace.pushed_back(now=monotonic())
+            wait = self._wait(answer, number)
+            if wait is None or monotonic() + wait - began > self._limits.sample:
+                return answer
+            if not await self._slept(wait):
+                return None
+        return answer
+
+    async def _attempt(self, model: Model, question: AskingT, number: int, began: float) -> Answer:
+        at, start = time(), monotonic()
+        allowed = min(self._limits.attempt, self._limits.sample - (start - began))
+        answer: Answer
+        try:
+            async with asyncio.timeout(max(allowed, 0.001)):
+                answer = await model.complete(question.request)
+        except TimeoutError:
+            answer = Failure(Reason.TIMEOUT, f"no answer within {allowed:.3g} s")
+        self._attempts.add(question, number, at, monotonic() - start, answer)
+        return answer
+
+    def _wait(self, failure: Failure, number: int) -> float | None:
+        """Seconds before the next attempt; None if there is none."""
+        if not failure.may_pass or number >= self._limits.attempts:
+            return None
+        backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(number - 1, 10)) * self._random.uniform(0.5, 1.0)
+        asked = min(failure.retry_after or 0.0, self._limits.retry_after)
+        # A little more than asked, so that a crowd does not come back at once.
+        return max(backoff, asked * self._random.uniform(1.0, 1.1))
+
+    async def _slept(self, seconds: float) -> bool:
+        """Wait; False if the run was stopped meanwhile."""
+        end = monotonic() + seconds
+        while self.stopped is None and (left := end - monotonic()) > 0:
+            await asyncio.sleep(min(left, 0.2))
+        return self.stopped is None
+
+    async def _keep(self, question: AskingT, answer: Answer) -> None:
+        if isinstance(answer, Failure):
+            fields = self._work.failure(question, answer)
+            self.details[f"{answer.reason}: {answer.detail}"] += 1
+            if answer.reason is Reason.UNAUTHORISED:
+                self.stop(f"{question.model} refused our credentials ({answer.detail})")
+        else:
+            fields = self._work.response(question, answer)
+        await self._commits.append(fields)
+        self._books.add(fields)
+        self.asked += 1
+
+
+# --- signals ---
+
+
+def stop_on_signals(runner: Runner[Any]) -> Callable[[], int | None]:
+    """Let the first signal stop the runner gently and the second at once; gives a way to ask which came."""
+    came: list[int] = []
+
+    def handle(number: int) -> None:
+        if came:
+            os._exit(128 + number)
+        came.append(number)
+        runner.stop(f"stopped by {signal.Signals(number).name}")
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, handle, number)
+    return lambda: came[0] if came else None

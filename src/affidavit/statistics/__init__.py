@@ -1,0 +1,1 @@
+"""Numbers become estimates: a value, its interval, its n and its method."""

@@ -1,0 +1,197 @@
+"""Two or more raters on one ordinal scale: how far they agree, and how far chance would take them.
+
+Ratings are a row for each unit and a column for each rater. A rating that is missing is None, or NaN where the
+rows come as an array of floats; units with fewer than two ratings cannot agree or disagree and are left out. Where
+units belong together, such as the outputs to one question, `clusters` names the cluster of each unit, and clusters
+are drawn whole.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+from affidavit.statistics.estimates import (
+    NO_INTERVAL,
+    RESAMPLES,
+    Estimate,
+    mean_of_clusters,
+    ordered,
+    percentile_interval,
+    resampled_totals,
+    wilson,
+)
+
+if TYPE_CHECKING:
+    from numpy import float64, intp
+    from numpy.typing import NDArray
+
+    Floats = NDArray[float64]
+    Positions = NDArray[intp]
+    Ratings = Sequence[Sequence[float | None]] | Floats
+
+LONGEST_SCALE = 50
+POWERS = {"linear": 1, "quadratic": 2}
+
+
+def exact_agreement(ratings: "Ratings") -> Estimate:
+    """The share of units that all their raters rated alike.
+
+    >>> print(exact_agreement([[2, 2], [1, 2], [0, 0], [1, None]]))
+    66.7% [20.8%, 93.9%]
+    """
+    import numpy as np
+
+    rated, _ = _rated(ratings, None)
+    alike = np.nanmax(rated, axis=1) == np.nanmin(rated, axis=1)
+    return wilson(int(alike.sum()), len(rated))
+
+
+def mean_absolute_difference(
+    ratings: "Ratings", *, seed: int, clusters: Sequence[Hashable] | None = None
+) -> Estimate:
+    """How far apart two raters of a unit are, on average: the mean over its pairs of raters, then over units.
+
+    >>> found = mean_absolute_difference([[2, 2], [1, 2], [0, 2]], seed=0)
+    >>> found.value, found.n
+    (1.0, 3)
+    """
+    import numpy as np
+
+    rated, places = _rated(ratings, clusters)
+    apart, pairs = np.zeros(len(rated)), np.zeros(len(rated))
+    for first in range(rated.shape[1]):
+        between = np.abs(rated[:, first + 1 :] - rated[:, [first]])
+        apart += np.nansum(between, axis=1)
+        pairs += (~np.isnan(between)).sum(axis=1)
+    return mean_of_clusters(np.bincount(places, apart / pairs), np.bincount(places), seed=seed)
+
+
+def weighted_kappa(
+    ratings: "Ratings",
+    *,
+    weights: Literal["linear", "quadratic"],
+    seed: int,
+    clusters: Sequence[Hashable] | None = None,
+) -> Estimate:
+    """Cohen's weighted kappa of two raters: 1 less their disagreement over that of raters with the same habits.
+
+    The disagreement of two ratings is their distance on the scale, or its square.
+
+    >>> found = weighted_kappa([[0, 0], [1, 1], [2, 1], [2, 2]], weights="quadratic", seed=0)
+    >>> round(found.value, 4), found.n
+    (0.8, 4)
+    """
+    import numpy as np
+
+    rated, places = _rated(ratings, clusters)
+    if rated.shape[1] != 2:
+        raise ValueError(f"weighted kappa is of two raters, not of {rated.shape[1]}; see alpha")
+    scale, positions = _on_a_scale(rated)
+    distances = np.abs(scale[:, None] - scale[None, :]) ** POWERS[weights]
+    size = len(scale)
+    # In a row: what the two raters disagree, how often the first gave each value, how often the second.
+    rows = np.zeros((places.max() + 1, 1 + 2 * size))
+    rows[:, 0] = np.bincount(places, distances[positions[:, 0], positions[:, 1]])
+    np.add.at(rows, (places, 1 + positions[:, 0]), 1)
+    np.add.at(rows, (places, 1 + size + positions[:, 1]), 1)
+
+    def kappa(totals: "Floats") -> "Floats":
+        first, second = totals[:, 1 : 1 + size], totals[:, 1 + size :]
+        return _one_less(totals[:, 0] * first.sum(axis=1), np.einsum("ri,rj,ij->r", first, second, distances))
+
+    return _bootstrapped(kappa, rows, f"{weights} weighted kappa", len(rated), seed)
+
+
+def alpha(
+    ratings: "Ratings",
+    *,
+    seed: int,
+    level: Literal["nominal", "ordinal", "interval"] = "ordinal",
+    clusters: Sequence[Hashable] | None = None,
+) -> Estimate:
+    """Krippendorff's alpha: 1 less the disagreement within units over that between any two ratings.
+
+    For any number of raters, with missing ratings. 1 is perfect agreement, 0 is what ratings dealt out at random
+    give.
+
+    >>> found = alpha([[0, 0, None], [1, 1, 2], [2, None, 2], [0, 1, 0]], seed=0)
+    >>> round(found.value, 4), found.n
+    (0.7398, 4)
+    """
+    import numpy as np
+
+    rated, places = _rated(ratings, clusters)
+    scale, positions = _on_a_scale(rated)
+    size = len(scale)
+    counts = np.zeros((len(rated), size))
+    units, raters = np.nonzero(~np.isnan(rated))
+    np.add.at(counts, (units, positions[units, raters]), 1)
+    lower, upper = np.triu_indices(size, 1)
+    # In a row: how often each value was given, then how often each two values met in a unit.
+    met = counts[:, lower] * counts[:, upper] / (counts.sum(axis=1, keepdims=True) - 1)
+    rows = np.zeros((places.max() + 1, size + len(lower)))
+    np.add.at(rows, places, np.hstack([counts, met]))
+
+    def of(totals: "Floats") -> "Floats":
+        given, together = totals[:, :size], totals[:, size:]
+        marks = {
+            "nominal": lambda: np.eye(size)[None],
+            "ordinal": lambda: (np.cumsum(given, axis=1) - given / 2)[:, :, None],
+            "interval": lambda: scale[None, :, None],
+        }[level]()
+        distances = ((marks[:, lower] - marks[:, upper]) ** 2).sum(axis=2)
+        expected = (given[:, lower] * given[:, upper] * distances).sum(axis=1)
+        return _one_less((given.sum(axis=1) - 1) * (together * distances).sum(axis=1), expected)
+
+    return _bootstrapped(of, rows, f"{level} alpha", len(rated), seed)
+
+
+def _rated(ratings: "Ratings", clusters: Sequence[Hashable] | None) -> "tuple[Floats, Positions]":
+    """The units that have two ratings, and the position of the cluster of each."""
+    import numpy as np
+
+    table = np.asarray(ratings, dtype=float)
+    if table.ndim != 2 or table.shape[1] < 2 or np.isinf(table).any():
+        raise ValueError("expected a row for each unit with a finite rating, or None, of two raters or more")
+    if clusters is not None and len(clusters) != len(table):
+        raise ValueError(f"expected a cluster for each of {len(table)} units, found {len(clusters)}")
+    kept = np.flatnonzero((~np.isnan(table)).sum(axis=1) >= 2)
+    if not kept.size:
+        raise ValueError("no unit has two ratings")
+    if clusters is None:
+        return table[kept], np.arange(kept.size)
+    numbers: dict[Hashable, int] = {}
+    places = [numbers.setdefault(clusters[unit], len(numbers)) for unit in kept.tolist()]
+    return table[kept], np.array(places, dtype=np.intp)
+
+
+def _on_a_scale(rated: "Floats") -> "tuple[Floats, Positions]":
+    """The values that were given, in order, and the position of each rating among them; of a missing one, any."""
+    import numpy as np
+
+    scale = np.unique(rated[~np.isnan(rated)])
+    if len(scale) > LONGEST_SCALE:
+        raise ValueError(f"expected an ordinal scale of at most {LONGEST_SCALE} values, found {len(scale)}")
+    return scale, np.minimum(np.searchsorted(scale, rated), len(scale) - 1)
+
+
+def _one_less(observed: "Floats", expected: "Floats") -> "Floats":
+    """1 - observed / expected, of those where any disagreement was to be expected."""
+    told = expected > 0
+    found: Floats = 1 - observed[told] / expected[told]
+    return found
+
+
+def _bootstrapped(
+    coefficient: "Callable[[Floats], Floats]", rows: "Floats", name: str, n: int, seed: int
+) -> Estimate:
+    rows = ordered(rows)
+    value = coefficient(rows.sum(axis=0, keepdims=True))
+    if not value.size:
+        raise ValueError("all ratings are the same: no coefficient can tell agreement from a constant")
+    if len(rows) == 1:
+        return Estimate(float(value[0]), -inf, inf, n, NO_INTERVAL)
+    found = coefficient(resampled_totals(rows, seed=seed))
+    low, high = percentile_interval(float(value[0]), found)
+    lost = f", {RESAMPLES - found.size} of {RESAMPLES} samples undefined" if found.size < RESAMPLES else ""
+    return Estimate(float(value[0]), low, high, n, f"{name}, cluster bootstrap 95%, {len(rows)} clusters{lost}")

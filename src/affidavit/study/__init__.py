@@ -1,0 +1,1 @@
+"""What will be asked: the study file, its prompts, its plan."""

@@ -1,0 +1,223 @@
+"""Whether the tables of a study fit together; asked before anything else is done with it."""
+
+import re
+from collections.abc import Collection, Mapping
+from urllib.parse import urlsplit
+
+from affidavit.errors import InputError, did_you_mean
+from affidavit.items.formats import SOLVABLE_HANDS
+from affidavit.models.settings import Limits, ModelTable
+from affidavit.study.prompt import QUESTION, RIGHT_OPTION, WRONG_OPTION
+from affidavit.study.study_file import (
+    ConditionTable,
+    Decoding,
+    Generate,
+    Header,
+    JudgingTable,
+    LeftOut,
+    Study,
+    TaskTable,
+    cells,
+    decode_study,
+    example_files,
+)
+
+_SOURCES = ("base_url", "embedded", "gguf", "replay")
+_ONLY_SERVERS = ("flavour", "key_env", "connections", "headers")
+_ONLY_EMBEDDED = ("slots", "context", "threads")
+
+
+def parse_study(text: str, *, where: str) -> Study:
+    """The study that a TOML text describes."""
+    study = decode_study(text, where=where)
+    _Check(study, where).all()
+    return study
+
+
+def check_models(models: Mapping[str, ModelTable], *, where: str) -> None:
+    """Refuse models that could not be asked."""
+    study = Study(study=Header(name="models"), models=dict(models), tasks={})
+    check = _Check(study, where)
+    check.numbers()
+    for name, table in models.items():
+        check.model(f"models.{name}", table)
+
+
+class _Check:
+    """The checks of one study; the first that fails is told."""
+
+    def __init__(self, study: Study, where: str) -> None:
+        self._study = study
+        self._where = where
+
+    def _refuse(self, expected: str, found: str, hint: str = "") -> InputError:
+        return InputError(self._where, expected=expected, found=found, hint=hint)
+
+    def all(self) -> None:
+        """Every check, from the outside to the inside."""
+        study = self._study
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", study.study.name):
+            expected = "a name of letters, digits, dots, hyphens and underscores in study.name"
+            raise self._refuse(expected, repr(study.study.name))
+        for name, many in (("models", study.models), ("tasks", study.tasks), ("conditions", study.conditions)):
+            if not many:
+                raise self._refuse(f"at least one [{name}.NAME]", "none")
+            if not all(each.strip() for each in many):
+                raise self._refuse(f"a name for every table of [{name}]", "an empty one")
+        self.numbers()
+        for name, model in study.models.items():
+            self.model(f"models.{name}", model)
+        for name, condition in study.conditions.items():
+            self._condition(name, condition)
+        for name, task in study.tasks.items():
+            self._task(name, task)
+        self._examples()
+        if study.judging is not None:
+            self._judging(study.judging)
+
+    def numbers(self) -> None:
+        """Every number is in its bounds."""
+        study = self._study
+        numbers: dict[str, float] = {f"limits.{each}": getattr(study.limits, each) for each in _numeric(Limits)}
+        for name, table in study.models.items():
+            numbers |= {f"models.{name}.{each}": getattr(table, each) for each in ("connections", *_ONLY_EMBEDDED)}
+        numbers |= {f"decoding.{each}": getattr(study.decoding, each) for each in ("max_tokens", "samples")}
+        for place, number in numbers.items():
+            if not 0 < number < 1e9:
+                raise self._refuse(f"a positive, finite {place}", str(number))
+        for each in _numeric(Decoding):
+            if (chosen := getattr(study.decoding, each)) is not None and not 0 <= chosen < 1e9:
+                raise self._refuse(f"a finite decoding.{each} from 0", str(chosen))
+        for name, table in study.models.items():
+            if table.price is not None and not all(0 <= x < 1e9 for x in (table.price.input, table.price.output)):
+                raise self._refuse(f"finite prices from 0 in models.{name}.price", repr(table.price))
+
+    def _judging(self, table: JudgingTable) -> None:
+        if not table.judges or not table.conditions:
+            raise self._refuse("at least one judge and one condition in judging", "none")
+        self._known("judging.judges", table.judges, self._study.models)
+        self._known("judging.tasks", table.tasks, self._study.tasks)
+        self._known("judging.conditions", table.conditions, ("free", "schema"))
+        for name in ("repeats", "max_tokens"):
+            if not 0 < getattr(table, name) < 1e9:
+                raise self._refuse(f"a positive, finite judging.{name}", str(getattr(table, name)))
+        for name in ("temperature", "top_p"):
+            if (chosen := getattr(table, name)) is not None and not 0 <= chosen < 1e9:
+                raise self._refuse(f"a finite judging.{name} from 0", str(chosen))
+        if not table.tasks and all(task.contract != "text" for task in self._study.tasks.values()):
+            hint = "Outputs of other tasks are judged if judging.tasks names them."
+            raise self._refuse('a task with contract = "text" for [judging]', "none", hint)
+
+    # --- models ---
+
+    def model(self, place: str, table: ModelTable) -> None:
+        """One model can be asked."""
+        given = [name for name in _SOURCES if getattr(table, name)]
+        if len(given) != 1:
+            expected = f"exactly one of {', '.join(_SOURCES)} in {place}"
+            raise self._refuse(expected, " and ".join(given) or "none")
+        strange = [] if given == ["base_url"] else [*_ONLY_SERVERS]
+        strange += [] if given[0] in ("embedded", "gguf") else _ONLY_EMBEDDED
+        for name in strange:
+            if getattr(table, name) != getattr(ModelTable(), name):
+                raise self._refuse(f"no {name} in {place}: it has no meaning beside {given[0]}", f"{name} given")
+        if table.flavour in ("embedded", "replay"):
+            raise self._refuse(f"the flavour of a server in {place}", repr(table.flavour))
+        urls = [table.base_url] if isinstance(table.base_url, str) else table.base_url
+        if given == ["base_url"] and not all(map(_is_address, urls)):
+            # The address itself is not repeated: it may hold a password.
+            raise self._refuse(f"an http:// or https:// address in {place}.base_url", "something else")
+
+    # --- conditions ---
+
+    def _condition(self, name: str, table: ConditionTable) -> None:
+        place = f"conditions.{name}"
+        if table.control:
+            self._known(f"{place}.control", [table.control], self._study.conditions)
+            if table.control == name:
+                raise self._refuse(f"another condition in {place}.control", "the condition itself")
+        if isinstance(table.examples, dict):
+            self._known(f"{place}.examples", table.examples, self._study.tasks)
+        for words in re.findall(r"\{[A-Za-z_ -]+\}", table.preamble + table.system):
+            if words not in (RIGHT_OPTION, WRONG_OPTION) and (
+                hint := did_you_mean(words.lower(), (RIGHT_OPTION, WRONG_OPTION))
+            ):
+                raise self._refuse(f"{RIGHT_OPTION} or {WRONG_OPTION} in {place}", words, hint)
+
+    def _examples(self) -> None:
+        """No examples are named that nobody would be given."""
+        used = example_files(self._study)
+        for name, table in self._study.conditions.items():
+            for task in table.examples if isinstance(table.examples, dict) else ():
+                if (task, name) not in used:
+                    expected = f"tasks that are asked under it in conditions.{name}.examples"
+                    raise self._refuse(expected, repr(task))
+
+    def _known(self, place: str, names: Collection[str], known: Collection[str]) -> None:
+        for name in names:
+            if name not in known:
+                raise self._refuse(f"{', '.join(known)} in {place}", repr(name), did_you_mean(name, known))
+        if len(set(names)) < len(names):
+            raise self._refuse(f"each name once in {place}", ", ".join(names))
+
+    # --- tasks ---
+
+    def _task(self, name: str, task: TaskTable) -> None:
+        place = f"tasks.{name}"
+        self._known(f"{place}.models", task.models, self._study.models)
+        self._known(f"{place}.conditions", task.conditions, self._study.conditions)
+        if isinstance(task.items, Generate):
+            if task.contract != "game24":
+                expected = f"a file in {place}.items: only hands of game24 are generated"
+                raise self._refuse(expected, f"the contract {task.contract!r}")
+            if not 1 <= task.items.generate <= SOLVABLE_HANDS:
+                raise self._refuse(f"1 to {SOLVABLE_HANDS} hands in {place}.items", str(task.items.generate))
+        if task.contract != "mcqa" and (task.options, task.option_order) != ("A-D", "as_given"):
+            expected = f"options and option_order in {place} only with the contract mcqa"
+            raise self._refuse(expected, f"the contract {task.contract!r}")
+        if task.contract == "judge":
+            hint = "Outputs are judged with a [judging] table, or read with `affidavit read judge`."
+            raise self._refuse(f"a contract that items can be asked by in {place}", "'judge'", hint)
+        if task.variants:
+            self._variants(place, task)
+        self._crossing(name, task)
+
+    def _variants(self, place: str, task: TaskTable) -> None:
+        if task.contract != "text":
+            raise self._refuse(f"variants in {place} only with the contract text", f"{task.contract!r}")
+        if task.conditions:
+            expected = f"either variants or conditions in {place}: a variant is a condition"
+            raise self._refuse(expected, "both")
+        for name, words in task.variants.items():
+            if not name.strip() or words.count(QUESTION) != 1:
+                raise self._refuse(f"{QUESTION} once in {place}.variants.{name}", repr(words))
+
+    def _crossing(self, name: str, task: TaskTable) -> None:
+        """Something is asked, and whatever a task names itself can be asked."""
+        crossed = cells(self._study, only=name)
+        out = [cell for cell in crossed if isinstance(cell, LeftOut)]
+        for left in out:
+            if task.conditions or len(out) == len(crossed):
+                _, model, condition = left.cell
+                expected = f"tasks.{name} to be askable of {model} under the condition {condition}"
+                raise self._refuse(expected, left.why)
+        asked = {} if task.variants else dict.fromkeys(task.conditions or self._study.conditions)
+        for condition in asked:
+            control = self._study.conditions[condition].control
+            if control and control not in asked:
+                expected = f"the control {control} of the condition {condition} in tasks.{name}.conditions"
+                raise self._refuse(expected, ", ".join(asked))
+
+
+def _numeric(table: type[Limits | Decoding]) -> tuple[str, ...]:
+    return table.__struct_fields__
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        )
+    except ValueError:
+        return False

@@ -1,0 +1,120 @@
+"""What a study would ask, without asking: requests, tokens and, where prices are given, cost.
+
+Tokens are guessed at four characters each, which is near for English and most tokenisers; answers are counted at
+their longest. So the cost is an upper bound for short answers and a guess for prompts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from affidavit.json_values import Fields
+from affidavit.models.settings import Price
+from affidavit.plain_text import plain
+from affidavit.study.files import StudyFiles, items_for
+from affidavit.study.plan import Plan
+from affidavit.study.study_file import Cell, LeftOut, Study, cells
+
+CHARACTERS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one cell would be asked."""
+
+    cell: Cell
+    requests: int
+    prompt_tokens: int
+    most_answer_tokens: int
+    price: Price | None
+
+    @property
+    def most_cost(self) -> float | None:
+        """The cost if every answer is as long as it may be; None without a price."""
+        if self.price is None:
+            return None
+        return (self.prompt_tokens * self.price.input + self.most_answer_tokens * self.price.output) / 1e6
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """The whole plan."""
+
+    plan: Plan
+    asked: list[Asked]
+
+    def as_json(self) -> Fields:
+        """The plan as JSON values."""
+        cells = [
+            {
+                **each.cell._asdict(),
+                "requests": each.requests,
+                "prompt_tokens": each.prompt_tokens,
+                "most_answer_tokens": each.most_answer_tokens,
+                "most_cost": each.most_cost,
+            }
+            for each in self.asked
+        ]
+        left = [{**each.cell._asdict(), "why": each.why} for each in self.plan.left_out]
+        return {"study": self.plan.study.study.name, "cells": cells, "left_out": left}
+
+    def as_table(self) -> RenderableType:
+        """The plan for a terminal."""
+        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_footer=True)
+        requests = sum(each.requests for each in self.asked)
+        prompts, answers = sum(e.prompt_tokens for e in self.asked), sum(e.most_answer_tokens for e in self.asked)
+        costs = [each.most_cost for each in self.asked if each.most_cost is not None]
+        for name, total in (("task", "all"), ("model", ""), ("condition", "")):
+            table.add_column(name, total)
+        for name, count in (("requests", requests), ("tokens in, about", prompts), ("out, at most", answers)):
+            table.add_column(name, f"{count:,}", justify="right")
+        if costs:
+            table.add_column("cost, at most", f"{sum(costs):,.2f}", justify="right")
+        for each in self.asked:
+            counts = (each.requests, each.prompt_tokens, each.most_answer_tokens)
+            cost = "–" if each.most_cost is None else f"{each.most_cost:,.2f}"
+            table.add_row(*map(plain, each.cell), *(f"{count:,}" for count in counts), *([cost] if costs else []))
+        title = Text.assemble((plain(self.plan.study.study.name), "bold"), "  nothing is asked yet")
+        notes = [Text(line) for line in left_out(self.plan.study)]
+        return Group(title, Text(""), Padding.indent(table, 2), *notes)
+
+
+def left_out(study: Study) -> Iterator[str]:
+    """What of the crossing of tasks, models and conditions is not asked, and why."""
+    for each in cells(study):
+        if isinstance(each, LeftOut):
+            (task, model, condition), why = each
+            yield plain(f"left out: {task} of {model} under {condition}: {why}")
+
+
+def dry_run(files: StudyFiles, *, first_items: int | None = None, models: tuple[str, ...] = ()) -> DryRun:
+    """Make every question, and count."""
+    empty = files.plan(dict.fromkeys(files.contracts, 0))
+    counts = {cell: [0, 0] for cell in empty.cells if not models or cell.model in models}
+    for task in empty.tasks.values():
+        for number, item in enumerate(items_for(files, task), 1):
+            if first_items is not None and number > first_items:
+                continue  # the others are checked all the same
+            for model in task.conditions:
+                if models and model not in models:
+                    continue
+                for question in empty.questions(task, item, model):
+                    count = counts[Cell(task.name, model, question.condition)]
+                    count[0] += 1
+                    count[1] += sum(len(turn["content"]) for turn in question.request.messages)
+    study = files.study
+    asked = [
+        Asked(
+            cell,
+            requests,
+            characters // CHARACTERS_PER_TOKEN,
+            requests * study.decoding.max_tokens,
+            study.models[cell.model].price,
+        )
+        for cell, (requests, characters) in counts.items()
+    ]
+    return DryRun(empty, asked)

@@ -1,0 +1,270 @@
+"""The plan of a study: every question, made when its turn comes, with the key that its answer is kept under."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from hashlib import sha256
+from typing import NamedTuple, cast
+
+from affidavit.archive.record import Kind
+from affidavit.contracts.contract import RAW_OUTPUT, AnyContract, Unread, guarded
+from affidavit.errors import InputError
+from affidavit.items.item import Item, contract_for
+from affidavit.items.option_order import (
+    Arrangement,
+    OptionOrder,
+    arranged,
+    arrangement,
+    lettered,
+    own_letter,
+    shown_letter,
+    wrong_letter,
+)
+from affidavit.json_values import Fields, canonical
+from affidavit.models.model import Completion, Failure, Message, Request
+from affidavit.reading.rows import RowReader
+from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION, Condition, Example, messages, template
+from affidavit.study.study_file import AUTO, Cell, LeftOut, Study, cells, condition_of, decoding_of, seed_of
+
+Examples = Mapping[tuple[str, str], tuple[Example, ...]]
+"""Worked examples by task and condition."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Items of one kind and the contract that reads the answers."""
+
+    name: str
+    contract: AnyContract
+    count: int
+    conditions: Mapping[str, tuple[Condition, ...]]
+    """What each model is asked under."""
+    examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
+    """Worked examples by condition."""
+    option_order: OptionOrder = "as_given"
+    auto_options: bool = False
+    """Whether each item has an option set of its own (ruling M3)."""
+    _readers: dict[int, RowReader] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def reader(self) -> RowReader:
+        """The contract over rows."""
+        return RowReader(self.contract)
+
+    def reader_for(self, item: Item) -> RowReader:
+        """The contract over an item's rows."""
+        if not self.auto_options:
+            return self.reader
+        count = len(cast("list[str]", item.fields["options"]))
+        if count not in self._readers:
+            self._readers[count] = RowReader(contract_for(count))
+        return self._readers[count]
+
+    def grammar(self, item: Item) -> str | Unread | None:
+        """The grammar that holds an answer to the contract; None if there is none."""
+        reader = self.reader_for(item)
+        shown = reader.layout.item(dict(item.fields), where=item.id)
+        return guarded(partial(reader.contract.grammar, shown))
+
+
+class Question(NamedTuple):
+    """One question, asked once."""
+
+    key: str
+    task: Task
+    item: Item
+    """As it is shown: its options may stand in another order than its own."""
+    model: str
+    condition: str
+    sample: int
+    prompt_sha256: str
+    request: Request
+    order: Arrangement | None = None
+    """Which of the item's own options stand where; None if they are as they were given."""
+
+
+class Plan:
+    """All questions of a study."""
+
+    def __init__(
+        self, study: Study, contracts: Mapping[str, AnyContract], counts: Mapping[str, int], examples: Examples
+    ) -> None:
+        self.study = study
+        crossed = cells(study)
+        self.cells = [cell for cell in crossed if not isinstance(cell, LeftOut)]
+        self.left_out = [cell for cell in crossed if isinstance(cell, LeftOut)]
+        self.tasks = {name: self._task(name, contracts[name], counts[name], examples) for name in study.tasks}
+        self._decoding = decoding_of(study.decoding)
+        self._heads = {(cell.model, cell.condition): self._head(cell.model, cell.condition) for cell in self.cells}
+
+    def _head(self, model: str, condition: str) -> bytes:
+        """The front of the object whose digest is a question's key, up to its grammar."""
+        decoding = {**self._decoding, **self.study.models[model].body}
+        return canonical({"condition": condition, "decoding": decoding})[:-1] + b',"grammar":'
+
+    def _task(self, name: str, contract: AnyContract, count: int, examples: Examples) -> Task:
+        table, conditions = self.study.tasks[name], dict[str, tuple[Condition, ...]]()
+        for cell in self.cells:
+            if cell.task == name:
+                more = (condition_of(self.study, name, cell.condition),)
+                conditions[cell.model] = conditions.get(cell.model, ()) + more
+        return Task(
+            name,
+            contract,
+            count,
+            conditions,
+            {condition: each for (task, condition), each in examples.items() if task == name},
+            table.option_order,
+            table.contract == "mcqa" and table.options == AUTO,
+        )
+
+    @property
+    def planned(self) -> dict[Cell, int]:
+        """Questions of each cell."""
+        return {cell: self.tasks[cell.task].count * self.study.decoding.samples for cell in self.cells}
+
+    def templates(self) -> Iterator[tuple[str, str, tuple[Message, ...]]]:
+        """Task, condition and conversation with its placeholders, each once."""
+        for task in self.tasks.values():
+            for condition in dict.fromkeys(each for many in task.conditions.values() for each in many):
+                examples = task.examples.get(condition.name, ())
+                yield task.name, condition.name, template(condition, task.contract, examples=examples)
+
+    def questions(self, task: Task, item: Item, model: str) -> Iterator[Question]:
+        """What one model is asked about one item."""
+        for condition in task.conditions.get(model, ()):
+            yield from self._samples(task, item, model, condition)
+
+    def question(self, task: Task, item: Item, model: str, condition: str, sample: int) -> Question | None:
+        """One question of the plan; None if the plan has none like it."""
+        chosen = next((each for each in task.conditions.get(model, ()) if each.name == condition), None)
+        if chosen is None:
+            return None
+        if not 0 <= sample < self.study.decoding.samples:
+            return None
+        return self._sample(task, item, model, chosen, sample)
+
+    def _samples(self, task: Task, item: Item, model: str, condition: Condition) -> Iterator[Question]:
+        if task.option_order == "as_given":
+            prompt = self._prompt(task, item, model, condition, None)
+            for sample in range(self.study.decoding.samples):
+                yield prompt.question(self, sample)
+            return
+        for sample in range(self.study.decoding.samples):
+            yield self._sample(task, item, model, condition, sample)
+
+    def _sample(self, task: Task, item: Item, model: str, condition: Condition, sample: int) -> Question:
+        if task.option_order == "as_given":
+            return self._prompt(task, item, model, condition, None).question(self, sample)
+        order = self._order(task, item, sample)
+        return self._prompt(task, arranged(item, order), model, condition, order).question(self, sample)
+
+    def _order(self, task: Task, item: Item, sample: int) -> Arrangement:
+        count, seed = len(cast("list[str]", item.fields["options"])), self.study.study.seed
+        return arrangement(task.option_order, seed=seed, task=task.name, item=item.id, sample=sample, count=count)
+
+    def _prompt(
+        self, task: Task, item: Item, model: str, condition: Condition, order: Arrangement | None
+    ) -> "_Prompt":
+        contract = task.reader_for(item).contract
+        asked = messages(
+            item,
+            condition,
+            contract,
+            examples=task.examples.get(condition.name, ()),
+            letters=self._letters(task, item, order) if condition.names_options else None,
+        )
+        grammar = task.grammar(item) if condition.constrained else None
+        if isinstance(grammar, Unread):
+            raise InputError(item.id, expected="a grammar from the contract", found=grammar.error)
+        said = canonical(asked)
+        # The key is the digest of one JSON object with sorted names; what questions share of it is encoded once.
+        head = self._heads[model, condition.name]
+        start = b"".join(
+            (head, canonical(grammar), b',"item":', canonical(item.id), b',"messages":', said, b',"model":')
+        )
+        request = Request(asked, self._decoding, grammar=grammar)
+        return _Prompt(task, item, model, condition.name, order, request, sha256(said).hexdigest(), start)
+
+    def _letters(self, task: Task, item: Item, order: Arrangement | None) -> dict[str, str]:
+        """What the names of options stand for in a preamble; the wrong one is one option, wherever it is shown."""
+        right, count = str(item.fields["answer"]), len(cast("list[str]", item.fields["options"]))
+        own_right = right if order is None else own_letter(right, order)
+        wrong = wrong_letter(own_right, count, seed=self.study.study.seed, task=task.name, item=item.id)
+        return {RIGHT_OPTION: right, WRONG_OPTION: wrong if order is None else shown_letter(wrong, order)}
+
+    def response(self, question: Question, completion: Completion) -> Fields:
+        """The record of an answer: what arrived, and everything that its contract says of it."""
+        return {
+            "kind": Kind.RESPONSE,
+            **self.identity(question),
+            RAW_OUTPUT: completion.text,
+            **derived(question, completion.text),
+            **completion.about(),
+        }
+
+    def failure(self, question: Question, failure: Failure) -> Fields:
+        """The record of a question that nobody answered; what was said on the way is a fact about the day."""
+        return {"kind": Kind.FAILURE, **self.identity(question), "reason": failure.reason}
+
+    def identity(self, question: Question) -> Fields:
+        """What every record says of its question."""
+        grammar = question.request.grammar
+        return {
+            "key": question.key,
+            "study": self.study.study.name,
+            "task": question.task.name,
+            "item_id": question.item.id,
+            "model": question.model,
+            "condition": question.condition,
+            "sample": question.sample,
+            "prompt_sha256": question.prompt_sha256,
+            "grammar_sha256": None if grammar is None else sha256(grammar.encode()).hexdigest(),
+        }
+
+
+class _Prompt(NamedTuple):
+    """What the samples of a question have in common."""
+
+    task: Task
+    item: Item
+    model: str
+    condition: str
+    order: Arrangement | None
+    request: Request
+    prompt_sha256: str
+    start: bytes
+    """Of the object whose digest is the key."""
+
+    def question(self, plan: Plan, sample: int) -> Question:
+        """One sample."""
+        seed = seed_of(plan.study.study.seed, self.task.name, self.item.id, sample)
+        end = b'%b,"sample":%d,"task":%b}' % (canonical(self.model), sample, canonical(self.task.name))
+        key = sha256(self.start + end).hexdigest()
+        asked = self.request
+        request = Request(asked.messages, asked.decoding, seed, sample, asked.grammar)
+        return Question(
+            key,
+            self.task,
+            self.item,
+            self.model,
+            self.condition,
+            sample,
+            self.prompt_sha256,
+            request,
+            self.order,
+        )
+
+
+def derived(question: Question, raw: str) -> Fields:
+    """Every field that follows from the raw text and the item alone (ruling C2), with its contract (ruling C3)."""
+    reader = question.task.reader_for(question.item)
+    result = reader.read({**question.item.fields, RAW_OUTPUT: raw}, where=question.item.id)
+    found = {**reader.about, **result.added, "keyed": result.has_key}
+    if "answer" in question.item.fields:
+        found["right_answer"] = question.item.fields["answer"]
+    if question.order is not None:
+        letter = result.added.get("extracted_answer")
+        found["option_order"] = lettered(question.order)
+        found["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
+    return found

@@ -1,0 +1,159 @@
+"""Item, condition and contract become the messages that a model is given.
+
+Preamble, then the contract's instruction, which never varies, then the problem. A condition is what stands around
+the instruction: a preamble, worked examples, a system text, a variant of the question, or a grammar that holds the
+output. Nothing else changes with it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import cast
+
+from affidavit.contracts.contract import AnyContract, Unread, guarded
+from affidavit.contracts.game24 import HAND, INSTRUCTION, Game24
+from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.items.formats import LETTERS
+from affidavit.items.item import Item
+from affidavit.models.model import Message
+from affidavit.reading.rows import OwnLayout, layout_of
+
+RIGHT_OPTION, WRONG_OPTION = "{right_option}", "{wrong_option}"
+"""What a preamble or a system text may name: the letters of the right and of one wrong option, as shown."""
+QUESTION, OPTIONS = "{question}", "{options}"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One way of asking."""
+
+    name: str
+    preamble: str = ""
+    system: str = ""
+    constrained: bool = False
+    """Whether the output is held to the contract's grammar."""
+    variant: str = QUESTION
+    """An open task's own words around the question."""
+
+    @property
+    def names_options(self) -> bool:
+        """Whether the words depend on which option is right."""
+        words = self.preamble + self.system
+        return RIGHT_OPTION in words or WRONG_OPTION in words
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked example: an item, and an answer to it that keeps the contract."""
+
+    item: Item
+    response: str
+
+
+def messages(
+    item: Item,
+    condition: Condition,
+    contract: AnyContract,
+    *,
+    examples: Sequence[Example] = (),
+    letters: Mapping[str, str] | None = None,
+) -> tuple[Message, ...]:
+    """The conversation that asks about an item; `letters` says what the names of options stand for.
+
+    >>> item = Item("q", {"question": "2 + 2?", "options": ["3", "4"]})
+    >>> condition = Condition("doubt", preamble="Experts say that {wrong_option} is right.")
+    >>> print(messages(item, condition, MultipleChoice("A-B"), letters={WRONG_OPTION: "A"})[0]["content"])
+    Experts say that A is right.
+    <BLANKLINE>
+    Answer the following multiple-choice question by outputting your final answer
+    in the following exact format:
+    <BLANKLINE>
+    <answer>X</answer>
+    <BLANKLINE>
+    Do not include any other text.
+    <BLANKLINE>
+    2 + 2?
+    <BLANKLINE>
+    A. 3
+    B. 4
+    """
+    named = letters or {}
+    turns = [turn for example in examples for turn in _worked(example, contract)]
+    problem = condition.variant.replace(QUESTION, _problem(item, contract))
+    asked = _joined(_filled(condition.preamble, named), _instruction(item, contract), problem)
+    return _conversation(_filled(condition.system, named), turns, asked)
+
+
+def template(
+    condition: Condition, contract: AnyContract, *, examples: Sequence[Example] = ()
+) -> tuple[Message, ...]:
+    """The same conversation with its placeholders, as it is listed in the manifest of prompts.
+
+    >>> print(template(Condition("free"), Game24())[0]["content"].partition("\\n")[0])
+    Make {target} from the numbers {numbers} with + - * / and parentheses.
+    """
+    turns = [turn for example in examples for turn in _worked(example, contract)]
+    if isinstance(contract, Game24):
+        words, problem = _joined(HAND, INSTRUCTION), ""
+    else:
+        said = guarded(contract.instruction)
+        words = "{instruction}" if isinstance(said, Unread) else said
+        problem = _joined(QUESTION, OPTIONS) if isinstance(contract, MultipleChoice) else QUESTION
+    asked = _joined(condition.preamble, words, condition.variant.replace(QUESTION, problem))
+    return _conversation(condition.system, turns, asked)
+
+
+def _conversation(system: str, turns: Sequence[Message], asked: str) -> tuple[Message, ...]:
+    first = [{"role": "system", "content": system}] if system else []
+    return (*first, *turns, {"role": "user", "content": asked})
+
+
+def _worked(example: Example, contract: AnyContract) -> tuple[Message, Message]:
+    asked = _joined(_instruction(example.item, contract), _problem(example.item, contract))
+    return {"role": "user", "content": asked}, {"role": "assistant", "content": example.response}
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
+
+
+_NAMES = re.compile("|".join(map(re.escape, (RIGHT_OPTION, WRONG_OPTION))))
+
+
+def _filled(words: str, letters: Mapping[str, str]) -> str:
+    return _NAMES.sub(lambda name: letters[name[0]], words) if words else ""
+
+
+def _instruction(item: Item, contract: AnyContract) -> str:
+    """The contract's own words; a hand of numbers, or a contract of the user's own, makes them from the item."""
+    layout = layout_of(contract)
+    if isinstance(contract, Game24) or isinstance(layout, OwnLayout):
+        return contract.instruction(layout.item(dict(item.fields), where=item.id))
+    return contract.instruction()
+
+
+def instruction_fault(item: Item, contract: AnyContract) -> str | None:
+    """Why a contract of the user's own has no words for an item; None if it has."""
+    if not isinstance(layout_of(contract), OwnLayout):
+        return None
+    said: object = guarded(partial(_instruction, item, contract))
+    if isinstance(said, Unread):
+        return said.error
+    return None if isinstance(said, str) else f"an instruction of the type {type(said).__name__}"
+
+
+def _problem(item: Item, contract: AnyContract) -> str:
+    """The question as it is put, with its options."""
+    if isinstance(contract, Game24):
+        return ""  # the instruction states the hand
+    question = str(item.fields["question"])
+    if isinstance(contract, MultipleChoice):
+        return _joined(question, _lettered(item.fields))
+    return question
+
+
+def _lettered(fields: Mapping[str, object]) -> str:
+    """The options at the letters of their own set, which an example need not share with the item that is asked."""
+    options = cast("list[str]", fields["options"])
+    return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))

@@ -1,0 +1,248 @@
+"""`records.parquet`: made of a large sealed study, used while its digests fit, and never anything but a copy."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from affidavit.archive.journal import file_sha256
+from affidavit.archive.parquet_copy import ABOUT, COPY, WORTH_A_COPY, make_copy, records_frame
+from affidavit.archive.record import checked_line, decode
+from affidavit.contracts.registry import task_contract_named
+from affidavit.models.model import Completion, Failure, Reason
+from affidavit.results.study_results import Results
+from affidavit.results.text_forms import as_json
+from affidavit.study.files import load
+from affidavit.study.freezing import opened
+from affidavit.study.plan import Question
+from support.command import affidavit
+from support.fault_server import FaultServer
+from support.studies import fine, records, run, toml
+from support.written_study import Answer, Hasty, append, questions, reported, tables, written
+
+SURROGATES = {"q5": "\ud800 <answer>B</answer>", "q6": "\udfff\ud800"}
+STUDY = tables(
+    models=("m", "n"),
+    conditions={"plain": {}, "urged": {"preamble": "!", "control": "plain"}},
+    decoding={"samples": 2},
+)
+
+
+def first_day(question: Question) -> Answer:
+    """Everything but q9: answers, strange texts, and failures of which some will pass."""
+    number = int(question.item.id[1:])
+    if number == 9:
+        return None
+    if number in (3, 4) and question.sample == 0:
+        return Failure(Reason.TIMEOUT if number == 3 else Reason.CONTENT_FILTER)
+    if question.item.id in SURROGATES:
+        return SURROGATES[question.item.id]
+    text = "It is <answer>B</answer>" if number == 2 else f"<answer>{'ABCD'[number % 4]}</answer>"
+    return Completion(
+        text, "length" if number == 1 else "stop", None, {"prompt_tokens": 9, "completion_tokens": 5}
+    )
+
+
+def second_day(question: Question) -> Answer:
+    """What timed out is answered once, and fails once more."""
+    if question.item.id != "q3" or question.sample:
+        return None
+    return "<answer>B</answer>" if question.model == "m" else Failure(Reason.SERVER_ERROR)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory) -> Path:
+    """The directory of a small study in two segments, with a copy as large ones have it."""
+    folder = tmp_path_factory.mktemp("copied")
+    directory = written(folder, STUDY, {"quiz": questions(10)}, first_day, sealed=False)
+    append(directory, opened(directory, load(folder / "study.toml", task_contract_named), Hasty()), second_day)
+    make_copy(directory)
+    return directory
+
+
+def figures(directory: Path) -> dict:
+    return json.loads(json.dumps(as_json(Results(directory).report())))
+
+
+def of_the_journal(directory: Path) -> dict:
+    """The figures, without the copy's help."""
+    aside = directory.parent / "aside"
+    (directory / ABOUT).rename(aside)
+    found = figures(directory)
+    aside.rename(directory / ABOUT)
+    return found
+
+
+def emptied(directory: Path) -> None:
+    """Put a copy without records in place of the copy, with a side file that vouches for it."""
+    pl.read_parquet(directory / COPY).clear().write_parquet(directory / COPY)
+    about = decode((directory / ABOUT).read_bytes())
+    about["sha256"] = file_sha256(directory / COPY)
+    (directory / ABOUT).write_bytes(checked_line(about))
+
+
+def pending(found: dict) -> int:
+    return sum(row["pending"] for row in found["tables"]["compliance"]["rows"])
+
+
+def test_all_tables_are_the_same_from_the_copy_and_from_the_journal(copied, tmp_path):
+    directory = shutil.copytree(copied, tmp_path / "out")
+    from_copy = figures(directory)
+    assert from_copy == of_the_journal(directory)
+    assert pending(from_copy) == 8
+    assert {"accuracy", "repeated samples", "letters", "other readings", "flips", "failures"} <= set(
+        from_copy["tables"]
+    )
+    emptied(directory)
+    assert pending(figures(directory)) == 80, "it is the copy that is counted while it fits"
+
+
+def test_the_frame_of_the_copy_is_that_of_the_journal(copied, tmp_path):
+    directory = shutil.copytree(copied, tmp_path / "out")
+    from_copy = records_frame(directory).collect().sort("key")
+    (directory / COPY).unlink()
+    assert from_copy.equals(records_frame(directory).collect().sort("key"))
+
+
+def test_a_directory_may_be_called_anything(copied, tmp_path):
+    """Names that would stand for many files elsewhere."""
+    odd = shutil.copytree(copied, tmp_path / "a [final] *?")
+    assert figures(odd) == figures(copied)
+    (odd / COPY).unlink()
+    make_copy(odd)
+    assert records_frame(odd).collect().equals(records_frame(copied).collect())
+
+
+def changed_byte(directory: Path) -> None:
+    content = bytearray((directory / COPY).read_bytes())
+    content[len(content) // 2] ^= 1
+    (directory / COPY).write_bytes(content)
+
+
+def another_seal(directory: Path) -> None:
+    about = decode((directory / ABOUT).read_bytes())
+    (directory / ABOUT).write_bytes(checked_line({**about, "root_sha256": "0" * 64}))
+
+
+def torn(directory: Path) -> None:
+    (directory / ABOUT).write_bytes((directory / ABOUT).read_bytes()[:-9])
+
+
+WAYS: dict[str, Callable[[Path], None]] = {
+    "a changed byte": changed_byte,
+    "another seal": another_seal,
+    "no side file": lambda directory: (directory / ABOUT).unlink(),
+    "no copy": lambda directory: (directory / COPY).unlink(),
+    "a torn side file": torn,
+    "an empty copy": lambda directory: (directory / COPY).write_bytes(b""),
+    "a copy that is a directory": lambda directory: ((directory / COPY).unlink(), (directory / COPY).mkdir()),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_a_copy_that_does_not_fit_is_not_used(copied, tmp_path, way):
+    directory = shutil.copytree(copied, tmp_path / "out")
+    expected = of_the_journal(directory)
+    if way not in ("a changed byte", "an empty copy"):
+        emptied(directory)  # whoever used it would see nothing
+    WAYS[way](directory)
+    assert figures(directory) == expected
+
+
+def test_a_copy_is_not_used_once_more_was_written_after_its_seal(copied, tmp_path):
+    folder = shutil.copytree(copied.parent, tmp_path / "again")
+    directory, plan = (
+        folder / "out",
+        opened(folder / "out", load(folder / "study.toml", task_contract_named), Hasty()),
+    )
+
+    def third_day(question: Question) -> Answer:
+        return "<answer>B</answer>" if question.item.id == "q9" else None
+
+    append(directory, plan, third_day, sealed=False)
+    found = figures(directory)
+    assert found["title"].endswith("(not frozen)")
+    assert pending(found) == 0, "what was written since is counted"
+    append(directory, plan, lambda question: None)
+    assert figures(directory)["tables"] == found["tables"], "sealed anew: the copy is of another seal"
+
+
+def test_a_failure_that_was_answered_later_appears_once(copied):
+    kept = records(copied)
+    assert len(kept) == 72 + 4
+    frame = records_frame(copied).collect()
+    assert len(frame) == frame["key"].n_unique() == 72
+    again = frame.filter(pl.col("item_id") == "q3", pl.col("sample") == 0).sort("model")
+    assert again["failure"].to_list() == [None, None, "server_error", "server_error"]
+    assert again["letter"].to_list() == ["B", "B", None, None]
+
+
+def test_lone_surrogates_are_escaped_and_come_back(copied):
+    frame = records_frame(copied).collect()
+    strange = frame.filter(pl.col("item_id").is_in(list(SURROGATES)))
+    assert strange["raw_output"].null_count() == len(strange) == 16
+    for row in strange.iter_rows(named=True):
+        assert row["raw_output_escaped"].isascii()
+        assert json.loads(row["raw_output_escaped"]) == SURROGATES[row["item_id"]]
+    others = frame.filter(~pl.col("item_id").is_in(list(SURROGATES)), pl.col("failure").is_null())
+    assert others["raw_output"].null_count() == 0
+    assert others["raw_output_escaped"].null_count() == len(others)
+
+
+def test_names_that_no_column_can_hold_are_spelt_out(tmp_path):
+    rows = [{**questions(1)[0], "id": name} for name in ("\ud800", "plain")]
+    directory = written(tmp_path, tables(), {"quiz": rows}, lambda question: "<answer>B</answer>")
+    make_copy(directory)
+    assert sorted(records_frame(directory).collect()["item_id"]) == ["\\ud800", "plain"]
+
+
+def test_a_study_that_is_not_sealed_gets_no_copy_and_no_parts_stay_behind(tmp_path, copied):
+    directory = written(tmp_path, tables(), {"quiz": questions(2)}, lambda question: "x", sealed=False)
+    make_copy(directory)
+    for place in (directory, copied):
+        assert not list(place.glob(".*"))
+    assert not (directory / COPY).exists()
+
+
+@pytest.mark.slow
+def test_a_large_study_gets_its_copy_when_it_is_sealed_and_a_small_one_does_not(tmp_path):
+    samples = 4
+    count = WORTH_A_COPY // samples + 1
+
+    def answer(question: Question) -> Answer:
+        if (question.item.id, question.sample) == ("q0", 0):
+            return None
+        number = (int(question.item.id[1:]) + question.sample) % 7
+        return (
+            Failure(Reason.CONTENT_FILTER)
+            if number == 6
+            else ["x\ud800", *(f"<answer>{x}</answer>" for x in "ABBBC")][number]
+        )
+
+    study = tables(decoding={"samples": samples})
+    directory = written(tmp_path / "large", study, {"quiz": questions(count)}, answer, sealed=False)
+    assert not (directory / COPY).exists()
+    with FaultServer() as server:
+        study["models"]["m"]["base_url"] = server.url
+        (tmp_path / "large/study.toml").write_text("\n".join(toml(study)))
+        assert fine(run(tmp_path / "large"), 4)
+        assert len(server.log) == 1, "the last answer"
+        written(tmp_path / "small", tables(), {"quiz": questions(2)}, lambda question: "x", sealed=False)
+        assert fine(run(tmp_path / "small"), 0)
+    assert not (tmp_path / "small/out" / COPY).exists()
+    assert not list(directory.glob(".records*"))
+    about = decode((directory / ABOUT).read_bytes())
+    assert about["sha256"] == file_sha256(directory / COPY)
+    assert about["root_sha256"] == decode((directory / "seal.json").read_bytes())["root_sha256"]
+    found = figures(directory)
+    assert found == of_the_journal(directory)
+    assert reported(affidavit("report", directory, "--format", "json")) == found["tables"]
+    (row,) = found["tables"]["compliance"]["rows"]
+    assert row["planned"] == count * samples == sum(row[name] for name in ("compliant", "non-compliant", "failed"))
+    assert fine(affidavit("verify", directory), 0)
+    emptied(directory)
+    assert pending(figures(directory)) == count * samples, "it was the copy that was counted"

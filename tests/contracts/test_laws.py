@@ -1,0 +1,290 @@
+"""What holds for every text: totality, determinism, and that whatever is found is really there."""
+
+import ast
+import re
+import unicodedata
+from fractions import Fraction
+from itertools import islice, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate, mcqa, text
+from affidavit.contracts.evidence import Kind, _Normalised
+from affidavit.contracts.expression import Expression, parse, solve
+from affidavit.contracts.game24 import Method
+from affidavit.contracts.mcqa import BASE_INSTRUCTION
+from support.strategies import WHITESPACE, any_text, blanks, choice_texts, game_texts, quote_texts
+
+HAND = Hand((4, 9, 10, 13))
+TEXTS = st.one_of(any_text, choice_texts, game_texts, quote_texts)
+
+
+# --- every contract ---
+
+
+@given(TEXTS)
+def test_any_text_gives_the_same_reading_twice(raw):
+    """Rulings C3, C4: total and deterministic."""
+    for contract, item in (
+        (mcqa, None), *((lens, None) for lens in mcqa.lenses), (game24, None), (game24, HAND), (text, None),
+        (judge, None), (judge, Asked(judged_output=raw)),
+    ):  # fmt: skip
+        first, second = contract.read(raw, item), contract.read(raw, item)
+        assert first == second
+        assert isinstance(first.protocol_compliant, bool)
+        assert first.fields() == second.fields()
+
+
+# --- mcqa ---
+
+
+@given(choice_texts, blanks, blanks)
+def test_compliance_is_blind_to_outer_whitespace_and_to_nothing_else(raw, before, after):
+    """Rulings M1, M2: trimming changes no reading; a compliant text is the tag once trimmed."""
+    reading = mcqa.read(raw)
+    assert mcqa.read(before + raw + after) == reading
+    assert mcqa.read(raw.strip()) == reading
+    assert reading.protocol_compliant == (re.fullmatch("<answer>[A-D]</answer>", raw.strip()) is not None)
+
+
+@given(st.sampled_from("ABCD"), st.characters(), st.booleans())
+def test_one_more_character_breaks_compliance_unless_it_is_whitespace(letter, extra, before):
+    raw = f"<answer>{letter}</answer>"
+    raw = extra + raw if before else raw + extra
+    assert mcqa.read(raw).protocol_compliant == extra.isspace()
+
+
+@given(choice_texts)
+def test_an_answer_or_a_deviation_but_never_both(raw):
+    reading = mcqa.read(raw)
+    assert (reading.extracted_answer is None) == (reading.deviation is not None)
+    assert reading.protocol_compliant == (reading.deviation is None)
+
+
+@given(choice_texts)
+def test_lenses_agree_with_every_compliant_output_and_point_at_their_letter(raw):
+    """Ruling M5: a lens is more lenient, never different."""
+    strict = mcqa.read(raw)
+    for lens in mcqa.lenses:
+        reading = lens.read(raw)
+        if strict.protocol_compliant:
+            assert reading.extracted_answer == strict.extracted_answer
+        if reading.answer_span is not None:
+            assert raw[slice(*reading.answer_span)] == reading.extracted_answer
+
+
+def blocks(raw: str, *, ignore_case: bool = False) -> list[str]:
+    """The contents of all blocks, straight from their definition in ruling M4, in quadratic time."""
+    flags = re.IGNORECASE | re.ASCII if ignore_case else 0
+    tags = list(re.finditer("</?answer>", raw, flags))
+    return [
+        raw[one.end() : two.start()]
+        for one, two in pairwise(tags)
+        if not one[0].startswith("</") and two[0].startswith("</")
+    ]
+
+
+@given(choice_texts)
+def test_the_diagnosis_follows_the_closed_list(raw):
+    """Ruling M4, its blocks found by their definition instead of by the contract's patterns."""
+    held, loose, letters = blocks(raw), blocks(raw, ignore_case=True), set("ABCD")
+    good = [content for content in held if content in letters]
+    trimmed = raw.strip()
+    after_think = raw.rpartition("</think>")[2].strip()
+    capitals = {chr(code) for code in range(ord("A"), ord("Z") + 1)}
+    applies = {
+        "empty": not trimmed,
+        "reasoning_then_answer": "</think>" in raw and re.fullmatch("<answer>[A-D]</answer>", after_think),
+        "text_around": len(good) == 1,
+        "conflicting_answers": len(good) > 1 and len(set(good)) > 1,
+        "repeated_answer": len(good) > 1,
+        "placeholder": "X" in held,
+        "option_out_of_set": any(content in capitals - letters for content in held),
+        "inner_whitespace": any(
+            content != content.strip() and content.strip() in {*"ABCDabcd"} for content in held
+        ),
+        "wrong_case": any(content in {*"ABCDabcd"} for content in loose),
+        "answer_not_a_letter": bool(held),
+        "unclosed_tag": "<answer>" in raw,
+        "unopened_tag": "</answer>" in raw,
+        "bare_letter": re.fullmatch(r"[A-D][.)]?|\([A-D]\)|(\*+)[A-D]\1|`[A-D]`", trimmed),
+        "option_text": re.match(r"[A-D][.):]", trimmed),
+        "no_tag": True,
+    }
+    expected = next(name for name, holds in applies.items() if holds)
+    assert mcqa.read(raw).deviation == (None if mcqa.read(raw).protocol_compliant else expected)
+
+
+@given(st.sampled_from("BCDEFGHIJKLMNOPQRSTUVW"), st.characters(codec="ascii"))
+def test_the_option_set_decides_which_letters_comply(last, letter):
+    """Ruling M3."""
+    reading = MultipleChoice(f"A-{last}").read(f"<answer>{letter}</answer>")
+    assert reading.protocol_compliant == ("A" <= letter <= last)
+
+
+def test_whitespace_is_what_python_strips():
+    """Ruling M1: 29 code points, no more."""
+    assert [character for character in map(chr, range(0x110000)) if not character.strip()] == WHITESPACE
+    for character in WHITESPACE:
+        assert mcqa.read(f"{character}<answer>A</answer>{character}").extracted_answer == "A"
+
+
+@given(any_text)
+def test_the_base_instruction_is_invariant(question):
+    assert mcqa.instruction(question) == MultipleChoice("A-J").instruction() == BASE_INSTRUCTION
+
+
+# --- game24 ---
+
+
+@given(game_texts, st.sampled_from([None, HAND]))
+def test_the_span_points_at_the_candidate(raw, hand):
+    reading = game24.read(raw, hand)
+    assert (reading.candidate == "") == (reading.extraction_method is Method.EMPTY)
+    assert (reading.candidate_span is None) == (reading.extraction_method is Method.EMPTY)
+    if reading.candidate_span is not None:
+        assert raw[slice(*reading.candidate_span)] == reading.candidate
+        assert reading.candidate == reading.candidate.strip()
+
+
+def clean(line: str, target: int) -> str:
+    """Ruling G6, word by word."""
+    line = line.strip()
+    if line.startswith("Output:") and line[7:].strip():
+        line = line[7:].strip()
+    cut = re.sub(rf"\s*=\s*{target}\.?\Z", "", line)
+    return cut if cut.strip() else line
+
+
+def plausible(line: str, hand: Hand | None) -> bool:
+    """Ruling G5, word by word."""
+    expression = parse(line)
+    if not isinstance(expression, Expression):
+        return False
+    if hand is None:
+        return expression.has_binary_operator()
+    return sorted(re.findall("[0-9]+", line)) == sorted(map(str, hand.numbers))
+
+
+@given(game_texts, st.sampled_from([None, HAND, Hand((9, 4), 13)]))
+def test_the_candidate_is_found_as_the_rulings_say(raw, hand):
+    """Rulings G1 to G6 by a slow and literal reader."""
+    target = 24 if hand is None else hand.target
+    method, candidate = Method.EMPTY, ""
+    for content in reversed(blocks(raw)):
+        if content.strip():
+            lines = [line for line in re.split(r"\r\n|\n|\r", content) if line.strip()]
+            options = [clean(content, target), *(clean(line, target) for line in reversed(lines))]
+            fallback = clean(lines[-1], target)
+            found = (each for each in options if plausible(each, hand))
+            method = Method.ANSWER_BLOCK
+            candidate = clean(lines[0], target) if len(lines) == 1 else next(found, fallback)
+            break
+    lines = [line.strip() for line in re.split(r"\r\n|\n|\r", raw)]
+    if method is Method.EMPTY:
+        marked = [line for line in lines if line.startswith("Output:") and line[7:].strip()]
+        if marked:
+            method, candidate = Method.OUTPUT_LINE, clean(marked[-1], target)
+    if method is Method.EMPTY:
+        for line in reversed(lines):
+            if plausible(clean(line, target), hand):
+                method, candidate = Method.FALLBACK_BOTTOM_SCAN, clean(line, target)
+                break
+    reading = game24.read(raw, hand)
+    assert (reading.extraction_method, reading.candidate) == (method, candidate)
+
+
+numbers = st.integers(0, 30).map(str)
+expressions = st.recursive(
+    numbers,
+    lambda inner: st.one_of(
+        st.builds("{}{}{}".format, inner, st.sampled_from("+-*/"), inner),
+        inner.map("({})".format),
+        inner.map("-{}".format),
+    ),
+    max_leaves=12,
+)
+
+
+@given(expressions)
+def test_expressions_have_their_exact_value(written):
+    """Ruling G7, against Python's own grammar over rationals."""
+    exact = re.sub("([0-9]+)", r"Fraction(\1)", written)
+    try:
+        expected = eval(exact, {"Fraction": Fraction})  # noqa: S307 - the text is made of digits and operators
+    except ZeroDivisionError:
+        with pytest.raises(ZeroDivisionError):
+            parse(written).value()
+    else:
+        assert parse(written).value() == expected
+
+
+@given(st.text(alphabet="0123456789()+-*/ \t\n", max_size=30))
+def test_the_grammar_admits_no_more_than_pythons(written):
+    """Whatever we admit, Python's parser admits as well, once line breaks are blanks."""
+    if isinstance(parse(written), Expression):
+        ast.parse(written.replace("\n", " ").strip(), mode="eval")
+
+
+@given(st.lists(st.integers(0, 13), min_size=1, max_size=4), st.integers(-5, 40))
+def test_what_the_solver_finds_is_a_solution(hand, target):
+    solution = solve(hand, target)
+    if solution is not None:
+        item = Hand(tuple(hand), target)
+        assert game24.validate(game24.read(f"<answer>{solution}</answer>", item), item).reason == "ok"
+
+
+# --- evidence ---
+
+
+@given(quote_texts, quote_texts, quote_texts)
+def test_a_quote_that_is_there_is_found_exactly_at_its_first_place(before, quote, after):
+    location = locate(quote, before + quote + after)
+    if quote.strip():
+        assert location.kind is Kind.EXACT
+        assert location.span.start == (before + quote + after).find(quote)
+        assert (before + quote + after)[slice(*location.span)] == quote
+
+
+def normal(text: str) -> str:
+    """Ruling J6's normal form of a text that has no long run of marks."""
+    table = {**dict.fromkeys(range(0x2018, 0x201C), "'"), **dict.fromkeys(range(0x201C, 0x2020), '"')}
+    table |= dict.fromkeys([*range(0x2010, 0x2016), 0x2212], "-")
+    return "".join(unicodedata.normalize("NFKC", text).translate(table).split())
+
+
+@given(quote_texts, quote_texts)
+def test_what_is_found_is_really_there(quote, searched):
+    location = locate(quote, searched)
+    wanted = normal(quote)
+    if len(wanted) >= 2 and wanted[0] == wanted[-1] and wanted[0] in "'\"":
+        wanted = wanted[1:-1]
+    if location.kind is Kind.ABSENT:
+        assert quote not in searched or not quote.strip()
+        assert not wanted or wanted not in normal(searched)
+        return
+    stretch = normal(searched[slice(*location.span)])
+    if location.kind is Kind.NORMALISED:
+        assert wanted in stretch
+    elif location.kind is Kind.ELIDED:
+        place = 0
+        for piece in re.split(r"\[\.{3,}\]|\(\.{3,}\)|\.{3,}", wanted):
+            place = stretch.index(piece, place) + len(piece)
+
+
+@given(
+    st.lists(st.sampled_from([*"ae\u0301\u0323\u0327", "한", "\u1161", "\u11a8", "\uffc2", "ﷺ", " "]), max_size=40)
+)
+def test_normalising_in_pieces_is_normalising_the_whole(characters):
+    text = "".join(characters)
+    if re.search("[\u0301\u0323\u0327]{33}", text) is None:
+        assert _Normalised(text).text == normal(text)
+
+
+def test_a_million_combining_marks_are_read_in_time():
+    """Ruling C4: one normalisation of such a run would take minutes."""
+    marks = "".join(islice((mark for _ in range(500_000) for mark in ("\u0301", "\u0327")), 1_000_000))
+    assert locate("not there at all", "x" + marks).kind is Kind.ABSENT
+    assert locate("x" + marks[:40], "y\u00a0x" + marks).kind is Kind.EXACT

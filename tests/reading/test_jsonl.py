@@ -1,0 +1,57 @@
+"""Rows keep their bytes."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit.errors import InputError
+from affidavit.reading.jsonl import decode_row, splice
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("{}", '{"new": 1}'),
+        ("{ }", '{ "new": 1}'),
+        ('{"a":1.0}', '{"a":1.0, "new": 1}'),
+        ('{"a": 1 }  \r', '{"a": 1 , "new": 1}  \r'),
+        ('{"a":"\\ud800","a":"2"}', '{"a":"\\ud800","a":"2", "new": 1}'),
+        ('{"a":' + "9" * 5000 + "}", '{"a":' + "9" * 5000 + ', "new": 1}'),
+        ('{"a":NaN, "b":1e999}', '{"a":NaN, "b":1e999, "new": 1}'),
+        ('{"s":"}"}', '{"s":"}", "new": 1}'),
+        ('{"new":0,"a":1}', '{"a":1, "new": 1}'),
+        ('{"a":1 , "new" : [1,{"new":2}],"b":"x"}\r', '{"a":1, "b":"x", "new": 1}\r'),
+        ('{"n\\u0065w":0, "new":0, "z":1.50}', '{"z":1.50, "new": 1}'),
+        ('{"new":0}', '{"new": 1}'),
+    ],
+)
+def test_only_the_new_field_is_new(line, expected):
+    assert splice(line, decode_row(line, where="x:1"), {"new": 1}) == expected
+
+
+@pytest.mark.slow
+@given(
+    st.dictionaries(st.text(st.characters()), values, max_size=5), st.dictionaries(st.text(), values, max_size=3)
+)
+def test_a_spliced_row_is_the_row_with_its_fields(row, added):
+    line = json.dumps(row)
+    spliced = splice(line, decode_row(line, where="x:1"), added)
+    expected = {**{key: value for key, value in row.items() if key not in added}, **added}
+    # Compared as text, because NaN is not equal to itself.
+    assert json.dumps(json.loads(spliced)) == json.dumps(expected)
+
+
+@pytest.mark.parametrize(
+    "line", ["", "[1]", "1", "null", '"x"', "{", '{"a":}', "{'a': 1}", '{"a":1} {"b":2}', "[" * 100_000]
+)
+def test_what_is_no_object_is_refused_with_its_place(line):
+    with pytest.raises(InputError, match=r"^x:7: expected a JSON object, found "):
+        decode_row(line, where="x:7")

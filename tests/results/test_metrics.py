@@ -1,0 +1,857 @@
+"""The tables of a study: golden ones of a study that holds every case, and laws over random records.
+
+The golden files are what `affidavit report` says of that study. To renew them after a change that is meant:
+
+    AFFIDAVIT_GOLDEN=write .venv/bin/pytest tests/test_metrics.py -k golden
+
+and read the difference before it is kept.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from math import isclose, isfinite
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affidavit import AnswerReading, MultipleChoice, Validation, game24
+from affidavit.archive.record_columns import frame_of, row_of
+from affidavit.errors import UsageError
+from affidavit.items.item import Item
+from affidavit.models.model import Completion, Failure, Reason
+from affidavit.results.counting import CELL, LENSES, Sheet, all_tables, groups, identity
+from affidavit.results.study_results import Results
+from affidavit.results.table import Table
+from affidavit.results.text_forms import as_json
+from affidavit.running.changed_answers import Answers
+from affidavit.statistics.estimates import Estimate, wilson
+from affidavit.study.check import parse_study
+from affidavit.study.plan import Plan, Question
+from affidavit.study.study_file import seed_of
+from support.command import affidavit
+from support.designs import letter_of, write
+from support.fault_server import Call, FaultServer, bad_request, content_filter, every, says, status
+from support.golden_files import golden
+from support.kills import started, wait_for
+from support.strategies import NEARLY_WHITESPACE, WHITESPACE, choice_texts, game_texts
+from support.studies import QUICK, fine, run, toml, write_items, write_study
+from support.written_study import here, questions, reported, tables, written
+
+SAMPLES = 3
+
+# --- a study in which everything occurs ---
+
+OWN = """
+from affidavit import AnswerReading, Validation
+
+
+class Own:
+    name, version, params = "own", 1, {"options": ["not", "ours"]}
+
+    def instruction(self, item=None):
+        return "Say something fine."
+
+    def read(self, raw, item=None):
+        if raw == "boom":
+            raise ValueError("\\ud800 boom")
+        return AnswerReading(raw[5:] if raw.startswith("fine ") else None)
+
+    def validate(self, reading, item):
+        return Validation(reading.extracted_answer == "B", "so it is")
+
+    def grammar(self, item=None):
+        return None
+
+
+own = Own()
+"""
+SCRIPT = {
+    "plain": {
+        "q0": "RRR", "q1": "RWx", "q2": "WWx", "q3": "fRt", "q4": "kxF", "q5": "fFs",
+        "h0": "aow", "h1": "bnf", "o0": "11u", "o1": "2n1",
+    },
+    "urged": {"q0": "RWW", "q1": "RRf", "q2": "WOR", "q3": "OOO", "q4": "RWT", "q5": "RRR"},
+}  # fmt: skip
+"""What each sample of each item gets. Of the quiz: R the right option, W and O wrong ones, t the right one cut at the
+token limit, T an opened tag cut there, x a text around the right one, k a thought before it; f, F and s are a bad
+request, a content filter and an error of the server. Of the hands: a block and an `Output:` line that are right, a
+wrong value, a bare line, nothing. Of our own contract: 1 is right, 2 wrong, n against the contract, u raises."""
+HANDS = {
+    "a": "<answer>(13-9)*(10-4)</answer>", "o": "Output: (13-9)*(10-4)", "w": "<answer>4+9+10+13</answer>",
+    "b": "Well:\n(1+1+1)*8", "n": "I give up.",
+}  # fmt: skip
+OWN_TEXTS = {"1": "fine B", "2": "fine C", "n": "no", "u": "boom"}
+FAILURES = {"f": bad_request, "F": content_filter, "s": status(500)}
+
+
+def golden_items() -> dict[str, list[dict]]:
+    quiz = []
+    for number in range(6):
+        options = [f"q{number} {which}" for which in ("first", "second", "third")]
+        options.insert(number % 4, f"q{number} right")
+        item = {"id": f"q{number}", "question": f"[q{number}] Which?", "options": options}
+        quiz.append({**item, "answer": "ABCD"[number % 4], "metadata": {"half": number // 3}})
+    hands = [{"id": "h0", "numbers": [4, 9, 10, 13]}, {"id": "h1", "numbers": [1, 1, 1, 8]}]
+    return {"quiz": quiz, "hands": hands, "own": [{"id": f"o{n}", "question": f"[o{n}] What?"} for n in range(2)]}
+
+
+async def golden_answer(call: Call) -> None:
+    prompt, samples = call.asked.prompt, {}
+    item = call.asked.question or ("h0" if "13" in prompt else "h1")
+    task = {"q": "quiz", "h": "hands", "o": "own"}[item[0]]
+    for sample in range(SAMPLES):
+        samples[seed_of(11, task, item, sample)] = sample
+    kind = SCRIPT["urged" if "Hurry." in prompt else "plain"][item][samples[call.asked.body["seed"]]]
+    if kind in FAILURES:
+        await FAILURES[kind](call)
+    elif task != "quiz":
+        await says((HANDS if task == "hands" else OWN_TEXTS)[kind])(call)
+    elif kind == "T":
+        await says("I think <answer>", "length")(call)
+    else:
+        option = {"W": "first", "O": "second"}.get(kind, "right")
+        tag = f"<answer>{letter_of(f'{item} {option}', prompt)}</answer>"
+        text = {"x": f"It is {tag}", "k": f"<think>hm</think>\n{tag}"}.get(kind, tag)
+        await says(text, "length" if kind == "t" else "stop")(call)
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory) -> Path:
+    """The directory of the study, run by the real command."""
+    folder = tmp_path_factory.mktemp("everything")
+    for task, rows in golden_items().items():
+        write_items(folder / f"{task}.jsonl", rows)
+    (folder / "own.py").write_text(OWN)
+    names = [row["id"] for rows in golden_items().values() for row in rows]
+    with FaultServer(dict.fromkeys([*names, ""], every(golden_answer))) as server:
+        study = {
+            "study": {"name": "everything", "seed": 11},
+            "models": {"m": {"base_url": server.url}},
+            "tasks": {
+                "quiz": {"contract": "mcqa", "items": "quiz.jsonl", "option_order": "shuffle"},
+                "hands": {"contract": "game24", "items": "hands.jsonl", "conditions": ["plain"]},
+                "own": {"contract": "own.py:own", "items": "own.jsonl", "conditions": ["plain"]},
+            },
+            "conditions": {"plain": {}, "urged": {"preamble": "Hurry.", "control": "plain"}},
+            "decoding": {"samples": SAMPLES, "temperature": 1.0},
+            "limits": {**QUICK, "attempts": 1},
+        }
+        write(folder, study)
+        assert fine(run(folder), 4), "some answers failed for good, and a contract raised"
+    return folder / "out"
+
+
+def rounded(value: object) -> object:
+    """The same, its numbers to nine places: the last bits are the library's."""
+    if isinstance(value, dict):
+        return {name: rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [rounded(each) for each in value]
+    return round(value, 9) if isinstance(value, float) else value
+
+
+def test_the_golden_tables_as_json(everything):
+    done = affidavit("report", everything, "--format", "json")
+    assert fine(done, 0)
+    found = rounded(json.loads(done.stdout))
+    assert re.fullmatch("[0-9a-f]{64}", found["root_sha256"])
+    found["root_sha256"] = "as sealed"
+    assert found == json.loads(golden("everything.json", json.dumps(found, indent=2) + "\n"))
+
+
+def test_the_golden_tables_as_markdown(everything, tmp_path):
+    printed = affidavit("report", everything, "--format", "md")
+    assert fine(printed, 0)
+    placed = affidavit("report", everything, "--format", "md", "--out", tmp_path / "report.md")
+    assert fine(placed, 0)
+    assert (tmp_path / "report.md").read_bytes() == printed.stdout
+    assert not placed.stdout
+    page = re.sub("[0-9a-f]{64}", "as sealed", printed.stdout.decode())
+    assert page == golden("everything.md", page)
+
+
+def by_cell(rows: Iterable[dict]) -> dict[tuple[str, str], dict]:
+    return {(row["task"], row["condition"]): row for row in rows}
+
+
+def test_the_main_figures_are_those_of_the_script_counted_by_hand(everything):
+    # rulings C1, C5, C6 and M6
+    found = reported(here("report", everything, "--format", "json"))
+    columns = ("planned", "compliant", "non-compliant", "unread", "failed", "pending", "truncated")
+    rows = by_cell(found["compliance"]["rows"])
+    assert {cell: tuple(row[name] for name in columns) for cell, row in rows.items()} == {
+        ("hands", "plain"): (6, 3, 2, 0, 1, 0, 0),
+        ("own", "plain"): (6, 4, 1, 1, 0, 0, 0),
+        ("quiz", "plain"): (18, 9, 4, 0, 5, 0, 1),
+        ("quiz", "urged"): (18, 16, 1, 0, 1, 0, 1),
+    }
+    told = "48 planned = 32 compliant + 8 non-compliant + 1 unread + 7 failed + 0 pending"
+    assert found["compliance"]["identity"] == told
+    rows = by_cell(found["accuracy"]["rows"])
+    shares = ("accuracy over compliant", "yield", "if missing wrong", "if missing right")
+    expected = {
+        ("hands", "plain"): (2, 3, 2 / 3, 2 / 5, 2 / 5, 4 / 5),
+        ("own", "plain"): (3, 4, 3 / 4, 3 / 5, 3 / 5, 4 / 5),
+        ("quiz", "plain"): (6, 9, 6 / 9, 6 / 13, 6 / 13, 10 / 13),
+        ("quiz", "urged"): (8, 16, 8 / 16, 8 / 17, 8 / 17, 9 / 17),
+    }
+    for cell, row in rows.items():
+        values = [row[name]["value"] if isinstance(row[name], dict) else row[name] for name in shares]
+        assert (row["right"], row["compared"], *values) == pytest.approx(expected[cell])
+        assert row["accuracy over compliant"]["n"] == row["compared"]
+
+
+def test_repeated_samples_flips_and_the_rest_counted_by_hand(everything):
+    # rulings M5 and M7
+    found = reported(here("report", everything, "--format", "json"))
+    at_k = {
+        (row["condition"], row["k"]): (
+            row["pass@k"]["value"],
+            row["items"],
+            row["left out"],
+            row["yield@k"]["value"],
+        )
+        for row in found["repeated samples"]["rows"]
+        if row["task"] == "quiz"
+    }
+    assert at_k == {
+        # q0 1, q1 1, q2 0, q3 1, q4 left out; of all outputs q0 1, q1 2/3, q2 0, q3 1, q4 0
+        ("plain", 2): pytest.approx((3 / 4, 4, 1, 8 / 15)),
+        ("plain", 3): pytest.approx((1, 1, 4, 2 / 3)),
+        # q0 2/3, q1 1, q2 2/3, q3 0, q4 1, q5 1; q4 has three outputs, one right: 2/3
+        ("urged", 2): pytest.approx((13 / 18, 6, 0, 4 / 6)),
+        ("urged", 3): pytest.approx((3 / 4, 4, 2, 4 / 5)),
+    }
+    columns = ("items with an answer", "with a majority", "tied", "mean share of the leader")
+    majorities = {
+        (row["task"], row["condition"]): (*(row[name] for name in columns), row["majority right"]["value"])
+        for row in found["majorities"]["rows"]
+    }
+    assert majorities == {
+        ("own", "plain"): (2, 1, 1, 0.75, 1.0),
+        ("quiz", "plain"): (4, 3, 1, 0.875, 2 / 3),
+        ("quiz", "urged"): (6, 4, 2, pytest.approx(0.75), 0.5),
+    }
+    (row,) = found["flips"]["rows"]
+    names = (
+        "kept", "flipped", "to_wrong", "to_right", "to_other",
+        "not compliant", "control not arrived", "control not compliant", "control tied",
+    )  # fmt: skip
+    assert (row["condition"], row["control"]) == ("urged", "plain")
+    assert tuple(row[name] for name in names) == (2, 7, 5, 1, 1, 1, 3, 2, 2)
+    assert row["share of decidable"]["value"] == 7 / 9
+    lenses = {
+        (row["task"], row["condition"], row["reading"]): (row["answers"], row["right, of answers"]["value"])
+        for row in found["other readings"]["rows"]
+    }
+    assert lenses == {
+        ("quiz", "plain", LENSES[0]): (10, 7 / 10),
+        ("quiz", "plain", LENSES[1]): (13, 10 / 13),
+        ("quiz", "urged", LENSES[0]): (16, 8 / 16),
+        ("quiz", "urged", LENSES[1]): (16, 8 / 16),
+    }, "only multiple choice has them"
+    counted = {
+        name: {(row["task"], row["condition"], row[name[:-1]]): row["count"] for row in found[name]["rows"]}
+        for name in ("deviations", "failures")
+    }
+    assert counted["deviations"] == {
+        ("quiz", "plain", "text_around"): 3,
+        ("quiz", "plain", "reasoning_then_answer"): 1,
+        ("quiz", "urged", "unclosed_tag"): 1,
+    }
+    assert counted["failures"] == {
+        ("hands", "plain", "bad_request"): 1,
+        ("quiz", "plain", "bad_request"): 2,
+        ("quiz", "plain", "content_filter"): 2,
+        ("quiz", "plain", "server_error"): 1,
+        ("quiz", "urged", "bad_request"): 1,
+    }
+    expressions = {(row["extraction_method"], row["reason"]): row["count"] for row in found["expressions"]["rows"]}
+    assert expressions == {
+        ("answer_block", "ok"): 1, ("output_line", "ok"): 1, ("answer_block", "wrong_value"): 1,
+        ("fallback_bottom_scan", "ok"): 1, ("empty", "empty"): 1,
+    }  # fmt: skip
+    letters = found["letters"]["rows"]
+    assert {row["task"] for row in letters} == {"quiz"}
+    assert {row["letter"] for row in letters} == set("ABCD")
+    for condition, compliant, right in (("plain", 9, 6), ("urged", 16, 8)):
+        rows = [row for row in letters if row["condition"] == condition]
+        assert sum(row["chosen"] for row in rows) == sum(row["right there"] for row in rows) == compliant
+        told = [(row["recall"]["value"], row["right there"]) for row in rows if row["recall"]]
+        assert sum(share * n for share, n in told) == pytest.approx(right)
+
+
+# --- groups ---
+
+NAMES = (*CELL, "sample", "contract", "metadata.half")
+SUBSETS = [subset for size in range(1, len(NAMES) + 1) for subset in combinations(NAMES, size)]
+
+
+def totals(results: Results) -> Counter[str]:
+    found = Counter[str]()
+    for group in groups(results.sheet):
+        assert group.pending == 0
+        names = ("compliant", "non_compliant", "unread", "failed", "truncated", "right", "compared", "keyed")
+        found.update({"planned": group.planned, **{name: group.total(name) for name in names}})
+    return found
+
+
+@pytest.mark.parametrize(
+    "subsets",
+    [SUBSETS[::9], pytest.param(SUBSETS, marks=pytest.mark.slow)],
+    ids=["some", "all"],
+)
+def test_whatever_it_is_grouped_by_the_totals_are_the_same(everything, subsets):
+    expected = totals(Results(everything))
+    assert (expected["planned"], expected["compliant"], expected["failed"]) == (48, 32, 7)
+    for subset in subsets:
+        assert totals(Results(everything, subset)) == expected, subset
+
+
+def test_every_table_can_be_grouped_by_metadata_and_contract(everything):
+    # Failures are of their task's contract, although nothing arrived that it could read.
+    done = here("report", everything, "--by", "metadata.half, contract", "--format", "json")
+    rows = {(row["metadata.half"], row["contract"]): row for row in reported(done)["compliance"]["rows"]}
+    expected = {("", "game24/1"): 6, ("", "own/1"): 6, ("0", "mcqa/1"): 18, ("1", "mcqa/1"): 18}
+    assert {group: row["planned"] for group, row in rows.items()} == expected
+    assert {group: row["failed"] for group, row in rows.items()} == dict(zip(expected, (1, 0, 1, 5), strict=True))
+
+
+@pytest.mark.parametrize("by", ["nonsense", "task,modle", "metadata", "item_id", "", "task,task", "key"])
+def test_an_unknown_name_to_group_by_is_refused(everything, by):
+    with pytest.raises(UsageError, match=r"--by: expected task, model, condition, contract, sample or metadata"):
+        Results(everything, tuple(filter(None, by.split(","))))
+
+
+def test_the_commands_refuse_it_too(everything):
+    for command in (("report", everything, "--format", "csv"), ("gate", everything, "--min-yield", "0")):
+        done = here(*command, "--by", "task, modle,")
+        assert fine(done, 2)
+        assert b"found 'modle'" in done.stderr
+
+
+def test_missing_empty_and_unwritable_metadata_are_groups_that_add_up(tmp_path):
+    values = [None, "", "x", "\ud800", 1, "1", ["="]]
+    rows = [{**row, "metadata": {"s": value}} for row, value in zip(questions(7), values, strict=True)]
+    rows.append({**questions(8)[7], "id": "\udfff"})
+    directory = written(tmp_path, tables(), {"quiz": rows}, lambda question: "<answer>B</answer>")
+    results = Results(directory, ("metadata.s",))
+    found = {group.names[0]: (group.planned, group.total("compliant")) for group in groups(results.sheet)}
+    assert found == {"": (3, 3), "x": (1, 1), "\\ud800": (1, 1), "1": (2, 2), "['=']": (1, 1)}
+
+
+# --- studies that are not done ---
+
+
+def test_over_a_study_that_is_not_sealed_the_title_says_so_and_pending_is_counted(tmp_path):
+    def answer(question: Question) -> str | None:
+        return "<answer>B</answer>" if question.item.id in ("q0", "q1") else None
+
+    directory = written(tmp_path, tables(), {"quiz": questions(5)}, answer, sealed=False)
+    done = here("report", directory, "--format", "json")
+    assert fine(done, 0)
+    found = json.loads(done.stdout)
+    assert (found["title"], found["root_sha256"]) == ("trial: results (not frozen)", None)
+    (row,) = found["tables"]["compliance"]["rows"]
+    assert (row["planned"], row["compliant"], row["pending"]) == (5, 2, 3)
+    assert b"# trial: results (not frozen)\n" in here("report", directory, "--format", "md").stdout
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_has_a_report(tmp_path):
+    with FaultServer(latency=lambda: 0.02) as server:
+        write_study(tmp_path, server.url, count=400)
+        with started(tmp_path) as process:
+            wait_for(server, 100, process)
+            process.kill()
+            process.wait()
+    done = here("report", tmp_path / "out", "--format", "json")
+    assert fine(done, 0)
+    found = json.loads(done.stdout)
+    assert found["title"] == "trial: results (not frozen)"
+    (row,) = found["tables"]["compliance"]["rows"]
+    assert row["planned"] == 400 == row["compliant"] + row["pending"]
+    assert row["pending"] >= 300 - 8
+
+
+def test_what_is_no_study_is_refused(tmp_path):
+    for directory in (tmp_path, tmp_path / "nowhere"):
+        done = here("report", directory, "--format", "md")
+        assert fine(done, 2)
+        assert b"a study directory" in done.stderr
+
+
+# --- intervals ---
+
+
+def shares_of(directory: Path, name: str = "accuracy over compliant") -> list[dict]:
+    found = as_json(Results(directory).report())["tables"]
+    return [row[name] for table in found.values() for row in table["rows"] if name in row]
+
+
+def test_single_samples_have_wilson_and_several_are_told_by_items(tmp_path):
+    def answer(question: Question) -> str:
+        return f"<answer>{'B' if question.item.id < 'q4' or question.sample else 'A'}</answer>"
+
+    one = written(tmp_path / "one", tables(), {"quiz": questions(10)}, answer)
+    (share,) = shares_of(one)
+    expected = wilson(4, 10)
+    assert (share["low"], share["high"], share["n"]) == (expected.low, expected.high, 10)
+    assert share["method"] == "Wilson 95%"
+    three = written(tmp_path / "three", tables(decoding={"samples": 3}), {"quiz": questions(10)}, answer)
+    (share,) = shares_of(three)
+    assert (share["value"], share["n"], share["method"]) == (24 / 30, 30, "cluster bootstrap 95%, 10 clusters")
+
+
+@pytest.mark.parametrize("letter", ["A", "B"])
+def test_all_or_nothing_over_repeated_samples_is_no_certainty(tmp_path, letter):
+    study = tables(decoding={"samples": 4})
+    directory = written(tmp_path, study, {"quiz": questions(5)}, lambda question: f"<answer>{letter}</answer>")
+    right = letter == "B"
+    expected = wilson(5 if right else 0, 5)
+    for name in ("accuracy over compliant", "yield", "pass@k", "yield@k"):
+        for share in shares_of(directory, name):
+            assert share["value"] == float(right)
+            assert (share["low"], share["high"]) == (expected.low, expected.high)
+            assert share["method"] == "Wilson 95% over 5 items"
+            assert share["n"] == (5 if "@" in name else 20)
+
+
+def test_one_item_with_several_samples_has_no_interval(tmp_path):
+    def answer(question: Question) -> str:
+        return f"<answer>{'AB'[question.sample % 2]}</answer>"
+
+    directory = written(tmp_path, tables(decoding={"samples": 2}), {"quiz": questions(1)}, answer)
+    (share,) = shares_of(directory)
+    assert (share["value"], share["low"], share["high"]) == (0.5, None, None)
+    assert share["method"] == "one cluster: no interval"
+    assert b"50.0% n=2, one cluster: no interval" in here("report", directory, "--format", "md").stdout
+    printed = here("report", directory, "--format", "csv").stdout.decode()
+    assert "accuracy over compliant,0.5,,,2,one cluster: no interval\n" in printed
+
+
+# --- outputs and contracts that are strange ---
+
+
+def test_nobody_who_keeps_the_contract_leaves_the_other_readings(tmp_path):
+    # ruling M5
+    directory = written(tmp_path, tables(), {"quiz": questions(3)}, lambda question: "So: <answer>B</answer>")
+    found = reported(here("report", directory, "--format", "json"))
+    assert "letters" not in found
+    assert [row["answers"] for row in found["other readings"]["rows"]] == [0, 3]
+
+
+def test_counts_that_no_column_can_hold_are_left_out(tmp_path):
+    def answer(question: Question) -> Completion:
+        return Completion("<answer>B</answer>", "stop", None, {"prompt_tokens": 10**30, "completion_tokens": 2})
+
+    directory = written(tmp_path, tables(), {"quiz": questions(2)}, answer)
+    assert fine(here("report", directory, "--format", "md"), 0)
+    frame = Results(directory).sheet.records.collect()
+    assert frame["prompt_tokens"].to_list() == [None, None]
+    assert frame["completion_tokens"].to_list() == [2, 2]
+
+
+def test_whatever_a_contract_of_ones_own_calls_its_fields_there_is_a_report(tmp_path):
+    (tmp_path / "own.py").write_text(
+        "from affidavit import Validation\n"
+        "class Reading:\n"
+        "    protocol_compliant = True\n"
+        "    def fields(self):\n"
+        "        return {'extracted_answer': [1], 'deviation': 2, 'extraction_method': {'a': 1}}\n"
+        "class Own:\n"
+        "    name, version, params = 'own', 1, {'options': ']['}\n"
+        "    def instruction(self, item=None): return ''\n"
+        "    def read(self, raw, item=None): return Reading()\n"
+        "    def validate(self, reading, item): return Validation(True, 'so')\n"
+        "    def grammar(self, item=None): return None\n"
+        "own = Own()\n"
+    )
+    study = tables(tasks={"quiz": {"contract": "own.py:own"}})
+    directory = written(tmp_path, study, {"quiz": [{"id": "a", "question": "?"}]}, lambda question: "x\ud800")
+    found = reported(here("report", directory, "--format", "json"))
+    assert found["accuracy"]["rows"][0]["right"] == 1
+    assert "letters" not in found
+    assert "other readings" not in found
+
+
+# --- laws over random records ---
+
+STUDY = {
+    "study": {"name": "random", "seed": 3},
+    "models": {name: {"base_url": "http://127.0.0.1:9/v1"} for name in ("m", "n")},
+    "tasks": {
+        "fixed": {"contract": "mcqa", "items": "x", "option_order": "shuffle"},
+        "each": {"contract": "mcqa", "items": "x", "options": "auto"},
+        "hands": {"contract": "game24", "items": "x"},
+        "own": {"contract": "own.py:own", "items": "x"},
+    },
+    "conditions": {"plain": {}, "urged": {"preamble": "!", "control": "plain"}, "other": {"control": "urged"}},
+}
+CONTROLS = {"urged": "plain", "other": "urged"}
+
+
+class Own:
+    """Accepts whatever begins with an a, raises on a b."""
+
+    name, version, params = "own", 1, {}
+
+    def instruction(self, item=None):
+        return ""
+
+    def read(self, raw, item=None):
+        if raw.startswith("b"):
+            raise KeyError(raw)
+        return AnswerReading(raw if raw.startswith("a") else None)
+
+    def validate(self, reading, item):
+        return None if reading.extracted_answer is None else Validation("x" in reading.extracted_answer, "x")
+
+    def grammar(self, item=None):
+        return None
+
+
+def random_items() -> dict[str, list[Item]]:
+    letters = "abcdefghijklmnopqrstuvw"
+
+    def choice(name: str, count: int, answer: str | None) -> Item:
+        fields = {"question": f"{name}?", "options": list(letters[:count])}
+        return Item(name, fields if answer is None else {**fields, "answer": answer})
+
+    return {
+        "fixed": [choice(f"f{n}", 4, "ABC"[n]) for n in range(3)],
+        "each": [choice("e0", 2, "B"), choice("e1", 5, "E"), choice("e2", 23, None)],
+        "hands": [Item("h0", {"numbers": [4, 9, 10, 13]})],
+        "own": [Item("o0", {"question": "?"})],
+    }
+
+
+def plan_of(samples: int) -> Plan:
+    study = parse_study("\n".join(toml({**STUDY, "decoding": {"samples": samples}})), where="study.toml")
+    contracts = {"fixed": MultipleChoice(), "each": MultipleChoice(), "hands": game24, "own": Own()}
+    return Plan(study, contracts, {name: len(many) for name, many in random_items().items()}, {})
+
+
+PLANS = {samples: plan_of(samples) for samples in (1, 3)}
+whole = st.builds(
+    lambda before, letter, after: f"{before}<answer>{letter}</answer>{after}",
+    st.sampled_from(["", " ", "\n", "\x1c", "\u2003", "\u200b", "So: ", "<think></think>", "\ud800"]),
+    st.sampled_from("AABBBCDEXb"),
+    st.sampled_from(["", "\x1f", "\u3000\n", "\ufeff", "!", "</think>", "<answer>A</answer>"]),
+)
+blanks = st.lists(st.sampled_from([*WHITESPACE, *NEARLY_WHITESPACE, "<answer>C</answer>", "</think>"]), max_size=5)
+choices = st.one_of(whole, whole, whole, blanks.map("".join), choice_texts)
+texts = {
+    "fixed": choices,
+    "each": choices,
+    "hands": game_texts,
+    "own": st.sampled_from(["a", "ax", "b", "c", "a\ud800"]),
+}
+
+
+@st.composite
+def journals(draw) -> tuple[Plan, list[dict], list[Question]]:
+    """A plan, the records of some of its questions, and those that nobody has asked yet."""
+    plan = PLANS[draw(st.sampled_from([1, 3]))]
+    records, pending = [], []
+    for name, many in random_items().items():
+        for item in many:
+            for model in ("m", "n"):
+                for question in plan.questions(plan.tasks[name], item, model):
+                    fate = draw(st.integers(0, 9))
+                    if fate == 0:
+                        pending.append(question)
+                    elif fate == 1:
+                        records.append(plan.failure(question, Failure(draw(st.sampled_from([*Reason])))))
+                    else:
+                        finish = "length" if fate == 2 else "stop"
+                        records.append(plan.response(question, Completion(draw(texts[name]), finish)))
+    return plan, records, pending
+
+
+def sheet_of(plan: Plan, records: list[dict], by: Sequence[str] = CELL) -> Sheet:
+    rows = [(*cell, count) for cell, count in plan.planned.items()]
+    planned = pl.DataFrame(rows, schema=[*CELL, "planned"], orient="row")
+    return Sheet(frame_of(map(row_of, records)).lazy(), planned, tuple(by), 5)
+
+
+def tables_of(sheet: Sheet, plan: Plan) -> dict[str, Table]:
+    samples = plan.study.decoding.samples
+    return {table.name: table for table in all_tables(sheet, samples=samples, controls=CONTROLS)}
+
+
+def rows_of(table: Table | None) -> list[dict]:
+    return [] if table is None else [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+def value(found: object) -> object:
+    return found.value if isinstance(found, Estimate) else found
+
+
+def share(part: int, of: int) -> float | None:
+    return part / of if of else None
+
+
+class Counted:
+    """The records of one group, counted as slowly as the rulings read."""
+
+    def __init__(self, records: list[dict], planned: int) -> None:
+        self.planned = planned
+        self.failures = Counter(each["reason"] for each in records if each["kind"] == "failure")
+        self.outputs = [each for each in records if each["kind"] == "response"]
+        self.read = [each for each in self.outputs if each["protocol_compliant"] is not None]
+        self.unread = [each for each in self.outputs if each["protocol_compliant"] is None]
+        self.compliant = [each for each in self.read if each["protocol_compliant"]]
+        self.others = [each for each in self.read if not each["protocol_compliant"]]
+        self.compared = [each for each in self.compliant if each.get("correct") is not None]
+        self.right = [each for each in self.compared if each["correct"]]
+        self.keyed = [each for each in self.read if each["keyed"]]
+
+    def of_items(self, many: Iterable[dict]) -> Counter[tuple[str, str]]:
+        return Counter((each["task"], each["item_id"]) for each in many)
+
+
+def counted(plan: Plan, records: list[dict], by: Sequence[str]) -> dict[tuple[str, ...], Counted]:
+    planned = Counter[tuple[str, ...]]()
+    for cell, count in plan.planned.items():
+        planned[tuple(getattr(cell, name) for name in by)] += count
+    many = defaultdict(list)
+    for each in records:
+        many[tuple(each[name] for name in by)].append(each)
+    return {names: Counted(many[names], count) for names, count in sorted(planned.items())}
+
+
+def at_least_one(right: int, of: int, k: int) -> float:
+    """The share of all subsets of k samples with a right one, subset by subset."""
+    subsets = list(combinations([True] * right + [False] * (of - right), k))
+    return sum(map(any, subsets)) / len(subsets)
+
+
+def check_shares(row: Mapping, group: Counted) -> None:
+    """Values by the letter, and whose interval it is."""
+    pairs = {
+        "compliance": (group.compliant, group.read),
+        "accuracy over compliant": (group.right, group.compared),
+        "yield": (group.right if group.keyed else [], group.keyed),
+    }
+    for name, (part, of) in pairs.items():
+        if name not in row:
+            continue
+        found, items = row[name], group.of_items(of)
+        assert value(found) == share(len(part), len(of))
+        if found is None:
+            continue
+        assert found.n == len(of)
+        assert found.low <= found.value <= found.high
+        if max(items.values()) == 1:
+            assert found == wilson(len(part), len(of))
+        elif found.value in (0.0, 1.0):
+            assert found.high - found.low > 0.05
+            assert found.method == f"Wilson 95% over {len(items)} items"
+        elif len(items) == 1:
+            assert not isfinite(found.low)
+        else:
+            assert found.method == f"cluster bootstrap 95%, {len(items)} clusters"
+
+
+def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
+    for row, group in zip(rows_of(made["compliance"]), groups_of.values(), strict=True):
+        counts = tuple(row[name] for name in ("compliant", "non-compliant", "unread", "failed", "pending"))
+        assert row["planned"] == group.planned == sum(counts)
+        settled = [group.compliant, group.others, group.unread]
+        assert counts[:4] == (*map(len, settled), group.failures.total())
+        assert row["truncated"] == sum(each["finish_reason"] == "length" for each in group.outputs)
+        check_shares(row, group)
+    for row, group in zip(rows_of(made.get("accuracy")), groups_of.values(), strict="accuracy" in made):
+        assert (row["right"], row["compared"]) == (len(group.right), len(group.compared))
+        missing, keyed = len(group.keyed) - len(group.compared), len(group.keyed)
+        assert row["if missing wrong"] == share(len(group.right), keyed)
+        assert row["if missing right"] == share(len(group.right) + missing, keyed)
+        check_shares(row, group)
+    breakdowns = {
+        "deviations": {
+            names: Counter(d for each in group.others if (d := each.get("deviation")) is not None)
+            for names, group in groups_of.items()
+        },
+        "failures": {names: group.failures for names, group in groups_of.items()},
+    }
+    for name, expected in breakdowns.items():
+        found = {(*(row[each] for each in by), row[name[:-1]]): row["count"] for row in rows_of(made.get(name))}
+        assert found == {(*names, kind): n for names, kinds in expected.items() for kind, n in kinds.items()}
+    for table in made.values():
+        if table.name != "flips":
+            assert table.foot == made["compliance"].foot
+
+
+def read_slowly(each: Mapping, names: tuple[str, ...], letters: dict, lenses: dict) -> None:
+    """One output of multiple choice, by the contract and by its lenses."""
+    right = each.get("right_answer")
+    for lens in MultipleChoice(each["contract_params"]["options"]).lenses:
+        letter, place = lens.read(each["raw_output"]).extracted_answer, (*names, f"{lens.name}/1")
+        lenses[place].update(n=1, answers=letter is not None)
+        if letter is not None and right is not None:
+            lenses[place].update(keyed=1, right=letter == right)
+    if each["protocol_compliant"]:
+        letters[(*names, each["extracted_answer"])].update(chosen=1, found=right == each["extracted_answer"])
+        if right is not None:
+            letters[(*names, right)].update(there=1)
+
+
+def check_choices(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
+    """Letters and lenses, of multiple choice alone."""
+    letters, lenses, compliant = defaultdict(Counter), defaultdict(Counter), Counter()
+    for names, group in groups_of.items():
+        for each in group.read:
+            if each["contract"] == "mcqa/1":
+                read_slowly(each, names, letters, lenses)
+                compliant[names] += each["protocol_compliant"]
+    found = {(*(row[each] for each in by), row["letter"]): row for row in rows_of(made.get("letters"))}
+    assert found.keys() == letters.keys()
+    for place, row in found.items():
+        counts = letters[place]
+        assert (row["chosen"], row["right there"]) == (counts["chosen"], counts["there"])
+        assert value(row["recall"]) == share(counts["found"], counts["there"])
+        compliant[place[:-1]] -= row["chosen"]
+    assert not any(compliant.values()), "letters sum to compliant"
+    found = {(*(row[each] for each in by), row["reading"]): row for row in rows_of(made.get("other readings"))}
+    assert found.keys() == lenses.keys()
+    for place, row in found.items():
+        counts = lenses[place]
+        assert (row["answers"], row["share of outputs"].n) == (counts["answers"], counts["n"])
+        assert value(row["right, of answers"]) == share(counts["right"], counts["keyed"])
+
+
+def check_repeated(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
+    for row in rows_of(made.get("repeated samples")):
+        group, k = groups_of[tuple(row[name] for name in by)], row["k"]
+        right, compared, keyed = map(group.of_items, (group.right, group.compared, group.keyed))
+        for name, of, number in (("pass@k", compared, row["items"]), ("yield@k", keyed, row["items of yield"])):
+            enough = [at_least_one(right[item], n, k) for item, n in of.items() if n >= k and item in keyed]
+            assert number == len(enough)
+            found = row[name]
+            assert (found is None) == (not enough)
+            if found is not None:
+                assert isclose(found.value, sum(enough) / len(enough), abs_tol=1e-12)
+                assert found.low < found.high
+        assert row["left out"] == len(keyed) - row["items"]
+
+
+def check_majorities(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
+    expected = {}
+    for names, group in groups_of.items():
+        answers, right = defaultdict(Counter), {}
+        for each in group.compliant:
+            answer = each.get("own_answer", each.get("extracted_answer"))
+            if answer is not None:
+                answers[each["task"], each["item_id"]][answer] += 1
+                right[each["task"], each["item_id"], answer] = each.get("correct")
+        leads = {
+            item: [a for a, n in given.items() if n == max(given.values())] for item, given in answers.items()
+        }
+        alone = {item: leading[0] for item, leading in leads.items() if len(leading) == 1}
+        known = [right[*item, answer] for item, answer in alone.items() if right[*item, answer] is not None]
+        if answers:
+            shares = [max(given.values()) / given.total() for given in answers.values()]
+            mean = pytest.approx(sum(shares) / len(shares))
+            tied = len(answers) - len(alone)
+            expected[names] = (len(answers), len(alone), tied, mean, share(sum(known), len(known)))
+    columns = ("items with an answer", "with a majority", "tied", "mean share of the leader", "majority right")
+    found = {
+        tuple(row[each] for each in by): tuple(value(row[name]) for name in columns)
+        for row in rows_of(made.get("majorities"))
+    }
+    assert found == (expected if "majorities" in made else {})
+
+
+def check_flips(made: Mapping[str, Table], plan: Plan, records: list[dict]) -> None:
+    """The same as the run itself told."""
+    answers = Answers(plan.study)
+    for each in records:
+        answers.add(type(plan.cells[0])(*(each[name] for name in CELL)), each)
+    expected = {}
+    for cell, control, flips in answers.flips():
+        if flips.n:
+            expected[(*cell, control.condition)] = {**flips.counts(), "n": flips.n}
+    found = {}
+    for row in rows_of(made["flips"]):
+        moves = {name: row[name] for name in ("to_wrong", "to_right", "to_other")}
+        reasons = ("not_compliant", "control_not_arrived", "control_not_compliant", "control_tied")
+        undecidable = {name: row[name.replace("_", " ")] for name in reasons}
+        assert row["flipped"] == sum(moves.values())
+        assert value(row["share of decidable"]) == share(row["flipped"], row["flipped"] + row["kept"])
+        found[tuple(row[name] for name in (*CELL, "control"))] = {
+            "kept": row["kept"],
+            **moves,
+            "undecidable": {name: n for name, n in sorted(undecidable.items()) if n},
+            "n": row["kept"] + row["flipped"] + sum(undecidable.values()),
+        }
+    assert found == expected
+    assert made["flips"].foot.startswith(f"{sum(each['n'] for each in expected.values()):,} outputs = ")
+
+
+def law_tables_are_the_records_read_slowly(journal: tuple[Plan, list[dict], list[Question]]) -> None:
+    plan, records, _ = journal
+    for by in (CELL, ("model",), ("condition", "task")):
+        made = tables_of(sheet_of(plan, records, by), plan)
+        groups_of = counted(plan, records, by)
+        check_counts(made, groups_of, by)
+        check_choices(made, groups_of, by)
+        check_repeated(made, groups_of, by)
+        check_majorities(made, groups_of, by)
+    check_flips(made, plan, records)
+
+
+def law_failures_move_no_score(journal: tuple[Plan, list[dict], list[Question]]) -> None:
+    """Ruling C1: what did not arrive is counted where it belongs and nowhere else."""
+    plan, records, pending = journal
+    failed = [plan.failure(question, Failure(Reason.SERVER_ERROR)) for question in pending]
+    before, after = (tables_of(sheet_of(plan, many), plan) for many in (records, records + failed))
+    assert before.keys() | {"failures"} == after.keys() | {"failures"}
+    for name in before.keys() - {"failures"}:
+        kept = [column for column in before[name].columns if column not in ("failed", "pending")]
+        assert [[row[column] for column in kept] for row in rows_of(before[name])] == [
+            [row[column] for column in kept] for row in rows_of(after[name])
+        ]
+    assert after["compliance"].foot.endswith(" + 0 pending")
+    total = sum(row["count"] for row in rows_of(after.get("failures")))
+    assert total == sum(row["failed"] for row in rows_of(after["compliance"]))
+
+
+def law_order_does_not_matter(journal: tuple[Plan, list[dict], list[Question]]) -> None:
+    """The same records, the same tables, in whichever order they came."""
+    plan, records, _ = journal
+    assert tables_of(sheet_of(plan, records), plan) == tables_of(sheet_of(plan, records[::-1]), plan)
+
+
+LAWS = [law_tables_are_the_records_read_slowly, law_failures_move_no_score, law_order_does_not_matter]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@settings(max_examples=2)
+@given(journal=journals())
+def test_the_laws_of_tables(law, journal):
+    law(journal)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("law", LAWS)
+@settings(max_examples=40)
+@given(journal=journals())
+def test_the_laws_of_tables_at_length(law, journal):
+    law(journal)
+
+
+def test_nothing_at_all_adds_up_too():
+    plan = PLANS[3]
+    made = tables_of(sheet_of(plan, []), plan)
+    planned = sum(plan.planned.values())
+    expected = f"{planned} planned = 0 compliant + 0 non-compliant + 0 unread + 0 failed + {planned} pending"
+    assert made["compliance"].foot == expected == identity(groups(sheet_of(plan, [])))
+    assert {row["compliance"] for row in rows_of(made["compliance"])} == {None}
+    assert set(made) == {"compliance", "deviations", "flips"}

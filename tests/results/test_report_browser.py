@@ -1,0 +1,181 @@
+"""The page in a real browser: nothing runs, nothing is fetched, nothing overflows, and everybody can read it."""
+
+import os
+import re
+import shutil
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from support.page_studies import demo_study, judged_study
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+WHY_NOT = "there is no Chromium; on Debian: apt-get install chromium (`make test` does so when it runs as root)"
+WIDTHS, SCHEMES = (360, 768, 1440), ("light", "dark")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None and os.environ.get("CI") != "true", reason=WHY_NOT),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    assert CHROMIUM is not None, WHY_NOT
+    rights = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=rights)
+        yield running
+        running.close()
+
+
+GIVEN = os.environ.get("AFFIDAVIT_PAGE")
+"""Another page to look at, in place of those that are made here: `make look PAGE=demo/report.html`."""
+NAMES = ["demo", "judged"] if GIVEN is None else ["given"]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> dict[str, Path]:
+    if GIVEN is not None:
+        return {"given": Path(GIVEN).resolve()}
+    folder = tmp_path_factory.mktemp("studies")
+    return {
+        "demo": demo_study(folder / "demo") / "report.html",
+        "judged": judged_study(folder / "judged") / "report.html",
+    }
+
+
+class Watched:
+    """A page that is open, and everything that it said or asked for."""
+
+    def __init__(self, browser: Browser, path: Path, width: int, scheme: str, zoom: int = 1) -> None:
+        seen = {"width": width // zoom, "height": 900 // zoom}
+        context = browser.new_context(viewport=seen, device_scale_factor=zoom, color_scheme=scheme)
+        self.page: Page = context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+
+    def unfold(self) -> None:
+        self.page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+
+    def overflow(self) -> int:
+        """Pixels that the page is wider than its window."""
+        root = "document.documentElement"
+        return int(self.page.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
+
+    def close(self) -> None:
+        self.page.context.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("width", "zoom"), [*((width, 1) for width in WIDTHS), (768, 2), (1440, 2)])
+def test_it_is_quiet_and_fits(browser, pages, name, width, zoom):
+    watched = Watched(browser, pages[name], width, "light", zoom)
+    assert watched.overflow() == 0
+    watched.unfold()
+    assert watched.overflow() == 0
+    assert watched.said == []
+    assert watched.asked == [pages[name].as_uri()]
+    watched.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_letters_can_be_twice_as_large(browser, pages, name):
+    """Where only the text is enlarged, lines break and nothing is cut off."""
+    watched = Watched(browser, pages[name], 768, "light")
+    watched.unfold()
+    watched.page.evaluate("document.documentElement.style.fontSize = '200%'")
+    assert watched.overflow() == 0
+    watched.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_prints_whole_and_in_the_colours_of_paper(browser, pages, name):
+    watched = Watched(browser, pages[name], 688, "dark")  # A4 without its margins
+    watched.page.emulate_media(media="print", color_scheme="dark")
+    assert watched.overflow() == 0
+    lost = """() => [...document.querySelectorAll('main table, main pre, main svg')].filter(each =>
+        each.getBoundingClientRect().right > document.documentElement.clientWidth + 1 ||
+        each.scrollHeight > each.clientHeight + 1 && each.tagName === 'PRE' ||
+        each.getBoundingClientRect().height === 0).map(each => each.outerHTML.slice(0, 120))"""
+    assert watched.page.evaluate(lost) == []
+    paper, ink = (
+        watched.page.evaluate(f"getComputedStyle(document.body).{what}") for what in ("backgroundColor", "color")
+    )
+    assert (paper, ink) == ("rgb(255, 255, 255)", "rgb(0, 0, 0)")
+    watched.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", [360, 1440])
+def test_everybody_can_read_it(browser, pages, name, scheme, width):
+    watched = Watched(browser, pages[name], width, scheme)
+    watched.unfold()
+    found = Axe().run(watched.page)
+    told = [
+        (each["impact"], each["id"], each["nodes"][0]["html"][:300], each["nodes"][0]["failureSummary"])
+        for each in found.response["violations"]
+    ]
+    assert told == []
+    watched.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_keys_reach_everything_that_scrolls(browser, pages, name):
+    watched = Watched(browser, pages[name], 360, "light")
+    watched.page.keyboard.press("Tab")
+    assert watched.page.evaluate("document.activeElement.textContent") == "Skip to the results"
+    hidden = """() => [...document.querySelectorAll('*')].filter(each =>
+        /auto|scroll/.test(getComputedStyle(each).overflowX) && each.scrollWidth > each.clientWidth + 1 &&
+        each.tabIndex < 0 && each.tagName !== 'HTML').map(each => each.outerHTML.slice(0, 120))"""
+    assert watched.page.evaluate(hidden) == []
+    watched.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_server_that_gives_it_out_is_asked_for_nothing_else(browser, pages, name):
+    """Not even for an icon."""
+    asked: list[str] = []
+
+    class Gives(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.end_headers()
+            self.wfile.write(pages[name].read_bytes())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Gives) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        page = browser.new_page()
+        page.goto(f"http://127.0.0.1:{server.server_port}/report", wait_until="networkidle")
+        page.close()
+        server.shutdown()
+    assert asked == ["/report"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scripts_do_not_run(browser, pages, tmp_path, name):
+    """Should an escape ever be missing, the page's own policy stands in the way."""
+    broken = tmp_path / "broken.html"
+    text = pages[name].read_text()
+    title = re.search("<title>(.*)</title>", text)[1]
+    planted = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
+    broken.write_text(text.replace("<main>", f"<main>{planted}<b style='color: red'>", 1))
+    watched = Watched(browser, broken, 1440, "light")
+    assert watched.page.title() == title
+    assert any("Content Security Policy" in each for each in watched.said)
+    watched.close()

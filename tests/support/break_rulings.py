@@ -1,0 +1,176 @@
+"""Break each ruling in a scratch copy of the package; the tests must notice every time (`make rulings`).
+
+Each break is one small, plausible slip: a boundary moved by one, an order swapped, a check left out. The
+copy stands before the real package on the path, so the tests run against it as they are.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+QUICK = (
+    "tests/contracts/test_tables.py",
+    "tests/contracts/test_rubric.py",
+    "tests/contracts/test_contract_shape.py",
+)
+THOROUGH = (
+    "tests/contracts/test_laws.py",
+    "tests/contracts/test_judge_oracle.py",
+    "tests/archive/test_archive_names.py",
+    "tests/reading/test_read_command.py",
+)
+
+
+@dataclass(frozen=True)
+class Break:
+    """One slip: in `file`, the text `right` becomes `wrong`."""
+
+    ruling: str
+    file: str
+    right: str
+    wrong: str
+
+
+MCQA, GAME, JUDGE = "contracts/mcqa.py", "contracts/game24.py", "contracts/judge.py"
+STRICT, EVIDENCE = "contracts/strict_json.py", "contracts/evidence.py"
+ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
+
+BREAKS = (
+    Break("C1", ROWS, "        if raw is None:\n            return NoOutput()\n", '        if raw is None:\n            return ""\n'),
+    Break("C3", JUDGE, '"unicode": unicodedata.unidata_version', '"unicode": ""'),
+    Break("C4", EVIDENCE, "MARKS_AT_ONCE = 32", "MARKS_AT_ONCE = 3"),
+    Break("C4", STRICT, "    if (depth := _deepest(text)) > DEEPEST:", "    if False and (depth := _deepest(text)) > DEEPEST:"),
+    Break("C5", "reading/summary.py", '    parts += [(tally.failed, "failed"), (tally.pending, "pending")]', '    parts += [(tally.pending, "pending")]'),
+    Break("C8", ROWS, "guarded(lambda: self._read_own(raw, item))", "self._read_own(raw, item)"),
+    Break("C8", "commands/read.py", "ENDED_WITH_FAILURES if result.tally.unread else DONE", "DONE"),
+    Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip(" \\t\\r\\n\\v\\f")\n        match'),
+    Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip().strip("\\ufeff\\u200b")\n        match'),
+    Break("M2", MCQA, "        match = self._forms.block.fullmatch(trimmed)", "        match = self._forms.block.match(trimmed)"),
+    Break("M2", MCQA, "            block=re.compile(block),", "            block=re.compile(block, re.IGNORECASE),"),
+    Break("M3", MCQA, '"A-[B-W]"', '"A-[B-Z]"'),
+    Break("M3", ROWS, "not (isinstance(answer, str) and self.contract.can_answer(answer))", "not isinstance(answer, str)"),
+    Break("M4.1", MCQA, "        if not trimmed:\n            return Deviation.EMPTY\n", "        if not raw:\n            return Deviation.EMPTY\n"),
+    Break("M4.2", MCQA, "raw.rpartition(THINK_END)[2]", "raw.partition(THINK_END)[2] or raw"),
+    Break("M4.3", MCQA, "        if len(letters) == 1:\n            return Deviation.TEXT_AROUND", "        if letters:\n            return Deviation.TEXT_AROUND"),
+    Break("M4.4", MCQA, "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 1 else", "Deviation.CONFLICTING_ANSWERS if len(letters) > 1 else"),
+    Break("M4.5", MCQA, "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 1 else", "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 2 else"),
+    Break("M4.6", MCQA, 'if f"{OPENING}X{CLOSING}" in raw:', 'if f"{OPENING}X" in raw:'),
+    Break("M4.7", MCQA, 'f"[{chr(ord(last) + 1)}-Z]"', 'f"[{chr(ord(last) + 1)}-Za-z]"'),
+    Break("M4.8", MCQA, r"(?:\s++{either}\s*+|{either}\s++)", r"(?:\s++{letter}\s*+|{letter}\s++)"),
+    Break("M4.9", MCQA, "re.IGNORECASE | re.ASCII", "re.IGNORECASE"),
+    Break("M4.10", MCQA, "        if opening >= 0 and raw.find(CLOSING, opening) >= 0:", "        if opening >= 0 and raw.find(CLOSING) >= 0:"),
+    Break("M4.11", MCQA, "    if OPENING in raw:\n        return Deviation.UNCLOSED_TAG", "    if raw.endswith(OPENING):\n        return Deviation.UNCLOSED_TAG"),
+    Break("M4.12", MCQA, "return Deviation.UNOPENED_TAG if CLOSING in raw else None", "return None"),
+    Break("M4.13", MCQA, r"(\*++){letter}\1", r"\*++{letter}\*++"),
+    Break("M4.14", MCQA, 'f"{letter}[.):]"', 'f"{letter}[.)]"'),
+    Break("M5", MCQA, "            last = match\n        return AnswerReading.nothing() if last", "            last = last or match\n        return AnswerReading.nothing() if last"),
+    Break("M5", MCQA, "        after = _after_think(raw)\n        letter", '        after = raw.rpartition("<think>")[2]\n        letter'),
+    Break("M6", "reading/tally.py", "        if added[COMPLIANT] and added.get", "        if added.get"),
+    Break("M6", "reading/summary.py", '"yield": _share(tally.right, tally.keyed),', '"yield": _share(tally.right, tally.compared),'),
+    Break("G1", GAME, "    for piece in reversed(pieces):", "    for piece in pieces:"),
+    Break("G1", GAME, "        opening = piece.rfind(OPENING)", "        opening = piece.find(OPENING)"),
+    Break("G2", GAME, "    if last_break < 0 or _plausible(", "    if last_break < 0 or not _plausible("),
+    Break("G2", GAME, "    return _lowest_plausible(raw, trimmed, hand) or _cleaned", "    return _cleaned"),
+    Break("G2", GAME, 'return text.replace("\\r", "\\n")', 'return text.replace("\\r", "\\n").replace("\\u2028", "\\n")'),
+    Break("G3", GAME, "if opening >= 0 and piece[opening + len(OPENING) :].strip():", "if opening >= 0:"),
+    Break("G4", GAME, r'rf"\n{_PAD}{OUTPUT}{_PAD}[^\n]++"', r'rf"\n{_PAD}{OUTPUT}[^\n]++"'),
+    Break("G4", GAME, r'rf"\n{_PAD}{OUTPUT}{_PAD}[^\n]++"', r'rf"{OUTPUT}{_PAD}[^\n]++"'),
+    Break("G5", GAME, "expression.has_binary_operator() if hand is None", "True if hand is None"),
+    Break("G5", GAME, "dict.fromkeys(reversed(text.split", "dict.fromkeys((text.split"),
+    Break("G6", GAME, "        start, end = rest if rest.start < rest.end else (start, end)", "        start, end = rest"),
+    Break("G6", GAME, 'in (target, f"{target}.")', "in (target,)"),
+    Break("G6", GAME, "        if before.start < before.end and raw", "        if raw"),
+    Break("G6", GAME, "str(24 if hand is None else hand.target)", '"24"'),
+    Break("G7", "contracts/expression.py", "(?:0|[1-9][0-9]*+)", "(?:[0-9]++)"),
+    Break("G7", "contracts/expression.py", "DEEPEST = 64", "DEEPEST = 63"),
+    Break("G7", "contracts/expression.py", "DEEPEST = 64", "DEEPEST = 65"),
+    Break("G7", "contracts/expression.py", 'rf"[-({_BLANKS}]*+', 'rf"[-+({_BLANKS}]*+'),
+    Break("G8", GAME, "    if len(candidate) > LONGEST:", "    if len(candidate) >= LONGEST:"),
+    Break("G8", GAME, "    if not _uses(expression, hand):\n        return Reason.WRONG_NUMBERS\n", ""),
+    Break("G8", "contracts/expression.py", "        values.append(left / right)", "        values.append(Fraction(float(left) / float(right)))"),
+    Break("G9", GAME, "in (Method.ANSWER_BLOCK, Method.OUTPUT_LINE)", "is not Method.EMPTY"),
+    Break("G11", GAME, "using each number exactly once.", "using each number once."),
+    Break("J1", STRICT, "    if len(members) != len(pairs):\n        raise _Odd\n", ""),
+    Break("J1", STRICT, "LARGEST = 256 * 1024", "LARGEST = 256 * 1024 + 1"),
+    Break("J1", STRICT, "DEEPEST = 32\n", "DEEPEST = 33\n"),
+    Break("J1", STRICT, "MOST_EVIDENCE = 64", "MOST_EVIDENCE = 65"),
+    Break("J1", STRICT, "    if isinf(value):\n        raise _Odd\n", ""),
+    Break("J1", STRICT, "not _may_hold_surrogates(text) and ", ""),
+    Break("J1", STRICT, "        _, end = _SYNTAX_ALONE.raw_decode(text, start)", "        return text  # type: ignore\n        _, end = _SYNTAX_ALONE.raw_decode(text, start)"),
+    Break("J2", JUDGE, "        if type(value) is kind:\n            return value", "        if isinstance(value, kind):\n            return value"),
+    Break("J3", "contracts/rubric.py", "        if overall <= self.thresholds.fail_to:\n            return Verdict.FAIL\n", "        if 0 in scores.values():\n            return Verdict.PARTIAL\n        if overall <= self.thresholds.fail_to:\n            return Verdict.FAIL\n"),
+    Break("J3", "contracts/rubric.py", "overall >= self.thresholds.pass_from and all(", "overall >= self.thresholds.pass_from or all("),
+    Break("J4", "contracts/finding.py", "    Flag.JUDGE_REFUSAL_OR_EVASION: (Code.NO_JSON, Code.SCORES_MISSING),", "    Flag.JUDGE_REFUSAL_OR_EVASION: (Code.NO_JSON,),"),
+    Break("J4", JUDGE, "stated.get(name, asked) != asked:", "False:"),
+    Break("J4", JUDGE, "            code = Code.MISSING_IDENTIFIER if name in IDENTIFIERS else", "            code = Code.MISSING_IDENTIFIER if name in NAMES else"),
+    Break("J4", JUDGE, "    year, month, day = map(int, match.groups())\n", "    return True\n"),
+    Break("J5", JUDGE, "            if flag in _FLAGS:", "            if False:"),
+    Break("J6", EVIDENCE, "SHORTEST_PIECE = 8", "SHORTEST_PIECE = 7"),
+    Break("J6", EVIDENCE, "SHORTEST_EAST_ASIAN_PIECE = 4", "SHORTEST_EAST_ASIAN_PIECE = 5"),
+    Break("J6", EVIDENCE, '    "-": "\\u2010', '    "-": "'),
+    Break("J6", EVIDENCE, '        piece = unicodedata.normalize("NFKC", piece)', '        piece = unicodedata.normalize("NFC", piece)'),
+    Break("J6", EVIDENCE, "        start = searched.text.find(piece, end)", "        start = searched.text.find(piece)"),
+    Break("J6", EVIDENCE, "    if len(quote) >= 2 and quote[0] == quote[-1]", "    if len(quote) >= 99 and quote[0] == quote[-1]"),
+    Break("J6", JUDGE, "        below = type(score) is int and score < self.rubric.scores[-1]", "        below = type(score) is int and score <= self.rubric.scores[-1]"),
+    Break("J6", JUDGE, "            return evidence.kind is not EvidenceKind.ABSENT", "            return True"),
+    Break("J7", "contracts/rubric.py", "        canonical = json.dumps(asdict(self), sort_keys", "        canonical = json.dumps(self.name, sort_keys"),
+    Break("J11", "contracts/rubric.py", "{dimension: min(finer) for", "{dimension: max(finer) for"),
+    Break("J12", NAMES, "_KEPT = frozenset(b\"abc", "_KEPT = frozenset(b\"ABCabc"),
+    Break("J12", NAMES, 'if units[start] == "." or _DEVICE', "if _DEVICE"),
+    Break("J12", NAMES, "LONGEST = 180", "LONGEST = 181"),
+    Break("J12", NAMES, ') or (EMPTY,)', ') or ("_",)'),
+    Break("J13", JUDGE, "JudgingMethod.SELF if judge_model == target_model", "JudgingMethod.SELF if judge_model.lower() == target_model.lower()"),
+)  # fmt: skip
+
+
+def misplaced() -> list[Break]:
+    """Breaks whose text does not stand exactly once in its file, so that they break nothing or too much."""
+    return [each for each in BREAKS if (ROOT / "src" / "affidavit" / each.file).read_text().count(each.right) != 1]
+
+
+def noticed(each: Break, scratch: Path) -> bool:
+    """Whether a test fails when the package has this slip."""
+    copy = scratch / "src"
+    shutil.copytree(ROOT / "src", copy, dirs_exist_ok=True)
+    file = copy / "affidavit" / each.file
+    file.write_text(file.read_text().replace(each.right, each.wrong))
+    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-k", "not break_of_a_ruling"]
+    for tests in (QUICK, THOROUGH):
+        done = subprocess.run([*command, *tests], cwd=ROOT, env=environment, capture_output=True, check=False)
+        if done.returncode not in (0, 1):
+            raise RuntimeError(f"the tests could not be run: {done.stdout.decode()[-2000:]}")
+        if done.returncode == 1:
+            return True
+    return False
+
+
+def main() -> int:
+    """Try every break; say which ones no test notices."""
+    if misplaced():
+        sys.stderr.write(f"these breaks do not stand once in their file: {misplaced()}\n")
+        return 1
+    missed = []
+    with tempfile.TemporaryDirectory() as scratch:
+        if noticed(Break("none", "contracts/contract.py", "", ""), Path(scratch)):
+            sys.stderr.write("the tests fail on the package as it is\n")
+            return 1
+        for number, each in enumerate(BREAKS, 1):
+            seen = noticed(each, Path(scratch))
+            missed += [] if seen else [each]
+            told = "noticed" if seen else "MISSED"
+            sys.stdout.write(
+                f"{number:3}/{len(BREAKS)} {each.ruling:6} {told}  {each.file}: {each.wrong[:60]!r}\n"
+            )
+            sys.stdout.flush()
+    sys.stdout.write(f"{len(BREAKS) - len(missed)} noticed, {len(missed)} missed\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""`affidavit` as a person runs it, in a process of its own, but without waiting for Python to import it each time.
+
+A warm process has imported everything; each command is a fork of it, with its own directory, environment, standard
+streams and end. Whatever depends on a cold start, on signals or on pipes starts the real command instead.
+"""
+
+import atexit
+import gc
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from subprocess import CompletedProcess
+
+COMMAND = Path(sys.executable).with_name("affidavit")
+ENVIRONMENT = {**os.environ, "COLUMNS": "100", "PYTHONWARNINGS": "error", "LC_ALL": "C.UTF-8"}
+
+
+def affidavit(
+    *arguments: object, given: bytes = b"", cwd: Path | None = None, page: bool = False, **environment: str
+) -> CompletedProcess[bytes]:
+    """What the command said, and how it ended.
+
+    A run or a judging ends without its page unless a test asks for it: writing it takes longer than all the rest.
+    """
+    if not page and arguments[0] in ("run", "judge") and len(arguments) > 1:
+        arguments = (*arguments, "--no-page")
+    with tempfile.TemporaryDirectory() as directory:
+        streams = [Path(directory, name) for name in ("in", "out", "err")]
+        streams[0].write_bytes(given)
+        order = {
+            "arguments": ["affidavit", *map(str, arguments)],
+            "cwd": str(cwd or Path.cwd()),
+            "environment": ENVIRONMENT | environment,
+            "streams": [str(stream) for stream in streams],
+        }
+        code = _told(order)
+        return CompletedProcess(order["arguments"], code, streams[1].read_bytes(), streams[2].read_bytes())
+
+
+def _told(order: dict[str, object]) -> int:
+    process = _warm_process()
+    process.stdin.write(json.dumps(order).encode() + b"\n")
+    process.stdin.flush()
+    return int(process.stdout.readline())
+
+
+@cache
+def _warm_process() -> subprocess.Popen[bytes]:
+    process = subprocess.Popen(
+        [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
+    )
+    atexit.register(process.stdin.close)
+    return process
+
+
+# --- in the warm process ---
+
+
+def _serve() -> None:
+    for line in sys.stdin.buffer:
+        child = os.fork()
+        if child == 0:
+            _become(json.loads(line))
+            return
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        sys.stdout.write(f"{code}\n")
+        sys.stdout.flush()
+
+
+def _become(order: dict) -> None:
+    """Be the command, until it exits."""
+    os.chdir(order["cwd"])
+    os.environ.clear()
+    os.environ.update(order["environment"])
+    given, out, err = order["streams"]
+    for number, (path, flags) in enumerate(((given, os.O_RDONLY), (out, os.O_WRONLY), (err, os.O_WRONLY))):
+        opened = os.open(path, flags | (os.O_CREAT if number else 0), 0o600)
+        os.dup2(opened, number)
+        os.close(opened)
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)), encoding="utf-8")
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8")
+    sys.stderr = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(2, "w", closefd=False)),
+        encoding="utf-8",
+        errors="backslashreplace",
+        line_buffering=True,
+    )
+    sys.argv = order["arguments"]
+    main()
+
+
+if __name__ == "__main__":
+    import scipy.special  # noqa: F401
+
+    import affidavit.commands.output
+    import affidavit.commands.progress
+    import affidavit.commands.run_progress
+    import affidavit.commands.starter
+    import affidavit.contracts.registry
+    import affidavit.reading.choices
+    import affidavit.reading.csv_files
+    import affidavit.reading.parquet_files
+    import affidavit.reading.summary
+    import affidavit.results.closing_tables
+    import affidavit.results.comparison
+    import affidavit.results.gate
+    import affidavit.results.judging
+    import affidavit.results.judging_closing
+    import affidavit.results.study_results
+    import affidavit.running.import_outputs
+    import affidavit.running.study_run
+    import affidavit.running.verify  # noqa: F401
+    from affidavit.commands.main import main
+
+    # A fork that ends looks through everything that is not frozen.
+    gc.collect()
+    gc.freeze()
+    _serve()

@@ -1,0 +1,18 @@
+"""The pages of the documentation and the commands they show."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def transcripts(page: Path) -> list[str]:
+    """The console blocks of a page."""
+    return re.findall(r"^```console\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def steps(block: str) -> list[tuple[str, str]]:
+    """Each command of a block with the output that is shown for it."""
+    parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
+    assert parts[0] == ""
+    return [tuple(part.partition("\n")[::2]) for part in parts[1:]]

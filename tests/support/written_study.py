@@ -1,0 +1,119 @@
+"""Studies written to the disk as a run leaves them, by the same classes, without asking anybody.
+
+    directory = written(folder, tables(conditions={"plain": {}}), {"quiz": rows}, answer)
+
+`answer` gets each question of the plan and gives a text, a completion, a failure, or None: not asked yet.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from subprocess import CompletedProcess
+
+from click.testing import CliRunner
+
+from affidavit.archive.disk import Disk
+from affidavit.archive.journal import Archive, Seal
+from affidavit.commands.main import cli
+from affidavit.contracts.registry import task_contract_named
+from affidavit.models.model import Completion, Failure
+from affidavit.running.ledger import Standing
+from affidavit.study.files import load
+from affidavit.study.freezing import frozen_items, opened
+from affidavit.study.plan import Plan, Question
+from support.studies import laid_over, toml, write_items
+
+Answer = str | Completion | Failure | None
+NOBODY = "http://127.0.0.1:9/v1"
+
+
+class Hasty(Disk):
+    """Waits for nothing: what it writes is thrown away soon."""
+
+    def sync(self, file: int) -> None:
+        return
+
+    def sync_directory(self, path: Path) -> None:
+        return
+
+
+def tables(*, models: Sequence[str] = ("m",), **changed: object) -> dict:
+    """A study of multiple choice; what is given is laid over it."""
+    below = {
+        "study": {"name": "trial", "seed": 7},
+        "models": {name: {"base_url": NOBODY} for name in models},
+        "tasks": {"quiz": {"contract": "mcqa", "items": "quiz.jsonl"}},
+    }
+    return laid_over(below, changed)
+
+
+def questions(count: int, **more: object) -> list[dict]:
+    """Items q0, q1, … whose right answer is B."""
+    return [
+        {"id": f"q{n}", "question": f"[q{n}] Which one?", "options": ["w", "x", "y", "z"], "answer": "B", **more}
+        for n in range(count)
+    ]
+
+
+def written(
+    folder: Path,
+    study: Mapping,
+    items: Mapping[str, list[dict]],
+    answer: Callable[[Question], Answer],
+    *,
+    sealed: bool = True,
+) -> Path:
+    """The directory of a study whose questions were answered like this."""
+    folder.mkdir(exist_ok=True, parents=True)
+    for task, rows in items.items():
+        write_items(folder / f"{task}.jsonl", rows)
+    file = folder / "study.toml"
+    file.write_text("\n".join(toml(study)))
+    directory = folder / "out"
+    directory.mkdir()
+    plan = opened(directory, load(file, task_contract_named), Hasty())
+    append(directory, plan, answer, sealed=sealed)
+    return directory
+
+
+def append(
+    directory: Path, plan: Plan, answer: Callable[[Question], Answer], *, sealed: bool = True
+) -> Seal | None:
+    """One more segment of answers; with a seal over all, unless it is left open."""
+    archive, standing = Archive(directory, Hasty()), Standing(plan)
+    for record in archive.recover():
+        standing.load(record)
+    for name, item in frozen_items(directory):
+        task = plan.tasks[name]
+        for model in task.conditions:
+            for question in plan.questions(task, item, model):
+                given = answer(question)
+                if given is None:
+                    continue
+                if isinstance(given, Failure):
+                    record = plan.failure(question, given)
+                else:
+                    told = Completion(given, "stop") if isinstance(given, str) else given
+                    record = plan.response(question, told)
+                archive.append(record)
+                standing.add(record)
+    if sealed:
+        return archive.seal(standing.counts())
+    archive.commit()
+    archive.close()
+    return None
+
+
+def here(*arguments: object) -> CompletedProcess[bytes]:
+    """The command within this process: ten times as quick as `affidavit`, for tests that look at figures."""
+    order = [str(each) for each in arguments]
+    result = CliRunner().invoke(cli, order)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return CompletedProcess(order, result.exit_code, result.stdout_bytes, result.stderr_bytes)
+
+
+def reported(done) -> dict:
+    """The tables of a report that was printed as JSON, by name."""
+    assert done.returncode == 0, (done.stdout.decode(), done.stderr.decode())
+    return json.loads(done.stdout)["tables"]
