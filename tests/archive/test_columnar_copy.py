@@ -17,7 +17,7 @@ from affidavit.results.study_results import Results
 from affidavit.results.text_forms import as_json
 from affidavit.study.files import load
 from affidavit.study.freezing import opened
-from affidavit.study.plan import Question
+from affidavit.study.task import Question
 from support.command import affidavit
 from support.fault_server import FaultServer
 from support.studies import fine, records, run, toml

@@ -27,8 +27,9 @@ from affidavit.items.option_order import (
 from affidavit.models.model import Completion
 from affidavit.study.check import parse_study
 from affidavit.study.files import items_for, load
-from affidavit.study.plan import Plan, Question
+from affidavit.study.plan import Plan
 from affidavit.study.study_file import Header
+from affidavit.study.task import Question
 from support.published_items import GPQA_HEADER, REDUX_HEADER, lines, table
 
 ORDERS = ("as_given", "shuffle", "rotate")

@@ -21,7 +21,7 @@ from affidavit.statistics.differences import (
 )
 from affidavit.statistics.estimates import clustered_standard_error
 from affidavit.statistics.power import detectable_mean
-from affidavit.study.plan import Question
+from affidavit.study.task import Question
 from support.command import affidavit
 from support.studies import fine, records, run, toml, write_items
 from support.written_study import Answer, here, questions, reported, tables, written

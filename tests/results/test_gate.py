@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from affidavit.models.model import Failure, Reason
 from affidavit.results.gate import MEASURES
 from affidavit.statistics.estimates import wilson
-from affidavit.study.plan import Question
+from affidavit.study.task import Question
 from support.command import COMMAND, ENVIRONMENT, affidavit
 from support.fault_server import Call, says
 from support.judged_studies import open_study, serving

@@ -32,8 +32,9 @@ from affidavit.results.text_forms import as_json
 from affidavit.running.changed_answers import Answers
 from affidavit.statistics.estimates import Estimate, wilson
 from affidavit.study.check import parse_study
-from affidavit.study.plan import Plan, Question
+from affidavit.study.plan import Plan
 from affidavit.study.study_file import seed_of
+from affidavit.study.task import Question
 from support.command import affidavit
 from support.designs import letter_of, write
 from support.fault_server import Call, FaultServer, bad_request, content_filter, every, says, status

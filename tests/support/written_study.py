@@ -20,7 +20,8 @@ from affidavit.models.model import Completion, Failure
 from affidavit.running.ledger import Standing
 from affidavit.study.files import load
 from affidavit.study.freezing import frozen_items, opened
-from affidavit.study.plan import Plan, Question
+from affidavit.study.plan import Plan
+from affidavit.study.task import Question
 from support.studies import laid_over, toml, write_items
 
 Answer = str | Completion | Failure | None

@@ -27,7 +27,8 @@ from affidavit.models.model import Answer, Completion, Failure, Model, Reason, R
 from affidavit.models.settings import Limits
 from affidavit.running.pace import Pace
 from affidavit.study.freezing import frozen_items
-from affidavit.study.plan import Plan, Question
+from affidavit.study.plan import Plan
+from affidavit.study.task import Question
 
 DRAIN = 5.0
 """Seconds that open requests are given after a signal."""

@@ -21,9 +21,11 @@ from affidavit.reading.rows import RowReader
 from affidavit.running.evaluation_trees import other_trees
 from affidavit.running.ledger import StudyBooks, is_judgement
 from affidavit.running.manifest import MANIFEST
+from affidavit.study.answer_records import derived, identity
 from affidavit.study.files import FindContract
 from affidavit.study.freezing import frozen_items, frozen_plan, read_frozen
-from affidavit.study.plan import Plan, Question, derived
+from affidavit.study.plan import Plan
+from affidavit.study.task import Question
 
 MOST_DIFFERENCES = 20
 
@@ -145,7 +147,7 @@ class _Again:
         question = self._question(self._plan, fields)
         if isinstance(question, str):
             return question
-        expected = self._plan.identity(question)
+        expected = identity(self._plan.study.study.name, question)
         if fields["kind"] == Kind.RESPONSE:
             raw = fields[RAW_OUTPUT]
             expected |= derived(question, raw if isinstance(raw, str) else "")

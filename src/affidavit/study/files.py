@@ -20,9 +20,10 @@ from affidavit.models.weights import describe, find
 from affidavit.reading.json_lines import Source, open_source
 from affidavit.study.check import parse_study
 from affidavit.study.examples import Spoilers, read_examples
-from affidavit.study.plan import Examples, Plan, Task
+from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example, instruction_fault
 from affidavit.study.study_file import AUTO, Generate, Study, TaskTable, example_files
+from affidavit.study.task import Task
 
 ItemSource = Path | HubSource | Generate
 FindContract = Callable[[str, str], AnyContract]

@@ -1,86 +1,29 @@
 """The plan of a study: every question, made when its turn comes, with the key that its answer is kept under."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
 from hashlib import sha256
 from typing import NamedTuple, cast
 
-from affidavit.archive.record import Kind
-from affidavit.contracts.contract import RAW_OUTPUT, AnyContract, Unread, guarded
+from affidavit.contracts.contract import AnyContract, Unread
 from affidavit.errors import InputError
-from affidavit.items.item import Item, contract_for
+from affidavit.items.item import Item
 from affidavit.items.option_order import (
     Arrangement,
-    OptionOrder,
     arranged,
     arrangement,
-    lettered,
     own_letter,
     shown_letter,
     wrong_letter,
 )
 from affidavit.json_values import Fields, canonical
 from affidavit.models.model import Completion, Failure, Message, Request
-from affidavit.reading.rows import RowReader
+from affidavit.study.answer_records import failure_record, response_record
 from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION, Condition, Example, messages, template
 from affidavit.study.study_file import AUTO, Cell, LeftOut, Study, cells, condition_of, decoding_of, seed_of
+from affidavit.study.task import Question, Task
 
 Examples = Mapping[tuple[str, str], tuple[Example, ...]]
 """Worked examples by task and condition."""
-
-
-@dataclass(frozen=True)
-class Task:
-    """Items of one kind and the contract that reads the answers."""
-
-    name: str
-    contract: AnyContract
-    count: int
-    conditions: Mapping[str, tuple[Condition, ...]]
-    """What each model is asked under."""
-    examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
-    """Worked examples by condition."""
-    option_order: OptionOrder = "as_given"
-    auto_options: bool = False
-    """Whether each item has an option set of its own (ruling M3)."""
-    _readers: dict[int, RowReader] = field(default_factory=dict, repr=False, compare=False)
-
-    @cached_property
-    def reader(self) -> RowReader:
-        """The contract over rows."""
-        return RowReader(self.contract)
-
-    def reader_for(self, item: Item) -> RowReader:
-        """The contract over an item's rows."""
-        if not self.auto_options:
-            return self.reader
-        count = len(cast("list[str]", item.fields["options"]))
-        if count not in self._readers:
-            self._readers[count] = RowReader(contract_for(count))
-        return self._readers[count]
-
-    def grammar(self, item: Item) -> str | Unread | None:
-        """The grammar that holds an answer to the contract; None if there is none."""
-        reader = self.reader_for(item)
-        shown = reader.layout.item(dict(item.fields), where=item.id)
-        return guarded(partial(reader.contract.grammar, shown))
-
-
-class Question(NamedTuple):
-    """One question, asked once."""
-
-    key: str
-    task: Task
-    item: Item
-    """As it is shown: its options may stand in another order than its own."""
-    model: str
-    condition: str
-    sample: int
-    prompt_sha256: str
-    request: Request
-    order: Arrangement | None = None
-    """Which of the item's own options stand where; None if they are as they were given."""
 
 
 class Plan:
@@ -194,33 +137,12 @@ class Plan:
         return {RIGHT_OPTION: right, WRONG_OPTION: wrong if order is None else shown_letter(wrong, order)}
 
     def response(self, question: Question, completion: Completion) -> Fields:
-        """The record of an answer: what arrived, and everything that its contract says of it."""
-        return {
-            "kind": Kind.RESPONSE,
-            **self.identity(question),
-            RAW_OUTPUT: completion.text,
-            **derived(question, completion.text),
-            **completion.about(),
-        }
+        """The record of an answer."""
+        return response_record(self.study.study.name, question, completion)
 
     def failure(self, question: Question, failure: Failure) -> Fields:
-        """The record of a question that nobody answered; what was said on the way is a fact about the day."""
-        return {"kind": Kind.FAILURE, **self.identity(question), "reason": failure.reason}
-
-    def identity(self, question: Question) -> Fields:
-        """What every record says of its question."""
-        grammar = question.request.grammar
-        return {
-            "key": question.key,
-            "study": self.study.study.name,
-            "task": question.task.name,
-            "item_id": question.item.id,
-            "model": question.model,
-            "condition": question.condition,
-            "sample": question.sample,
-            "prompt_sha256": question.prompt_sha256,
-            "grammar_sha256": None if grammar is None else sha256(grammar.encode()).hexdigest(),
-        }
+        """The record of a question that nobody answered."""
+        return failure_record(self.study.study.name, question, failure)
 
 
 class _Prompt(NamedTuple):
@@ -254,17 +176,3 @@ class _Prompt(NamedTuple):
             request,
             self.order,
         )
-
-
-def derived(question: Question, raw: str) -> Fields:
-    """Every field that follows from the raw text and the item alone (ruling C2), with its contract (ruling C3)."""
-    reader = question.task.reader_for(question.item)
-    result = reader.read({**question.item.fields, RAW_OUTPUT: raw}, where=question.item.id)
-    found = {**reader.about, **result.added, "keyed": result.has_key}
-    if "answer" in question.item.fields:
-        found["right_answer"] = question.item.fields["answer"]
-    if question.order is not None:
-        letter = result.added.get("extracted_answer")
-        found["option_order"] = lettered(question.order)
-        found["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
-    return found
