@@ -108,7 +108,7 @@ GSM8K = Pattern(
 )
 PARSERS: Mapping[str, Parser] = {
     "mcqa.read": mcqa.read,
-    **{f"{lens.name} lens": lens.read for lens in mcqa.lenses},
+    **{f"{lens.name} lens": lens.read for lens in mcqa.lenient_readings()},
     "game24.read": game24.read,
     "game24.read, hand": lambda raw: game24.read(raw, HAND),
     "judge.read": judge.read,

@@ -30,8 +30,8 @@ BASE_INSTRUCTION = (
     [
         (mcqa, ("mcqa/1", {"options": "A-D"})),
         (MultipleChoice("A-J"), ("mcqa/1", {"options": "A-J"})),
-        (mcqa.lenses[0], ("mcqa-after-think/1", {"options": "A-D"})),
-        (mcqa.lenses[1], ("mcqa-last-tag/1", {"options": "A-D"})),
+        (mcqa.lenient_readings()[0], ("mcqa-after-think/1", {"options": "A-D"})),
+        (mcqa.lenient_readings()[1], ("mcqa-last-tag/1", {"options": "A-D"})),
         (game24, ("game24/1", {})),
         (judge, ("judge/1", {"rubric_sha256": DEFAULT.sha256(), "unicode": unicodedata.unidata_version})),
         (text, ("text/1", {})),
@@ -45,7 +45,7 @@ def test_name_version_and_parameters_identify_a_contract(contract, expected):
 
 def test_the_words_of_multiple_choice():
     assert mcqa.instruction() == BASE_INSTRUCTION
-    assert all(lens.instruction() == BASE_INSTRUCTION for lens in mcqa.lenses)
+    assert all(lens.instruction() == BASE_INSTRUCTION for lens in mcqa.lenient_readings())
     assert mcqa.grammar() == 'root ::= "<answer>" [A-D] "</answer>"'
     assert MultipleChoice("A-E").grammar() == 'root ::= "<answer>" [A-E] "</answer>"'
 

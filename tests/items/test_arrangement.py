@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit import MultipleChoice
+from affidavit import mcqa
+from affidavit.contracts.mcqa import ChoiceOfEachItem
 from affidavit.items.formats import LETTERS
 from affidavit.items.item import Item
 from affidavit.items.option_order import (
@@ -187,7 +188,7 @@ samples = 3
 def planned(how: str, seed: int) -> Plan:
     study = parse_study(STUDY.replace("ORDER", how), where="s")
     chosen = msgspec.structs.replace(study, study=Header(name="ordered", seed=seed))
-    return Plan(chosen, {"quiz": MultipleChoice()}, {"quiz": 1}, {})
+    return Plan(chosen, {"quiz": ChoiceOfEachItem()}, {"quiz": 1}, {})
 
 
 @settings(max_examples=25)
@@ -361,7 +362,7 @@ def read(tmp_path_factory) -> Callable[[str], list[Item]]:
             file, content, _ = FORMATS[name]
             (folder / file).write_bytes(content)
             (folder / "study.toml").write_text(STUDY.replace("FILE", file).replace("ORDER", "shuffle"))
-            files = load(folder / "study.toml", lambda name, options: MultipleChoice(options))
+            files = load(folder / "study.toml", lambda name, options: mcqa.with_options(options))
             known[name] = list(items_for(files, files.plan({"quiz": 0}).tasks["quiz"]))
         return known[name]
 

@@ -149,7 +149,7 @@ def check_judgements(rows: list[tuple[str | None, str | None, dict[str, str] | N
         else:
             reading = judge.read(raw, Asked(meta or {}, judged))
             assert found == {"protocol_compliant": reading.protocol_compliant, **reading.fields()}
-    assert frame.schema == columns.judge_schema(judge.rubric.ids)
+    assert frame.schema == columns.judge_schema(judge)
 
 
 def test_judgements_of_the_table():

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 from affidavit import AnswerReading, MultipleChoice, Validation, game24
 from affidavit.archive.record_columns import frame_of, row_of
+from affidavit.contracts.mcqa import ChoiceOfEachItem
 from affidavit.errors import UsageError
 from affidavit.items.item import Item
 from affidavit.models.model import Completion, Failure, Reason
@@ -535,7 +536,7 @@ def random_items() -> dict[str, list[Item]]:
 
 def plan_of(samples: int) -> Plan:
     study = parse_study("\n".join(toml({**STUDY, "decoding": {"samples": samples}})), where="study.toml")
-    contracts = {"fixed": MultipleChoice(), "each": MultipleChoice(), "hands": game24, "own": Own()}
+    contracts = {"fixed": MultipleChoice(), "each": ChoiceOfEachItem(), "hands": game24, "own": Own()}
     return Plan(study, contracts, {name: len(many) for name, many in random_items().items()}, {})
 
 
@@ -693,7 +694,7 @@ def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
 def read_slowly(each: Mapping, names: tuple[str, ...], letters: dict, lenses: dict) -> None:
     """One output of multiple choice, by the contract and by its lenses."""
     right = each.get("right_answer")
-    for lens in MultipleChoice(each["contract_params"]["options"]).lenses:
+    for lens in MultipleChoice(each["contract_params"]["options"]).lenient_readings():
         letter, place = lens.read(each["raw_output"]).extracted_answer, (*names, f"{lens.name}/1")
         lenses[place].update(n=1, answers=letter is not None)
         if letter is not None and right is not None:

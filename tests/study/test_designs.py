@@ -651,12 +651,15 @@ HARMLESS = [
 @pytest.mark.parametrize("words", [*SPOILERS, *HARMLESS])
 def test_a_solution_is_found_in_any_prose_and_nothing_else_is_taken_for_one(words):
     # ruling G10
-    spoilers, item = Spoilers([Condition("c", system=words)], []), Item("h1", {"numbers": HAND, "target": 24})
+    spoilers, item = (
+        Spoilers(game24, [Condition("c", system=words)], []),
+        Item("h1", {"numbers": HAND, "target": 24}),
+    )
     if words in HARMLESS:
-        spoilers.check(item, game24, where="h:1")
+        spoilers.check(item, where="h:1")
     else:
         with pytest.raises(InputError, match=r"h:1: .*ruling G10"):
-            spoilers.check(item, game24, where="h:1")
+            spoilers.check(item, where="h:1")
 
 
 # --- items that each have an option set of their own ---

@@ -7,7 +7,7 @@ from contextlib import ExitStack, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
@@ -17,6 +17,7 @@ from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from affidavit.commands.progress import Progress
+    from affidavit.contracts.judge import Judge
     from affidavit.reading.json_lines import EachRow, Result, Source
     from affidavit.reading.rows import RowReader
 
@@ -140,14 +141,13 @@ def _read_streams(
 
 def _filed(stack: ExitStack, reader: "RowReader", archive: Path | None) -> "EachRow | None":
     """What files every evaluation into one of two trees; None unless that was asked for."""
-    from affidavit.contracts.judge import Judge
     from affidavit.judging.trees import file_row, judge_archive
 
     if archive is None:
         return None
-    if not isinstance(reader.contract, Judge):
+    if not reader.parts.evaluates:
         raise UsageError("--archive", expected="the contract judge", found=reader.contract.name)
-    return partial(file_row, stack.enter_context(judge_archive(archive, reader.contract)))
+    return partial(file_row, stack.enter_context(judge_archive(archive, cast("Judge", reader.contract))))
 
 
 def _read_parquet(paths: tuple[Path, ...], reader: "RowReader", options: "_ReadOptions") -> "Result":
@@ -195,14 +195,13 @@ def _rows_out(stack: ExitStack, out: Path | None, *, as_json: bool) -> BinaryIO 
 
 def _report(result: "Result", reader: "RowReader", *, as_json: bool, rows_on_stdout: bool) -> None:
     from affidavit import label
-    from affidavit.contracts.judge import Judge
-    from affidavit.reading.summary import EVALUATIONS, Words, figures, text
+    from affidavit.reading.summary import figures, text
 
     name = label(reader.contract)
     if as_json:
-        summary = json.dumps(figures(result.tally, name, dict(reader.contract.params)), indent=2)
+        summary = json.dumps(figures(result.tally, name, dict(reader.contract.params), reader.parts), indent=2)
     else:
-        summary = text(result.tally, name, EVALUATIONS if isinstance(reader.contract, Judge) else Words())
+        summary = text(result.tally, name, reader.parts)
     click.echo(plain_lines(summary), err=rows_on_stdout)
     for note in _notes(result, reader):
         click.echo(f"note: {plain_lines(note)}", err=True)
@@ -212,8 +211,8 @@ def _notes(result: "Result", reader: "RowReader") -> list[str]:
     notes = []
     if result.unchecked:
         notes.append(
-            f"{result.unchecked:,} of {result.tally.n:,} rows have no '{reader.layout.needs}': "
-            f"{reader.layout.unchecked}"
+            f"{result.unchecked:,} of {result.tally.n:,} rows have no '{reader.parts.checked_by}': "
+            f"{reader.parts.unchecked}"
         )
     if result.replaced:
         notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")

@@ -13,6 +13,9 @@ from affidavit.errors import UsageError, did_you_mean
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from affidavit.contracts.contract import AnyContract
     from affidavit.running.study_run import Ended
 
 
@@ -82,11 +85,11 @@ def run(
         options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging)
         ended = run_study(files, task_contract_named, options)
     signal = ended.signal if ended.judged is None else ended.judged.signal
-    _report_run(ended, _again(study, out), as_json=as_json, page=not no_page and signal is None)
+    page = not no_page and signal is None
+    _report_run(ended, files.contracts, _again(study, out), as_json=as_json, page=page)
     if signal is not None:
         sys.exit(128 + signal)
-    unread = sum(tally.unread for tally in ended.tallies.values())
-    sys.exit(ENDED_WITH_FAILURES if ended.open or unread else DONE)
+    sys.exit(ENDED_WITH_FAILURES if ended.open or ended.unread else DONE)
 
 
 def _again(study: Path, out: Path | None) -> str:
@@ -94,13 +97,17 @@ def _again(study: Path, out: Path | None) -> str:
     return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
 
 
-def _report_run(ended: "Ended", again: str, *, as_json: bool, page: bool) -> None:
+def _report_run(
+    ended: "Ended", contracts: "Mapping[str, AnyContract]", again: str, *, as_json: bool, page: bool
+) -> None:
     from affidavit.commands.judge import report_judging, say_where_results_are, tables_of
     from affidavit.commands.output import show
+    from affidavit.contracts.parts import parts_of
     from affidavit.results import closing_tables as run_report
 
+    parts = {name: parts_of(contract) for name, contract in contracts.items()}
     standings = run_report.Standings(
-        contracts=ended.contracts, tallies=ended.tallies, flips=ended.flips, samples=ended.samples
+        contracts=ended.contracts, parts=parts, tallies=ended.tallies, flips=ended.flips, samples=ended.samples
     )
     judged = ended.judged
     root = ended.root_sha256 if judged is None else judged.root_sha256

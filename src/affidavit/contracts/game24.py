@@ -11,18 +11,22 @@ the candidate and the hand, never the raw output, and computes exactly.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from functools import cache
 from itertools import islice
+from typing import ClassVar
 
 from affidavit.contracts.contract import Span, Validation
-from affidavit.contracts.expression import Expression, Malformed, parse
+from affidavit.contracts.deviation import CLOSING, OPENING
+from affidavit.contracts.expression import Expression, Malformed, parse, solve
+from affidavit.contracts.parts import CountTable, FieldType, Parts
 from affidavit.errors import InputError
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, shown
 
-OPENING, CLOSING, OUTPUT = "<answer>", "</answer>", "Output:"
+OUTPUT = "Output:"
 LONGEST = 500
 """Characters of a candidate, at most (ruling G8)."""
 
@@ -100,7 +104,7 @@ class ExpressionReading:
 
 
 @dataclass(frozen=True)
-class Game24:
+class Game24(Parts):
     """The reasoning-friendly contract for the Game of 24, with any target and any count of numbers."""
 
     name: str = field(default="game24", init=False, repr=False)
@@ -150,6 +154,94 @@ class Game24:
             splits = (f"{_part(left)} op {_part(size - left)}" for left in range(1, size))
             rules.append(f"e{size} ::= " + " | ".join(splits))
         return "\n".join(rules)
+
+    # --- the optional parts ---
+
+    generates_items = True
+    item_fields = ("numbers", "target")
+    checked_by = "numbers"
+    unchecked = "candidates were looked for without a hand and not checked"
+    counted: ClassVar[Mapping[str, str]] = {"extraction_method": "methods", "reason": "reasons"}
+    problem_template = ""
+    instruction_template = f"{HAND}\n\n{INSTRUCTION}"
+    mark_fields = (("candidate_start", "candidate_end"),)
+    tables = (
+        CountTable(
+            name="expressions",
+            question="Where was the expression found, and what does the validator say of it?",
+            fields=("extraction_method", "reason"),
+            explains=(Method.FALLBACK_BOTTOM_SCAN, Method.EMPTY),
+        ),
+    )
+
+    def item(self, row: Fields, *, where: str) -> Hand | None:
+        """The hand, its numbers as a list or as a text such as `4 9 10 13`; None if there is none."""
+        numbers = row.get("numbers")
+        if numbers is None:
+            return None
+        if isinstance(numbers, str):
+            numbers = [_whole(part) for part in numbers.split()]
+        target = row.get("target")
+        try:
+            return Hand(tuple(numbers) if isinstance(numbers, list) else (), 24 if target is None else target)  # type: ignore[arg-type]  # the hand itself refuses what is no whole number
+        except InputError as error:
+            raise InputError(
+                where,
+                expected=f"a hand in 'numbers' and 'target': {error.expected}",
+                found=f"{error.found} in numbers {shown(row['numbers'])} and target {shown(target)}",
+                hint='Write a hand as [4, 9, 10, 13] or "4 9 10 13"; the target is 24 unless given.',
+            ) from error
+
+    def right_answer_known(self, item: object) -> bool:
+        """Whether there is a hand to check against."""
+        return item is not None
+
+    def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
+        """The candidate, where it stands, and whether it solves the hand."""
+        return {
+            "candidate": str,
+            "extraction_method": str,
+            "candidate_start": int,
+            "candidate_end": int,
+            "correct": bool,
+            "reason": str,
+        }
+
+    def check(self, row: Fields, *, where: str) -> None:
+        """A hand; it needs no question."""
+        if row.get("numbers") is None:
+            raise InputError(where, expected="a hand in 'numbers'", found="none")
+
+    def problem(self, row: Mapping[str, object]) -> str:
+        """Nothing: the instruction states the hand."""
+        return ""
+
+    def example(self, row: Fields, *, where: str) -> str | None:
+        """A solution of the hand in an answer block."""
+        hand = self.item(row, where=where)
+        solution = None if hand is None else solve(hand.numbers, hand.target)
+        return None if solution is None else f"{OPENING}{solution}{CLOSING}"
+
+    def solved_by(self, words: str) -> Iterable[tuple[tuple[int, ...], Fraction]]:
+        """The numbers and the value of every calculation in the words (ruling G10)."""
+        return calculations(words)
+
+    def given_away(self, row: Fields, solved: Collection[object]) -> bool:
+        """Whether a calculation uses just the hand's numbers and makes its target (ruling G10)."""
+        hand = self.item(row, where="")
+        return hand is not None and (tuple(sorted(hand.numbers)), Fraction(hand.target)) in solved
+
+    def kind_of_failing(self, fields: Mapping[str, object]) -> str | None:
+        """Where the candidate was found, and what the validator says of it; None if it is right."""
+        if fields.get("correct") is True:
+            return None if fields.get("protocol_compliant") is not False else "not compliant"
+        reasons = (fields.get("extraction_method"), fields.get("reason"))
+        return ": ".join(str(reason) for reason in reasons if reason is not None)
+
+
+def _whole(part: str) -> int | str:
+    """The number that a part of a hand is; the part itself if it is none."""
+    return int(part) if part.isascii() and part.isdigit() and len(part) <= LONGEST else part
 
 
 def _brief(value: object) -> str:
@@ -300,6 +392,50 @@ def _trimmed(raw: str, span: Span) -> Span:
     text = raw[span.start : span.end]
     start = span.end - len(text.lstrip())
     return Span(start, max(start, span.start + len(text.rstrip())))
+
+
+# --- calculations in the words of a prompt ---
+
+_CALCULATION = re.compile(r"[-(]*+[0-9][-0-9()+*/ \t]*+")
+_BETWEEN_OPERANDS = re.compile(r"(?<=[0-9)])[ \t]+(?=[0-9(])")
+"""No calculation goes on where an operand follows another: `1) (13-9)*(10-4)`."""
+_NUMBER_AND_DASH = re.compile(r"[0-9]+[ \t]*-[ \t]*")
+"""What may be a calculation's first term or the prose before it: `Example 2 - (13-9)*(10-4)`."""
+
+
+def calculations(words: str) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+    """The numbers and the value of every calculation in a text.
+
+    >>> list(calculations("- 2 * 4 (or (1 + 2) * 3) - not 1 / 0."))
+    [((2, 4), Fraction(8, 1)), ((1, 2, 3), Fraction(9, 1))]
+    """
+    for found in _pieces(words):
+        expression = parse(_bare(found))
+        if isinstance(expression, Malformed) or not expression.has_binary_operator():
+            continue
+        try:
+            yield tuple(sorted(map(int, expression.literals()))), expression.value()
+        except ZeroDivisionError:
+            continue
+
+
+def _pieces(words: str) -> Iterator[str]:
+    """The parts of a text that may each be a calculation."""
+    for match in _CALCULATION.finditer(words):
+        for piece in _BETWEEN_OPERANDS.split(match[0]):
+            yield piece
+            if before := _NUMBER_AND_DASH.match(piece):
+                yield piece[before.end() :]
+
+
+def _bare(found: str) -> str:
+    """A calculation without what belongs to the prose around it: dashes, and parentheses that do not close."""
+    bare = found.lstrip("- \t").rstrip("-+*/( \t")
+    while bare.count(")") > bare.count("(") and bare.endswith(")"):
+        bare = bare[:-1].rstrip()
+    while bare.count("(") > bare.count(")") and bare.startswith("("):
+        bare = bare[1:].lstrip()
+    return bare
 
 
 game24 = Game24()

@@ -12,17 +12,19 @@ nowhere to be found is an opinion.
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from affidavit.contracts.contract import Span, Validation
 from affidavit.contracts.evidence import Kind, Quotable
-from affidavit.contracts.finding import Code, Finding, Flag, at_key, flags_of
+from affidavit.contracts.finding import ADVISORY, Code, Finding, Flag, at_key, flags_of
+from affidavit.contracts.parts import FieldType, OutcomeWords, Parts
 from affidavit.contracts.rubric import DEFAULT, TOTAL, Rubric, Verdict
 from affidavit.contracts.strict_json import Refused, decode
+from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 
 IDENTIFIERS = ("question_id", "prompt_variant", "target_model", "output_id")
@@ -134,7 +136,7 @@ class EvaluationReading(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Judge:
+class Judge(Parts):
     """The judge contract over one rubric."""
 
     rubric: Rubric = DEFAULT
@@ -167,6 +169,86 @@ class Judge:
     def grammar(self, item: Asked | None = None, /) -> str | None:
         """None: quotes and reasons are free text."""
         return None
+
+    # --- the optional parts ---
+
+    for_items = False
+    has_grammar = False
+    evaluates = True
+    item_fields = ("judged_output", "asked")
+    checked_by = "judged_output"
+    unchecked = "quotes could not be checked (evidence_checked is false)"
+    outcome_words = OutcomeWords("valid", "invalid", "valid, quotes aside", "without evidence_not_located")
+    counted: ClassVar[Mapping[str, str]] = {
+        "flags": "flags",
+        "findings": "findings",
+        "judge_flags": "flags of the judge",
+        "verdict": "verdicts of valid evaluations",
+        "evidence": "quotes",
+        "declared": "declared by the judge, by overall score",
+    }
+
+    def item(self, row: Fields, *, where: str) -> Asked:
+        """The judged text and the meta that was asked for."""
+        judged, asked = row.get("judged_output"), row.get("asked")
+        if judged is not None and not isinstance(judged, str):
+            raise InputError(where, expected="a text in 'judged_output'", found=shown(judged))
+        if asked is None:
+            asked = {}
+        if not isinstance(asked, dict):
+            raise InputError(where, expected="an object in 'asked'", found=shown(asked))
+        for name in (*NAMES, "method"):
+            if asked.get(name) is not None and not isinstance(asked[name], str):
+                raise InputError(where, expected=f"a text in 'asked.{name}'", found=shown(asked[name]))
+        return Asked({name: asked[name] for name in (*NAMES, "method") if asked.get(name) is not None}, judged)
+
+    def right_answer_known(self, item: object) -> bool:
+        """Never: there is no key to a judgement."""
+        return False
+
+    def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
+        """What the evaluation says and what speaks against it."""
+        return {
+            "valid": bool,
+            "flags": [str],
+            "findings": [dict.fromkeys(("code", "path", "expected", "found"), str)],
+            "judge_flags": [str],
+            "scores": dict.fromkeys(self.rubric.ids, int),
+            "verdict": str,
+            "evidence": [{"dimension": str, "quote": str, "kind": str, "start": int, "end": int}],
+            "evidence_checked": bool,
+        }
+
+    def verdict(self, row: Fields, validation: Validation | None) -> Fields:
+        """Nothing: there is no key to a judgement."""
+        return {}
+
+    def labels(self, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+        """Flags, codes of findings, kinds of quotes, the verdict of a valid evaluation, what the judge declared.
+
+        Findings and flags count evaluations that have them, not how often one has them; quotes count each.
+        """
+        for name in ("flags", "judge_flags"):
+            yield from ((name, flag) for flag in dict.fromkeys(_listed(fields, name)))
+        codes = list(dict.fromkeys(each["code"] for each in _listed(fields, "findings")))
+        yield from (("findings", code) for code in codes)
+        yield from (("evidence", each["kind"]) for each in _listed(fields, "evidence"))
+        verdict, scores = fields.get("verdict"), fields.get("scores")
+        if fields.get("valid") and isinstance(verdict, str):
+            yield "verdict", verdict
+        if Code.DECLARED_BY_JUDGE in codes:
+            # The overall score of an evaluation in which the judge itself named a criterion (ruling J5).
+            yield "declared", str(sum(scores.values())) if isinstance(scores, dict) else "no score"
+
+    def nearly_kept(self, fields: Mapping[str, object]) -> bool:
+        """Whether nothing speaks against the evaluation but that its quotes are not there (ruling J6)."""
+        codes = {each["code"] for each in _listed(fields, "findings")}
+        return codes - set(ADVISORY) == {Code.EVIDENCE_NOT_LOCATED}
+
+
+def _listed(fields: Mapping[str, object], name: str) -> list[Any]:
+    value = fields.get(name)
+    return value if isinstance(value, list) else []
 
 
 _EvidenceTexts = tuple[str | None, str | None, str | None]

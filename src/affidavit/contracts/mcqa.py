@@ -12,14 +12,19 @@ leniently under names of their own, so that the cost of strictness can be seen a
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from affidavit.contracts.contract import Answered, AnswerReading, Span, Validation
-from affidavit.errors import UsageError
-from affidavit.json_values import Fields
+from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END, Deviation
+from affidavit.contracts.parts import LENIENT, OPTIONS, QUESTION, CountTable, FieldType, KeyedParts, Mark
+from affidavit.errors import InputError, UsageError
+from affidavit.json_values import Fields, shown
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BASE_INSTRUCTION = """\
 Answer the following multiple-choice question by outputting your final answer
@@ -30,28 +35,10 @@ in the following exact format:
 Do not include any other text."""
 """The protocol's own words; the same for every item, option set and condition."""
 
-THINK_END = "</think>"
-OPENING, CLOSING = "<answer>", "</answer>"
-
-
-class Deviation(StrEnum):
-    """What a non-compliant output did instead; the first that applies (ruling M4)."""
-
-    EMPTY = "empty"
-    REASONING_THEN_ANSWER = "reasoning_then_answer"
-    TEXT_AROUND = "text_around"
-    CONFLICTING_ANSWERS = "conflicting_answers"
-    REPEATED_ANSWER = "repeated_answer"
-    PLACEHOLDER = "placeholder"
-    OPTION_OUT_OF_SET = "option_out_of_set"
-    INNER_WHITESPACE = "inner_whitespace"
-    WRONG_CASE = "wrong_case"
-    ANSWER_NOT_A_LETTER = "answer_not_a_letter"
-    UNCLOSED_TAG = "unclosed_tag"
-    UNOPENED_TAG = "unopened_tag"
-    BARE_LETTER = "bare_letter"
-    OPTION_TEXT = "option_text"
-    NO_TAG = "no_tag"
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
+"""What an option may be called (ruling M3)."""
+AUTO = "auto"
+"""The option set of a task whose items have each their own number of options (ruling M3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +98,7 @@ def _last_option(options: str) -> str:
 
 
 @dataclass(frozen=True)
-class MultipleChoice:
+class MultipleChoice(KeyedParts):
     """The strict multiple-choice contract over one option set.
 
     >>> MultipleChoice(options="A-E").read("<answer>E</answer>").extracted_answer
@@ -145,8 +132,7 @@ class MultipleChoice:
         """Whether an output could ever give this answer (ruling M3)."""
         return len(key) == 1 and key in self.letters
 
-    @property
-    def lenses(self) -> "tuple[AfterThink, LastTag]":
+    def lenient_readings(self) -> "tuple[AfterThink, LastTag]":
         """The companion readings of ruling M5, over the same option set."""
         return AfterThink(self), LastTag(self)
 
@@ -172,6 +158,91 @@ class MultipleChoice:
     def grammar(self, item: object = None, /) -> str:
         """A GBNF grammar whose language is exactly the compliant outputs, untrimmed."""
         return f'root ::= "{OPENING}" [{self.options}] "{CLOSING}"'
+
+    # --- the optional parts ---
+
+    shows_options = True
+    equals_key = True
+    answer_hint = "Give the option set with --options, for example --options A-E; leave 'answer' null if unknown."
+    counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations"}
+    problem_template = f"{QUESTION}\n\n{OPTIONS}"
+    tables = (
+        CountTable(
+            name="deviations",
+            question="What did non-compliant outputs do instead?",
+            fields=("deviation",),
+            share="arrived",
+            only_non_compliant=True,
+            explains=None,
+        ),
+        "letters",
+        "other readings",
+        "flips",
+    )
+
+    def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
+        """The letter and its diagnosis; `correct` where the row has a key."""
+        added: dict[str, FieldType] = {"extracted_answer": str, "deviation": str}
+        return {**added, "correct": bool} if "answer" in row else added
+
+    def with_options(self, options: str) -> "MultipleChoice":
+        """The same over another option set; `auto`: over each item's own."""
+        return ChoiceOfEachItem() if options == AUTO else MultipleChoice(options)
+
+    def read_texts(self, texts: "pl.Series") -> "pl.DataFrame":
+        """Compliance, letter and diagnosis of a column of texts."""
+        from affidavit.contracts.choice_columns import read_choices  # noqa: PLC0415 - it brings Polars
+
+        return read_choices(texts, self.options)
+
+    def check(self, row: Fields, *, where: str) -> None:
+        """A question, and options that fit the option set (ruling M3), the right one there once."""
+        super().check(row, where=where)
+        options, metadata = row.get("options"), row.get("metadata")
+        if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
+            raise InputError(where, expected="a list of texts in 'options'", found=shown(options))
+        if len(options) != len(self.letters):
+            raise InputError(
+                where,
+                expected=f"{len(self.letters)} options, as {self.options} says",
+                found=f"{len(options)} options",
+                hint='Give the task another option set: options = "A-E", or "auto" where each item has its own.',
+            )
+        # What a data set's own authors marked as flawed is kept as it is, and says so.
+        if not (isinstance(metadata, dict) and metadata.get("flawed") is True):
+            if not all(option.strip() for option in options):
+                raise InputError(where, expected="a text in every option", found=shown(options))
+            refuse_doubled_answer(options, row.get("answer"), where=where)
+
+    def problem(self, row: Mapping[str, object]) -> str:
+        """The question, and the options at the letters of their own set."""
+        options = cast("list[str]", row["options"])
+        lines = (f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+        return "\n\n".join((str(row["question"]), "\n".join(lines)))
+
+    def example(self, row: Fields, *, where: str) -> str | None:
+        """The tag around the right letter."""
+        answer = row.get("answer")
+        return f"{OPENING}{answer}{CLOSING}" if isinstance(answer, str) else None
+
+    def marks(self, raw: str, fields: Mapping[str, object]) -> Iterator[Mark]:
+        """The last well-formed block, which a lenient reading would take."""
+        span = LastTag(self).read(raw).answer_span
+        if span is not None:
+            yield Mark(span.start - len(OPENING), span.end + len(CLOSING), LENIENT)
+
+    def kind_of_failing(self, fields: Mapping[str, object]) -> str | None:
+        """The diagnosis."""
+        deviation = fields.get("deviation")
+        return None if deviation is None else str(deviation)
+
+    def result_columns(self, fields: Mapping[str, object]) -> Fields:
+        """The letters as they were shown: the one chosen and the right one."""
+        return {
+            "letter": fields.get("extracted_answer"),
+            "right_letter": fields.get("right_answer"),
+            "options": self.options,
+        }
 
     def _deviation(self, raw: str, trimmed: str) -> Deviation:
         if not trimmed:
@@ -220,7 +291,45 @@ def _after_think(raw: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Lens:
+class ChoiceOfEachItem(MultipleChoice):
+    """Multiple choice whose items have each an option set of their own (ruling M3)."""
+
+    def for_item(self, row: Mapping[str, object], *, where: str) -> MultipleChoice:
+        """The contract over as many options as the item has."""
+        options = row.get("options")
+        if not isinstance(options, list) or not 2 <= len(options) <= len(LETTERS):
+            expected = f"a list of 2 to {len(LETTERS)} texts in 'options'"
+            raise InputError(where, expected=expected, found=shown(options))
+        return choice_of(len(options))
+
+
+@cache
+def choice_of(count: int) -> MultipleChoice:
+    """Multiple choice over so many options.
+
+    >>> choice_of(3).options
+    'A-C'
+    """
+    return MultipleChoice(f"A-{LETTERS[count - 1]}")
+
+
+def equal_options(options: list[str]) -> list[list[str]]:
+    """The letters of options that are equal but for outer blanks, together."""
+    letters: dict[str, list[str]] = {}
+    for letter, option in zip(LETTERS, options, strict=False):
+        letters.setdefault(option.strip(), []).append(letter)
+    return [together for together in letters.values() if len(together) > 1]
+
+
+def refuse_doubled_answer(options: list[str], answer: object, *, where: str) -> None:
+    """Refuse options of which the right one is there twice."""
+    if len({*map(str.strip, options)}) < len(options) and any(answer in each for each in equal_options(options)):
+        hint = "A right choice could be counted as wrong: mend the row or take it out."
+        raise InputError(where, expected="one option with the right answer", found=shown(options), hint=hint)
+
+
+@dataclass(frozen=True)
+class _Lens(KeyedParts):
     """What the two lenses share: the words, the key and the grammar of the strict contract."""
 
     choice: MultipleChoice

@@ -28,7 +28,9 @@ from decimal import Decimal
 from typing import Literal
 
 from affidavit.contracts.contract import Answered, AnswerKey, AnswerReading, Validation
+from affidavit.contracts.parts import KeyedParts, number_text
 from affidavit.errors import InputError, UsageError
+from affidavit.json_values import Fields
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PRIVATE = range(0xF0000, 0x110000 - 0x800, 0x800)
@@ -36,7 +38,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
-class Pattern:
+class Pattern(KeyedParts):
     """A contract of one's own, without a line of code."""
 
     name: str
@@ -103,6 +105,10 @@ class Pattern:
 
     def grammar(self, item: object = None, /) -> None:
         """None: a regular expression is not a GBNF grammar."""
+
+    def item(self, row: Fields, *, where: str) -> AnswerKey:
+        """The key in `answer`: a text, or a number."""
+        return super().item({**row, "answer": number_text(row.get("answer"))}, where=where)
 
 
 def _answer_group(name: str, whole: str) -> int:

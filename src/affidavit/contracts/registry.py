@@ -11,41 +11,59 @@ from collections.abc import Mapping
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from affidavit.contracts.contract import AnyContract, Unread, guarded
 from affidavit.contracts.game24 import game24
 from affidavit.contracts.judge import judge
-from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.mcqa import mcqa
+from affidavit.contracts.parts import OWN_DATA, OWN_METHODS, CountTable, Parts, parts_of
 from affidavit.contracts.text import text
 from affidavit.errors import UsageError, did_you_mean
 
-BUILT_IN = ("mcqa", "game24", "judge", "text")
+BUILT_IN: dict[str, AnyContract] = {
+    "mcqa": mcqa,
+    "game24": game24,
+    "judge": judge,
+    "text": text,
+}
+"""The contracts that have a name; a new one is a file and a line here."""
 
 
 def contract_named(name: str, options: str | None = None) -> AnyContract:
-    """The contract of this name; only multiple choice has an option set."""
-    if options is not None and name != "mcqa":
-        raise UsageError("--options", expected="the contract mcqa", found=name)
-    if name == "mcqa":
-        return MultipleChoice("A-D" if options is None else options)
-    built_in: dict[str, AnyContract] = {"game24": game24, "judge": judge, "text": text}
-    if name in built_in:
-        return built_in[name]
+    """The contract of this name, over this option set if one is given."""
+    contract = _contract(name)
+    return contract if options is None else parts_of(contract).with_options(options)
+
+
+def task_contract_named(name: str, options: str) -> AnyContract:
+    """The contract of a study's task; the option set means nothing to a contract that shows none."""
+    contract = _contract(name)
+    return parts_of(contract).with_options(options) if parts_of(contract).shows_options else contract
+
+
+def parts_named(name: str) -> Parts:
+    """The parts of a built-in contract by its name or label; of any other the defaults, as its code is not run.
+
+    >>> [parts_named(name).shows_options for name in ("mcqa", "mcqa/1", "own.py:x")]
+    [True, True, False]
+    """
+    contract = BUILT_IN.get(name.partition("/")[0] if ":" not in name else name)
+    return Parts() if contract is None else parts_of(contract)
+
+
+def _contract(name: str) -> AnyContract:
+    if name in BUILT_IN:
+        return BUILT_IN[name]
     if ":" in name:
         with redirect_stdout(sys.stderr):  # whatever the file prints is no result of ours
             return load_contract(name)
     raise UsageError(
         "CONTRACT",
-        expected="mcqa, game24, judge, text or my_file.py:name",
+        expected=f"{', '.join(BUILT_IN)} or my_file.py:name",
         found=repr(name),
         hint=did_you_mean(name, BUILT_IN),
     )
-
-
-def task_contract_named(name: str, options: str) -> AnyContract:
-    """The contract of a study's task."""
-    return contract_named(name, options if name == "mcqa" else None)
 
 
 # --- a contract of the user's own ---
@@ -77,7 +95,37 @@ def load_contract(place: str) -> AnyContract:
                 hint="A contract has name, version, params, instruction, read, validate and grammar; "
                 "see docs/contracts.md.",
             )
+    _check_optional_parts(contract, place)
     return cast("AnyContract", contract)
+
+
+def _check_optional_parts(contract: object, place: str) -> None:
+    for part in (*OWN_METHODS, *OWN_DATA):
+        if guarded(partial(_fits_or_is_not_there, contract, part)) is not True:
+            raise UsageError(
+                place,
+                expected=f"{OWN_DATA.get(part, 'a method')} in {part!r}",
+                found=_shown(contract, part),
+                hint="This name is that of an optional part; see docs/contracts.md.",
+            )
+
+
+def _fits_or_is_not_there(contract: object, part: str) -> bool:
+    if not hasattr(contract, part):
+        return True
+    value: Any = getattr(contract, part)
+    match part:
+        case "counted":
+            return all(isinstance(text, str) for pair in value.items() for text in pair)
+        case "mark_fields":
+            return all(isinstance(first, str) and isinstance(last, str) for first, last in value)
+        case "tables":
+            return all(isinstance(table, CountTable | str) for table in value)
+        case "instruction_template":
+            return value is None or isinstance(value, str)
+        case _ if part in OWN_DATA:
+            return isinstance(value, str)
+    return callable(value)
 
 
 def _attribute(path: Path, name: str, place: str) -> object:

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
+from affidavit.contracts.contract import Validation
+from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
 
 
@@ -13,12 +16,12 @@ class TextReading:
     protocol_compliant: bool
 
     def fields(self) -> Fields:
-        """None of its own: the text itself is the answer."""
+        """No fields: the text itself is the answer."""
         return {}
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Parts):
     """The contract of an open task.
 
     >>> text.read("Dear reader, ...").protocol_compliant, text.read(" \\n").protocol_compliant
@@ -30,7 +33,7 @@ class Text:
 
     @property
     def params(self) -> Mapping[str, object]:
-        """None."""
+        """There are none."""
         return {}
 
     def instruction(self, item: object = None, /) -> str:
@@ -46,6 +49,24 @@ class Text:
 
     def grammar(self, item: object = None, /) -> None:
         """None: any text will do."""
+
+    # --- the optional parts ---
+
+    open_ended = True
+    has_grammar = False
+    item_fields = ()
+    counted: ClassVar[Mapping[str, str]] = {}
+
+    def item(self, row: Fields, *, where: str) -> None:
+        """Nothing: any text will do, whatever was asked."""
+
+    def right_answer_known(self, item: object) -> bool:
+        """Never: an open task has no one right answer."""
+        return False
+
+    def verdict(self, row: Fields, validation: Validation | None) -> Fields:
+        """Nothing: there is nothing to compare with."""
+        return {}
 
 
 text = Text()

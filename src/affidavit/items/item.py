@@ -8,17 +8,14 @@ An item that does not fit its contract is refused before the first request (ruli
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 
-from affidavit.contracts.contract import RAW_OUTPUT, AnyContract
-from affidavit.contracts.game24 import Game24
-from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.contract import RAW_OUTPUT, AnyContract, Unread
+from affidavit.contracts.parts import parts_of
 from affidavit.errors import InputError
-from affidavit.items.formats import LETTERS, refuse_doubled_answer
 from affidavit.json_values import Fields, shown
 from affidavit.reading.jsonl import decode_row
-from affidavit.reading.rows import layout_of
+from affidavit.reading.rows import RowReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +32,9 @@ def read_items(lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Fields]]
     return ((where, decode_row(line, where=where)) for where, line in lines)
 
 
-def items_of(
-    rows: Iterable[tuple[str, Fields]], contract: AnyContract, *, auto_options: bool = False
-) -> Iterator[tuple[str, Item]]:
-    """Place and item of rows of our own shape; refused if one does not fit the contract.
-
-    With `auto_options` each item is read by the option set that its options make (ruling M3).
-    """
-    seen = _Ids()
+def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Iterator[tuple[str, Item]]:
+    """Place and item of rows of our own shape; refused if one does not fit the contract."""
+    seen, parts = _Ids(), parts_of(contract)
     for where, row in rows:
         item_id = row.pop("id", None)
         if type(item_id) is int:
@@ -52,27 +44,8 @@ def items_of(
         if not seen.is_new(item_id):
             hint = "Answers are kept by id: each item needs its own."
             raise InputError(where, expected="an 'id' that no other item has", found=shown(item_id), hint=hint)
-        if auto_options:
-            contract = contract_for(_count_of(row.get("options"), where=where))
-        check(row, contract, where=where)
+        check(row, parts.for_item(row, where=where), where=where)
         yield where, Item(item_id, row)
-
-
-@cache
-def contract_for(count: int) -> MultipleChoice:
-    """Multiple choice over so many options.
-
-    >>> contract_for(3).options
-    'A-C'
-    """
-    return MultipleChoice(f"A-{LETTERS[count - 1]}")
-
-
-def _count_of(options: object, *, where: str) -> int:
-    if not isinstance(options, list) or not 2 <= len(options) <= len(LETTERS):
-        expected = f"a list of 2 to {len(LETTERS)} texts in 'options'"
-        raise InputError(where, expected=expected, found=shown(options))
-    return len(options)
 
 
 class _Ids:
@@ -111,31 +84,7 @@ def check(row: Fields, contract: AnyContract, *, where: str) -> None:
     """Refuse an item that its contract could not ask about."""
     if RAW_OUTPUT in row:
         raise InputError(where, expected="an item to ask about", found=f"a field {RAW_OUTPUT!r}: an output")
-    layout_of(contract).item(row, where=where)
-    if isinstance(contract, Game24):
-        if row.get("numbers") is None:
-            raise InputError(where, expected="a hand in 'numbers'", found="none")
-        return
-    question = row.get("question")
-    if not isinstance(question, str) or not question.strip():
-        raise InputError(where, expected="a text in 'question'", found=shown(question))
-    if isinstance(contract, MultipleChoice):
-        _check_options(row, contract, where=where)
-
-
-def _check_options(row: Fields, contract: MultipleChoice, *, where: str) -> None:
-    options, metadata = row.get("options"), row.get("metadata")
-    if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
-        raise InputError(where, expected="a list of texts in 'options'", found=shown(options))
-    if len(options) != len(contract.letters):
-        raise InputError(
-            where,
-            expected=f"{len(contract.letters)} options, as {contract.options} says",
-            found=f"{len(options)} options",
-            hint='Give the task another option set: options = "A-E", or "auto" where each item has its own.',
-        )
-    # What a data set's own authors marked as flawed is kept as it is, and says so.
-    if not (isinstance(metadata, dict) and metadata.get("flawed") is True):
-        if not all(option.strip() for option in options):
-            raise InputError(where, expected="a text in every option", found=shown(options))
-        refuse_doubled_answer(options, row.get("answer"), where=where)
+    reader = RowReader(contract)
+    if isinstance(item := reader.item(row, where=where), Unread):
+        raise InputError(where, expected="an item that the contract takes", found=item.error)
+    reader.parts.check(row, where=where)

@@ -14,12 +14,11 @@ import msgspec
 import polars as pl
 
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
-from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
-from affidavit.reading import columns
 from affidavit.reading.jsonl import Batch, Heads
 from affidavit.reading.row_cache import Gained
-from affidavit.reading.rows import CHOICE_FIELDS
+from affidavit.reading.rows import CHOICE_FIELDS, RowReader
 
 Key = str | msgspec.UnsetType | None
 """The key beside a text: unknown (null) is not the same as not there at all."""
@@ -28,19 +27,21 @@ Key = str | msgspec.UnsetType | None
 class ChoiceGains:
     """What rows gain under one contract."""
 
-    def __init__(self, contract: MultipleChoice, field: str) -> None:
-        self._contract = contract
-        self._field = field
-        self._known = _Known(contract)
+    def __init__(self, reader: RowReader) -> None:
+        self._parts = reader.parts
+        self._field = reader.field
+        self._known = _Known(self._parts)
 
     def of(self, texts: pl.Series, keys: Iterable[Key]) -> list[Gained | None]:
         """What each row gains; None for every one that has to be read by itself, to say what is wrong with it."""
-        frame = columns.mcqa(texts, options=self._contract.options)
+        frame = self._parts.read_texts(texts)
+        if frame is None:
+            raise TypeError("only contracts that read whole columns are read in columns")
         answers, deviations = frame["extracted_answer"].to_list(), frame["deviation"].to_list()
         found = zip(answers, deviations, keys, strict=True)
         if self._field == RAW_OUTPUT:
             return list(map(self._known.__getitem__, found))
-        return [_gain(self._contract, each, {RAW_OUTPUT: raw}) for each, raw in zip(found, texts, strict=True)]
+        return [_gain(self._parts, each, {RAW_OUTPUT: raw}) for each, raw in zip(found, texts, strict=True)]
 
 
 _Found = tuple[str | None, str | None, Key]
@@ -50,19 +51,19 @@ _Found = tuple[str | None, str | None, Key]
 class _Known(dict[_Found, Gained | None]):
     """What rows gain: most gain what another has gained before."""
 
-    def __init__(self, contract: MultipleChoice) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self._contract = contract
+        self._parts = parts
 
     def __missing__(self, found: _Found) -> Gained | None:
-        gained = self[found] = _gain(self._contract, found, {})
+        gained = self[found] = _gain(self._parts, found, {})
         return gained
 
 
-def _gain(contract: MultipleChoice, found: _Found, before: Fields) -> Gained | None:
+def _gain(parts: Parts, found: _Found, before: Fields) -> Gained | None:
     """What a row gains; None if no output could ever give its key."""
     answer, deviation, key = found
-    if isinstance(key, str) and not contract.can_answer(key):
+    if isinstance(key, str) and not parts.can_answer(key):
         return None
     # A row without an output has neither answer nor deviation, so it is never taken for one with an output.
     arrived = answer is not None or deviation is not None
@@ -101,9 +102,9 @@ _raw, _answer = attrgetter("raw"), attrgetter("answer")
 class ChoiceReader:
     """Lines of multiple-choice outputs: decoded as they come, read in columns."""
 
-    def __init__(self, contract: MultipleChoice, field: str) -> None:
-        self._gains = ChoiceGains(contract, field)
-        self._decoder: msgspec.json.Decoder[_Row] = msgspec.json.Decoder(_row_type(field))
+    def __init__(self, reader: RowReader) -> None:
+        self._gains = ChoiceGains(reader)
+        self._decoder: msgspec.json.Decoder[_Row] = msgspec.json.Decoder(_row_type(reader.field))
 
     def decode(self, batch: Batch) -> Choices | None:
         """Text and key of each line; None if any of the lines needs the careful way."""

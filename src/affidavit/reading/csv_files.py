@@ -60,8 +60,7 @@ class _CellEngine:
         self._out = out
         self._once = OnceReader(reader)
         self._first: list[str] = []
-        contract = reader.strict_choices()
-        self._choices = None if contract is None else ChoiceGains(contract, reader.field)
+        self._choices = ChoiceGains(reader) if reader.in_columns else None
 
     def begin(self, rows: "_Rows") -> None:
         """A new file: the same columns as the first, which names those of the output."""

@@ -43,8 +43,8 @@ class Result:
 
     def count(self, gained: Gained, reader: RowReader, row: Fields, *, times: int = 1) -> None:
         """Count what a row gained, and what a person should be told of it."""
-        self.tally.add(gained.fields, has_key=gained.has_key, counted=reader.layout.counted, times=times)
-        self.unchecked += bool(reader.layout.needs) and row.get(reader.layout.needs) is None
+        self.tally.add(gained.fields, has_key=gained.has_key, parts=reader.parts, times=times)
+        self.unchecked += bool(reader.parts.checked_by) and row.get(reader.parts.checked_by) is None
 
 
 Progress = Callable[[Tally, int], None]
@@ -136,10 +136,10 @@ class _LineEngine:
         self._each_row = each_row
         self._careful = OnceReader(reader)
         self._choices: ChoiceReader | None = None
-        if contract := reader.strict_choices():
+        if reader.in_columns:
             from affidavit.reading.choices import ChoiceReader as Fast  # noqa: PLC0415 - Polars, for those who need it
 
-            self._choices = Fast(contract, reader.field)
+            self._choices = Fast(reader)
         self._waiting: list[Choices] = []
         self._rows_waiting = 0
 
@@ -180,8 +180,7 @@ class _LineEngine:
             self._out.write(b"".join(parts))
 
     def _count(self, gained: Gained, times: int) -> None:
-        counted = self._reader.layout.counted
-        self.result.tally.add(gained.fields, has_key=gained.has_key, counted=counted, times=times)
+        self.result.tally.add(gained.fields, has_key=gained.has_key, parts=self._reader.parts, times=times)
 
     def _read_carefully(self, batch: Batch) -> None:
         """Count and write a batch line by line."""

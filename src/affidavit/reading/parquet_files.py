@@ -7,14 +7,12 @@ from threading import Lock
 import polars as pl
 
 from affidavit.archive.disk import new_path
-from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
-from affidavit.contracts.judge import Judge
-from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.errors import AffidavitError, InputError
-from affidavit.reading import columns
+from affidavit.reading.columns import polars_type
 from affidavit.reading.json_lines import Progress, Result
 from affidavit.reading.row_cache import Gained, OnceReader
-from affidavit.reading.rows import RowReader, column_names, column_values
+from affidavit.reading.rows import RowReader, column_values, columns_added
 
 _ROW = "row number, for messages"
 _ROWS_AT_ONCE = 16_384
@@ -69,13 +67,14 @@ class _FrameEngine:
         if schema[reader.field] not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
             expected = f"texts in the column {reader.field!r}"
             raise InputError(name, expected=expected, found=str(schema[reader.field]))
-        self._added = column_names(reader, dict.fromkeys(schema))
+        self._types = {column: polars_type(kind) for column, kind in columns_added(reader, schema).items()}
+        self._added = list(self._types)
         self._kept = {each: kind for each, kind in schema.items() if each not in (*self._added, _ROW)}
         self.result.replaced.update(schema.keys() & set(self._added))
 
     def schema(self) -> pl.Schema:
         """The columns of the output."""
-        return pl.Schema({**self._kept, **{name: _type_of(name, self._reader) for name in self._added}})
+        return pl.Schema({**self._kept, **self._types})
 
     def read(self, frame: pl.DataFrame) -> pl.DataFrame:
         """One batch. Polars may ask for several at once; contracts and counts are not made for that."""
@@ -88,26 +87,33 @@ class _FrameEngine:
 
     def refuse_impossible_keys(self, frame: pl.LazyFrame) -> None:
         """Name the first row whose key no output could ever give."""
-        contract = self._reader.contract
-        if isinstance(contract, MultipleChoice) and "correct" in self._added:
+        if self._reader.ours and self._reader.parts.equals_key and "correct" in self._added:
             keys = frame.select(_ROW, "answer").filter(pl.col("answer").is_not_null())
-            wrong = keys.filter(~_can_be("answer", keys.collect_schema()["answer"], contract)).head(1).collect()
+            wrong = keys.filter(~self._can_be(keys)).head(1).collect()
             for row in wrong.iter_rows(named=True):
-                self._reader.layout.item(row, where=f"{self._name}:row {row[_ROW] + 1}")
+                self._reader.item(row, where=f"{self._name}:row {row[_ROW] + 1}")
+
+    def _can_be(self, keys: pl.LazyFrame) -> pl.Expr:
+        """Whether an output could ever give the key of a row."""
+        if keys.collect_schema()["answer"] not in (pl.String, pl.Categorical, pl.Enum):
+            return pl.lit(value=False)
+        answer = pl.col("answer").cast(pl.String)
+        different = keys.select(answer.unique()).collect()["answer"]
+        return answer.is_in([key for key in different if self._reader.parts.can_answer(key)])
 
     def _read(self, frame: pl.DataFrame) -> pl.DataFrame:
-        contract = self._reader.contract
-        if self._reader.built_in and isinstance(contract, MultipleChoice) and not self._reader.lenses:
-            added = self._read_choices(frame, contract)
-        else:
+        added = self._read_columns(frame) if self._reader.in_columns else None
+        if added is None:
             added = self._read_rows(frame)
         if self._progress is not None:
             self._progress(self.result.tally, round(self.bytes_per_row * len(frame)))
         return frame.select(*self._kept).hstack(added)
 
-    def _read_choices(self, frame: pl.DataFrame, contract: MultipleChoice) -> pl.DataFrame:
+    def _read_columns(self, frame: pl.DataFrame) -> pl.DataFrame | None:
         raw = frame[self._reader.field].cast(pl.String)
-        added = columns.mcqa(raw, options=contract.options)
+        added = self._reader.parts.read_texts(raw)
+        if added is None:
+            return None
         if RAW_OUTPUT in self._added:
             added = added.with_columns(raw.alias(RAW_OUTPUT))
         if "correct" in self._added:
@@ -128,7 +134,7 @@ class _FrameEngine:
             .iter_rows(named=True)
         ):
             times, keyed = group.pop("times"), bool(group.pop("keyed", False))
-            self.result.tally.add(group, counted=self._reader.layout.counted, has_key=keyed, times=times)
+            self.result.tally.add(group, parts=self._reader.parts, has_key=keyed, times=times)
 
     def _read_rows(self, frame: pl.DataFrame) -> pl.DataFrame:
         gained = []
@@ -140,25 +146,4 @@ class _FrameEngine:
 
     def _framed(self, gained: Sequence[Gained]) -> pl.DataFrame:
         values = [column_values(self._reader, each.fields, self._added) for each in gained]
-        schema = {name: _type_of(name, self._reader) for name in self._added}
-        return pl.DataFrame(values, schema, orient="row", strict=False)
-
-
-def _can_be(name: str, kind: pl.DataType, contract: MultipleChoice) -> pl.Expr:
-    if kind not in (pl.String, pl.Categorical, pl.Enum):
-        return pl.lit(value=False)
-    return pl.col(name).cast(pl.String).is_in(list(contract.letters))
-
-
-_PLAIN_TYPES: dict[str, pl.DataType] = {
-    **dict.fromkeys((COMPLIANT, "correct", "valid", "evidence_checked"), pl.Boolean()),
-    **dict.fromkeys(("answer_start", "answer_end", "candidate_start", "candidate_end"), pl.Int64()),
-}
-
-
-def _type_of(name: str, reader: RowReader) -> pl.DataType:
-    if isinstance(reader.contract, Judge):
-        return columns.judge_schema(reader.contract.rubric.ids).get(name, pl.String())
-    if name == "other_readings":
-        return pl.Struct({f"{lens.name}/{lens.version}": pl.String() for lens in reader.lenses})
-    return _PLAIN_TYPES.get(name, pl.String())
+        return pl.DataFrame(values, self._types, orient="row", strict=False)

@@ -60,7 +60,7 @@ class ContractExpressions:
             return columns.judge(*given, contract=reader).to_struct(given[0].name)
 
         others = [pl.lit(None) if other is None else other for other in (judged_output, asked)]
-        return self._over(others, read, columns.judge_schema(reader.rubric.ids))
+        return self._over(others, read, columns.judge_schema(reader))
 
     def pattern(self, contract: Pattern) -> pl.Expr:
         """A contract from one regular expression: protocol_compliant, extracted_answer."""

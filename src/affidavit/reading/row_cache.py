@@ -37,14 +37,14 @@ class OnceReader:
         known = self._known.get(key) if key is not None else None
         if known is None:
             result = self._reader.read(row, where=where)
-            known = result, Gained(result.added, has_key=result.has_key)
+            known = result, Gained(result.added, has_key=result.right_answer_known)
             if key is not None:
                 self._remember(key, known)
         return known
 
     def _key(self, row: Fields) -> tuple[object, ...] | None:
         """Everything that decides what the row gains; None if that cannot be told."""
-        reads = self._reader.layout.reads
+        reads = self._reader.parts.item_fields
         if reads is None or self._reader.field not in row:
             return None
         # Whether a field is there matters too: an `answer` of null gives `correct`, no `answer` does not.

@@ -6,15 +6,15 @@ and the bounds between which accuracy would lie if every missing answer were wro
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.tally import Tally, ranked
 from affidavit.statistics.estimates import wilson
 
 
-def figures(tally: Tally, contract: str, params: Fields) -> Fields:
+def figures(tally: Tally, contract: str, params: Fields, parts: Parts) -> Fields:
     """The summary as JSON values; a share without observations is null."""
     low, high = _bounds(tally)
     return {
@@ -33,43 +33,37 @@ def figures(tally: Tally, contract: str, params: Fields) -> Fields:
         "accuracy_bounds": [low, high] if tally.keyed else None,
         "valid_without_the_evidence_not_located_clause": (
             _share(tally.compliant + tally.valid_but_for_evidence, tally.arrived)
-            if "findings" in tally.breakdowns
+            if parts.outcome_words.nearly
             else None
         ),
-        **{title.replace(",", "").replace(" ", "_"): dict(ranked(counts)) for title, counts in tally.blocks()},
+        **{
+            title.replace(",", "").replace(" ", "_"): dict(ranked(counts))
+            for title, counts in tally.blocks(parts.counted)
+        },
         "other_readings": {lens: _share(count, tally.arrived) for lens, count in tally.lenses.items()},
         "unread_errors": dict(ranked(tally.errors)),
         "failures": dict(ranked(tally.failures)),
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What keeping the contract is called."""
-
-    kept: str = "compliant"
-    broken: str = "non-compliant"
-
-
-EVALUATIONS = Words("valid", "invalid")
-
-
-def identity(tally: Tally, words: Words) -> str:
+def identity(tally: Tally, parts: Parts) -> str:
     """The accounting identity of ruling C5; an evaluation is never unread."""
-    parts = [(tally.compliant, words.kept), (tally.non_compliant, words.broken)]
-    if words != EVALUATIONS:
-        parts.append((tally.unread, "unread"))
-    parts += [(tally.failed, "failed"), (tally.pending, "pending")]
-    return f"{tally.n:,} planned = " + " + ".join(f"{count:,} {name}" for count, name in parts)
+    words = parts.outcome_words
+    counts = [(tally.compliant, words.kept), (tally.non_compliant, words.broken)]
+    if not parts.evaluates:
+        counts.append((tally.unread, "unread"))
+    counts += [(tally.failed, "failed"), (tally.pending, "pending")]
+    return f"{tally.n:,} planned = " + " + ".join(f"{count:,} {name}" for count, name in counts)
 
 
-def text(tally: Tally, contract: str, words: Words = Words()) -> str:  # noqa: B008 - frozen
+def text(tally: Tally, contract: str, parts: Parts) -> str:
     """The summary as lines for a terminal.
 
+    >>> from affidavit import mcqa
     >>> tally = Tally()
-    >>> tally.add({"protocol_compliant": True, "deviation": None}, counted=["deviation"])
-    >>> tally.add({"protocol_compliant": False, "deviation": "bare_letter"}, counted=["deviation"])
-    >>> print(text(tally, "mcqa/1"))
+    >>> tally.add({"protocol_compliant": True, "deviation": None}, parts=mcqa)
+    >>> tally.add({"protocol_compliant": False, "deviation": "bare_letter"}, parts=mcqa)
+    >>> print(text(tally, "mcqa/1", mcqa))
     mcqa/1: 2 outputs
     <BLANKLINE>
       compliant       1   50.0% [9.5%, 90.5%]  n=2, Wilson 95%
@@ -80,7 +74,7 @@ def text(tally: Tally, contract: str, words: Words = Words()) -> str:  # noqa: B
     <BLANKLINE>
     2 planned = 1 compliant + 1 non-compliant + 0 unread + 0 failed + 0 pending
     """
-    return "\n".join(_lines(tally, contract, words))
+    return "\n".join(_lines(tally, contract, parts))
 
 
 MOST_LABELS, LONGEST_LABEL = 20, 40
@@ -95,9 +89,10 @@ def _told(counts: Counter[str]) -> Iterator[tuple[str, int]]:
         yield "others", counts.total() - sum(count for _, count in ranked(counts)[:MOST_LABELS])
 
 
-def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
-    width = max((len(label) for _, counts in tally.blocks() for label, _ in _told(counts)), default=0)
-    least = "valid, quotes aside" if words == EVALUATIONS else "non-compliant"
+def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
+    words, titles = parts.outcome_words, parts.counted
+    width = max((len(label) for _, counts in tally.blocks(titles) for label, _ in _told(counts)), default=0)
+    least = words.nearly or words.broken
     width, digits = max(width, len(least), *map(len, tally.lenses), 0), len(f"{tally.n:,}")
 
     def line(label: str, count: int, note: str = "") -> str:
@@ -107,10 +102,10 @@ def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
     yield ""
     yield line(words.kept, tally.compliant, _noted(tally.compliant, tally.arrived))
     yield line(words.broken, tally.non_compliant)
-    if words == EVALUATIONS:
+    if words.nearly:
         lenient = tally.compliant + tally.valid_but_for_evidence
         noted = _noted(lenient, tally.arrived)
-        yield line("valid, quotes aside", lenient, f"{noted}: without evidence_not_located" if noted else "")
+        yield line(words.nearly, lenient, f"{noted}: {words.nearly_how}" if noted else "")
     if tally.unread:
         yield line("unread", tally.unread, "the contract itself raised an error")
     if tally.failed:
@@ -121,7 +116,7 @@ def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
     if tally.truncated:
         yield line("truncated", tally.truncated, "cut at the token limit; counted above as they read")
     yield from _right_lines(tally, line)
-    for title, counts in tally.blocks():
+    for title, counts in tally.blocks(titles):
         yield ""
         yield title
         total = tally.arrived if title != "quotes" else counts.total()
@@ -132,7 +127,7 @@ def _lines(tally: Tally, contract: str, words: Words) -> Iterator[str]:
         for lens, count in tally.lenses.items():
             yield line(lens, count, _noted(count, tally.arrived))
     yield ""
-    yield identity(tally, words)
+    yield identity(tally, parts)
 
 
 def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator[str]:

@@ -9,21 +9,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from affidavit.contracts.contract import COMPLIANT
-from affidavit.contracts.finding import ADVISORY, Code
-
-BREAKDOWNS = {
-    "deviation": "deviations",
-    "extraction_method": "methods",
-    "reason": "reasons",
-    "flags": "flags",
-    "findings": "findings",
-    "judge_flags": "flags of the judge",
-    "verdict": "verdicts of valid evaluations",
-    "evidence": "quotes",
-    "declared": "declared by the judge, by overall score",
-}
-"""The added fields that are counted by value, with the title of their block."""
-
+from affidavit.contracts.parts import Parts
 
 _COUNTERS = ("errors", "failures", "tokens")
 
@@ -70,11 +56,11 @@ class Tally:
         self,
         added: Mapping[str, object],
         *,
-        counted: Iterable[str] = (),
+        parts: Parts | None = None,
         has_key: bool = False,
         times: int = 1,
     ) -> None:
-        """Count rows by the fields that each of them gained; those in `counted` by their values too."""
+        """Count rows by the fields that each of them got; what the contract's parts count, by its values too."""
         match added[COMPLIANT]:
             case True:
                 self.compliant += times
@@ -88,12 +74,12 @@ class Tally:
         if added[COMPLIANT] and added.get("correct") is not None:
             self.compared += times
             self.right += times * (added["correct"] is True)
-        for name in counted:
-            counts = self.breakdowns.setdefault(name, Counter())
-            for label in _labels(name, added):
-                counts[label] += times
-        if "findings" in counted and _only_evidence_is_missing(added):
-            self.valid_but_for_evidence += times
+        if parts is not None:
+            for name in parts.counted:
+                self.breakdowns.setdefault(name, Counter())
+            for name, label in parts.labels(added):
+                self.breakdowns[name][label] += times
+            self.valid_but_for_evidence += times * parts.nearly_kept(added)
         readings = added.get("other_readings")
         if isinstance(readings, dict):
             for lens, answer in readings.items():
@@ -150,44 +136,11 @@ class Tally:
                     setattr(total, each.name, mine + other)
         return total
 
-    def blocks(self) -> Iterator[tuple[str, Counter[str]]]:
-        """Title and counts of every breakdown that counted something, in their fixed order."""
-        return ((BREAKDOWNS[name], self.breakdowns[name]) for name in BREAKDOWNS if self.breakdowns.get(name))
+    def blocks(self, titles: Mapping[str, str]) -> Iterator[tuple[str, Counter[str]]]:
+        """Title and counts of every breakdown that counted something, in the order of the titles."""
+        return ((titles[name], self.breakdowns[name]) for name in titles if self.breakdowns.get(name))
 
 
 def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
     """The most frequent first; of equals, the first by name."""
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-
-
-def _labels(name: str, added: Mapping[str, object]) -> Iterator[str]:
-    if name == "declared":
-        yield from _declared(added)
-        return
-    value = added.get(name)
-    if name == "verdict" and not added[COMPLIANT]:
-        return
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        if name == "evidence":
-            yield from (each["kind"] for each in value)
-        else:
-            # How many evaluations have it, not how often one has it.
-            yield from dict.fromkeys(each["code"] if name == "findings" else each for each in value)
-
-
-def _declared(added: Mapping[str, object]) -> Iterator[str]:
-    """The overall score of an evaluation in which the judge itself named a criterion (ruling J5)."""
-    if Code.DECLARED_BY_JUDGE in _codes(added):
-        scores = added.get("scores")
-        yield str(sum(scores.values())) if isinstance(scores, dict) else "no score"
-
-
-def _only_evidence_is_missing(added: Mapping[str, object]) -> bool:
-    return {code for code in _codes(added) if code not in ADVISORY} == {Code.EVIDENCE_NOT_LOCATED}
-
-
-def _codes(added: Mapping[str, object]) -> set[str]:
-    findings = added.get("findings")
-    return {each["code"] for each in findings} if isinstance(findings, list) else set()

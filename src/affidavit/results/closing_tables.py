@@ -14,9 +14,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
-from affidavit.reading.summary import Words, figures, identity
+from affidavit.reading.summary import figures, identity
 from affidavit.reading.tally import Tally, ranked
 from affidavit.statistics.estimates import wilson
 from affidavit.study.study_file import Cell
@@ -30,6 +31,8 @@ class Standings:
     """Everything that the tables are made of."""
 
     contracts: Mapping[str, str]
+    parts: Mapping[str, Parts]
+    """Of each task's contract."""
     tallies: Mapping[Cell, Tally]
     flips: Iterable[Mapping[str, Any]] = ()
     samples: int = 1
@@ -47,9 +50,13 @@ def as_json(standings: Standings) -> Fields:
     """The tables as JSON values."""
     names = standings.contracts
     return {
-        "tasks": {task: figures(Tally.total(standings.of_task(task).values()), names[task], {}) for task in names},
+        "tasks": {
+            task: figures(Tally.total(standings.of_task(task).values()), names[task], {}, standings.parts[task])
+            for task in names
+        },
         "cells": [
-            {**cell._asdict(), **figures(tally, names[cell.task], {})} for cell, tally in standings.tallies.items()
+            {**cell._asdict(), **figures(tally, names[cell.task], {}, standings.parts[cell.task])}
+            for cell, tally in standings.tallies.items()
         ],
         "flips": list(standings.flips),
         "tokens": {model: dict(sorted(standings.of_model(model).tokens.items())) for model in _models(standings)},
@@ -71,9 +78,9 @@ def as_tables(standings: Standings) -> RenderableType:
             Text(""),
             Padding.indent(_shares(tallies), 2),
             Text(""),
-            *(Text(f"  {line}") for line in _breakdowns(tallies)),
-            *([Text("")] if any(_breakdowns(tallies)) else []),
-            Text(f"  {identity(total, Words())}"),
+            *(Text(f"  {line}") for line in _breakdowns(tallies, standings.parts[task].counted)),
+            *([Text("")] if any(_breakdowns(tallies, standings.parts[task].counted)) else []),
+            Text(f"  {identity(total, standings.parts[task])}"),
             Text(""),
         ]
     if flips := list(standings.flips):
@@ -133,10 +140,10 @@ def told_share(successes: int, n: int) -> str:
     )
 
 
-def _breakdowns(tallies: Mapping[Cell, Tally]) -> Iterator[str]:
+def _breakdowns(tallies: Mapping[Cell, Tally], titles: Mapping[str, str]) -> Iterator[str]:
     """What the outputs of each cell were like, in a line for each block."""
     for cell, tally in tallies.items():
-        for title, counts in tally.blocks():
+        for title, counts in tally.blocks(titles):
             yield f"{plain(cell.model)}, {plain(cell.condition)}, {title}: {listed(counts)}"
         if tally.failures:
             yield f"{plain(cell.model)}, {plain(cell.condition)}, failed: {listed(tally.failures)}"

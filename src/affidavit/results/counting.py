@@ -14,9 +14,10 @@ from typing import Any
 import polars as pl
 
 from affidavit.archive.record import Kind
-from affidavit.contracts.mcqa import CLOSING, OPENING, THINK_END, MultipleChoice
+from affidavit.contracts.choice_columns import WHITESPACE
+from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
+from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.errors import UsageError
-from affidavit.reading.columns import WHITESPACE
 from affidavit.results.table import Table, Value
 from affidavit.statistics.estimates import Estimate, bounds_of_share, mean_of_clusters, wilson
 from affidavit.statistics.repeated_samples import pass_at_k, yield_at_k
@@ -420,7 +421,7 @@ def _through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str]) -> It
 
 def _escaped_through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """The same of texts that no column can hold, one by one."""
-    lenses, at = MultipleChoice(options).lenses, len(by)
+    lenses, at = MultipleChoice(options).lenient_readings(), len(by)
     escaped = others.filter(pl.col("raw_output_escaped").is_not_null())
     rows = escaped.select(*by, "raw_output_escaped", "right_letter").collect(engine="streaming")
     for row in rows.iter_rows():
@@ -433,7 +434,7 @@ def _escaped_through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str
         yield (*map(_name, row[:at]), [int(each) for three in counts for each in three])
 
 
-LENSES = tuple(f"{lens.name}/{lens.version}" for lens in MultipleChoice().lenses)
+LENSES = tuple(f"{lens.name}/{lens.version}" for lens in MultipleChoice().lenient_readings())
 
 
 def flip_table(sheet: Sheet, controls: Mapping[str, str]) -> Table:

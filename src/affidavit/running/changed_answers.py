@@ -13,6 +13,7 @@ from functools import cache
 from typing import NamedTuple
 
 from affidavit.archive.record import Kind
+from affidavit.contracts.registry import parts_named
 from affidavit.study.study_file import Cell, LeftOut, Study, cells
 
 
@@ -78,7 +79,7 @@ class Answers:
             cell: Cell(cell.task, cell.model, control)
             for cell in cells(study)
             if not isinstance(cell, LeftOut) and not study.tasks[cell.task].variants
-            if study.tasks[cell.task].contract == "mcqa"
+            if "flips" in parts_named(study.tasks[cell.task].contract).tables
             if (control := study.conditions[cell.condition].control)
         }
         self._given: dict[Cell, dict[str, list[_Answer]]] = {

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 from affidavit.archive.record import Kind
+from affidavit.contracts.judge import judge as judge_contract
+from affidavit.contracts.parts import Parts
+from affidavit.contracts.text import text as text_contract
 from affidavit.errors import StorageError
 from affidavit.json_values import Fields
 from affidavit.judging.plan import FrozenJudging, JudgeCell, JudgingPlan
 from affidavit.models.model import PERMANENT, Reason
-from affidavit.reading.rows import JudgeLayout
 from affidavit.reading.tally import Tally
 from affidavit.running.changed_answers import Answers
 from affidavit.running.manifest import judge_sections, manifest_page, task_sections
@@ -40,8 +42,8 @@ class Ledger(ABC, Generic[CellT]):
         """The cell of a record."""
 
     @abstractmethod
-    def counted(self, fields: Mapping[str, object]) -> tuple[str, ...]:
-        """The fields of a record whose values are worth counting."""
+    def parts_for(self, fields: Mapping[str, object]) -> Parts:
+        """The parts of the contract that read a record: they say what is worth counting."""
 
     def load(self, fields: Mapping[str, object]) -> None:
         """A record of an earlier run."""
@@ -67,7 +69,7 @@ class Ledger(ABC, Generic[CellT]):
             tally.failed += 1
             tally.failures[reason] += 1
             return
-        tally.add(fields, counted=self.counted(fields), has_key=fields.get("keyed") is True)
+        tally.add(fields, parts=self.parts_for(fields), has_key=fields.get("keyed") is True)
         tally.truncated += fields["finish_reason"] == "length"
         tally.add_tokens(fields["usage"])
         rendered = fields["rendered_prompt"]
@@ -85,16 +87,16 @@ class Standing(Ledger[Cell]):
 
     def __init__(self, plan: Plan, *, retry_failed: bool = False) -> None:
         super().__init__(plan.planned, retry_failed=retry_failed)
-        self._counted = {name: task.reader.layout.counted for name, task in plan.tasks.items()}
+        self._parts = {name: task.reader.parts for name, task in plan.tasks.items()}
         self.answers = Answers(plan.study)
 
     def cell_of(self, fields: Mapping[str, object]) -> Cell:
         """Task, model and condition."""
         return _cell(fields)
 
-    def counted(self, fields: Mapping[str, object]) -> tuple[str, ...]:
-        """What the layout of the task's contract counts."""
-        return self._counted[str(fields["task"])]
+    def parts_for(self, fields: Mapping[str, object]) -> Parts:
+        """Those of the task's contract."""
+        return self._parts[str(fields["task"])]
 
     def add(self, fields: Mapping[str, object]) -> None:
         """Count a record, and keep what flips are told from."""
@@ -122,9 +124,9 @@ class ImportedStanding(Ledger[Cell]):
         """Task, model and condition."""
         return _cell(fields)
 
-    def counted(self, fields: Mapping[str, object]) -> tuple[str, ...]:
-        """Nothing: any text will do."""
-        return ()
+    def parts_for(self, fields: Mapping[str, object]) -> Parts:
+        """Those of the contract that takes any text."""
+        return text_contract
 
     def counts(self) -> Fields:
         """The counts of a seal."""
@@ -148,9 +150,9 @@ class JudgeStanding(Ledger[JudgeCell]):
         asked: Any = fields["asked"]
         return JudgeCell(str(fields["judge"]), str(fields["judging_condition"]), str(asked["method"]))
 
-    def counted(self, fields: Mapping[str, object]) -> tuple[str, ...]:
-        """Flags, findings, verdicts, quotes."""
-        return JudgeLayout.counted
+    def parts_for(self, fields: Mapping[str, object]) -> Parts:
+        """Those of the judge contract."""
+        return judge_contract
 
     def counts(self) -> Fields:
         """The counts of a seal."""

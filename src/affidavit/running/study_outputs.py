@@ -6,6 +6,7 @@ from typing import Any
 
 from affidavit.archive.journal import journal
 from affidavit.archive.record import Kind
+from affidavit.contracts.registry import parts_named
 from affidavit.items.item import Item
 from affidavit.json_values import Fields
 from affidavit.judging.outputs import IMPORTED, imported_task, output_of, spoken
@@ -70,4 +71,4 @@ def open_tasks(config: Mapping[str, Any]) -> list[str]:
     """The tasks whose outputs are judged unless others are named: open ones, or those from elsewhere."""
     if IMPORTED in config:
         return [IMPORTED]
-    return [name for name, task in config["tasks"].items() if task["contract"] == "text"]
+    return [name for name, task in config["tasks"].items() if parts_named(task["contract"]).open_ended]

@@ -55,6 +55,11 @@ class Ended:
         own = sum(tally.failed + tally.pending for tally in self.tallies.values())
         return own + (0 if self.judged is None else self.judged.open)
 
+    @property
+    def unread(self) -> int:
+        """Outputs on which a contract of the user's own raised."""
+        return sum(tally.unread for tally in self.tallies.values())
+
 
 @dataclass(frozen=True)
 class Options:

@@ -46,7 +46,7 @@ def derived(question: Question, raw: str) -> Fields:
     """Every field that follows from the raw text and the item alone (ruling C2), with its contract (ruling C3)."""
     reader = question.task.reader_for(question.item)
     result = reader.read({**question.item.fields, RAW_OUTPUT: raw}, where=question.item.id)
-    found = {**reader.about, **result.added, "keyed": result.has_key}
+    found = {**reader.about, **result.added, "keyed": result.right_answer_known}
     if "answer" in question.item.fields:
         found["right_answer"] = question.item.fields["answer"]
     if question.order is not None:

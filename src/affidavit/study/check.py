@@ -4,10 +4,12 @@ import re
 from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 
+from affidavit.contracts.parts import QUESTION
+from affidavit.contracts.registry import parts_named
 from affidavit.errors import InputError, did_you_mean
 from affidavit.items.formats import SOLVABLE_HANDS
 from affidavit.models.settings import Limits, ModelTable
-from affidavit.study.prompt import QUESTION, RIGHT_OPTION, WRONG_OPTION
+from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION
 from affidavit.study.study_file import (
     ConditionTable,
     Decoding,
@@ -104,7 +106,9 @@ class _Check:
         for name in ("temperature", "top_p"):
             if (chosen := getattr(table, name)) is not None and not 0 <= chosen < 1e9:
                 raise self._refuse(f"a finite judging.{name} from 0", str(chosen))
-        if not table.tasks and all(task.contract != "text" for task in self._study.tasks.values()):
+        if not table.tasks and not any(
+            parts_named(task.contract).open_ended for task in self._study.tasks.values()
+        ):
             hint = "Outputs of other tasks are judged if judging.tasks names them."
             raise self._refuse('a task with contract = "text" for [judging]', "none", hint)
 
@@ -163,27 +167,27 @@ class _Check:
     # --- tasks ---
 
     def _task(self, name: str, task: TaskTable) -> None:
-        place = f"tasks.{name}"
+        place, parts = f"tasks.{name}", parts_named(task.contract)
         self._known(f"{place}.models", task.models, self._study.models)
         self._known(f"{place}.conditions", task.conditions, self._study.conditions)
         if isinstance(task.items, Generate):
-            if task.contract != "game24":
+            if not parts.generates_items:
                 expected = f"a file in {place}.items: only hands of game24 are generated"
                 raise self._refuse(expected, f"the contract {task.contract!r}")
             if not 1 <= task.items.generate <= SOLVABLE_HANDS:
                 raise self._refuse(f"1 to {SOLVABLE_HANDS} hands in {place}.items", str(task.items.generate))
-        if task.contract != "mcqa" and (task.options, task.option_order) != ("A-D", "as_given"):
+        if not parts.shows_options and (task.options, task.option_order) != ("A-D", "as_given"):
             expected = f"options and option_order in {place} only with the contract mcqa"
             raise self._refuse(expected, f"the contract {task.contract!r}")
-        if task.contract == "judge":
+        if not parts.for_items:
             hint = "Outputs are judged with a [judging] table, or read with `affidavit read judge`."
-            raise self._refuse(f"a contract that items can be asked by in {place}", "'judge'", hint)
+            raise self._refuse(f"a contract that items can be asked by in {place}", repr(task.contract), hint)
         if task.variants:
             self._variants(place, task)
         self._crossing(name, task)
 
     def _variants(self, place: str, task: TaskTable) -> None:
-        if task.contract != "text":
+        if not parts_named(task.contract).open_ended:
             raise self._refuse(f"variants in {place} only with the contract text", f"{task.contract!r}")
         if task.conditions:
             expected = f"either variants or conditions in {place}: a variant is a condition"

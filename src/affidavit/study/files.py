@@ -22,7 +22,7 @@ from affidavit.study.check import parse_study
 from affidavit.study.examples import Spoilers, read_examples
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example, instruction_fault
-from affidavit.study.study_file import AUTO, Generate, Study, TaskTable, example_files
+from affidavit.study.study_file import Generate, Study, TaskTable, example_files
 from affidavit.study.task import Task
 
 ItemSource = Path | HubSource | Generate
@@ -69,9 +69,7 @@ def load(path: Path, contract: FindContract, *, with_weights: bool = True) -> St
         contracts,
         {name: _item_source(task, path, name) for name, task in study.tasks.items()},
         {
-            (task, condition): _read_examples(
-                path.parent / file, contracts[task], auto_options=study.tasks[task].options == AUTO
-            )
+            (task, condition): _read_examples(path.parent / file, contracts[task])
             for (task, condition), file in example_files(study).items()
         },
         model_weights(study.models, path.parent) if with_weights else {},
@@ -95,7 +93,7 @@ def read_rubric(name: str, beside: Path) -> Rubric:
 def task_contract(task: TaskTable, beside: Path, contract: FindContract) -> AnyContract:
     """The contract of a task; one of the user's own is meant from where the study file is."""
     name = str(beside / task.contract) if ":" in task.contract else task.contract
-    return contract(name, "A-D" if task.options == AUTO else task.options)
+    return contract(name, task.options)
 
 
 def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:
@@ -110,10 +108,10 @@ def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:
     return file
 
 
-def _read_examples(file: Path, contract: AnyContract, *, auto_options: bool) -> tuple[Example, ...]:
+def _read_examples(file: Path, contract: AnyContract) -> tuple[Example, ...]:
     if not file.is_file():
         raise InputError(str(file), expected="a file of worked examples", found="no such file")
-    found = tuple(read_examples(_rows(file), contract, auto_options=auto_options))
+    found = tuple(read_examples(_rows(file), contract))
     if not found:
         raise InputError(str(file), expected="at least one worked example", found="none")
     return found
@@ -135,12 +133,12 @@ def items_for(files: StudyFiles, task: Task) -> Iterator[Item]:
     """The items of a task, each checked against its contract and against all that will be asked about it."""
     source = files.items[task.name]
     conditions = tuple(dict.fromkeys(each for many in task.conditions.values() for each in many))
-    spoilers = Spoilers(conditions, [each for many in task.examples.values() for each in many])
+    spoilers = Spoilers(task.contract, conditions, [each for many in task.examples.values() for each in many])
     naming = next((each.name for each in conditions if each.names_options), None)
     held = next((each.name for each in conditions if each.constrained), None)
     rows = _source_rows(files, source)
-    for where, item in items_of(rows, task.contract, auto_options=task.auto_options):
-        spoilers.check(item, task.contract, where=where)
+    for where, item in items_of(rows, task.contract):
+        spoilers.check(item, where=where)
         if naming is not None and item.fields.get("answer") is None:
             expected = f"an answer: the condition {naming} names the right or a wrong option"
             raise InputError(where, expected=expected, found="none")

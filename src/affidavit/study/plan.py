@@ -19,7 +19,7 @@ from affidavit.json_values import Fields, canonical
 from affidavit.models.model import Completion, Failure, Message, Request
 from affidavit.study.answer_records import failure_record, response_record
 from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION, Condition, Example, messages, template
-from affidavit.study.study_file import AUTO, Cell, LeftOut, Study, cells, condition_of, decoding_of, seed_of
+from affidavit.study.study_file import Cell, LeftOut, Study, cells, condition_of, decoding_of, seed_of
 from affidavit.study.task import Question, Task
 
 Examples = Mapping[tuple[str, str], tuple[Example, ...]]
@@ -58,7 +58,6 @@ class Plan:
             conditions,
             {condition: each for (task, condition), each in examples.items() if task == name},
             table.option_order,
-            table.contract == "mcqa" and table.options == AUTO,
         )
 
     @property
@@ -109,11 +108,10 @@ class Plan:
     def _prompt(
         self, task: Task, item: Item, model: str, condition: Condition, order: Arrangement | None
     ) -> "_Prompt":
-        contract = task.reader_for(item).contract
         asked = messages(
             item,
             condition,
-            contract,
+            task.contract,
             examples=task.examples.get(condition.name, ()),
             letters=self._letters(task, item, order) if condition.names_options else None,
         )

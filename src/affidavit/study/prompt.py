@@ -9,19 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import cast
 
 from affidavit.contracts.contract import AnyContract, Unread, guarded
-from affidavit.contracts.game24 import HAND, INSTRUCTION, Game24
-from affidavit.contracts.mcqa import MultipleChoice
-from affidavit.items.formats import LETTERS
+from affidavit.contracts.parts import QUESTION, Parts, is_ours, parts_of
 from affidavit.items.item import Item
 from affidavit.models.model import Message
-from affidavit.reading.rows import OwnLayout, layout_of
 
 RIGHT_OPTION, WRONG_OPTION = "{right_option}", "{wrong_option}"
 """What a preamble or a system text may name: the letters of the right and of one wrong option, as shown."""
-QUESTION, OPTIONS = "{question}", "{options}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +56,7 @@ def messages(
 ) -> tuple[Message, ...]:
     """The conversation that asks about an item; `letters` says what the names of options stand for.
 
+    >>> from affidavit import MultipleChoice
     >>> item = Item("q", {"question": "2 + 2?", "options": ["3", "4"]})
     >>> condition = Condition("doubt", preamble="Experts say that {wrong_option} is right.")
     >>> print(messages(item, condition, MultipleChoice("A-B"), letters={WRONG_OPTION: "A"})[0]["content"])
@@ -90,18 +86,22 @@ def template(
 ) -> tuple[Message, ...]:
     """The same conversation with its placeholders, as it is listed in the manifest of prompts.
 
-    >>> print(template(Condition("free"), Game24())[0]["content"].partition("\\n")[0])
+    >>> from affidavit import game24
+    >>> print(template(Condition("free"), game24)[0]["content"].partition("\\n")[0])
     Make {target} from the numbers {numbers} with + - * / and parentheses.
     """
     turns = [turn for example in examples for turn in _worked(example, contract)]
-    if isinstance(contract, Game24):
-        words, problem = _joined(HAND, INSTRUCTION), ""
-    else:
-        said = guarded(contract.instruction)
-        words = "{instruction}" if isinstance(said, Unread) else said
-        problem = _joined(QUESTION, OPTIONS) if isinstance(contract, MultipleChoice) else QUESTION
-    asked = _joined(condition.preamble, words, condition.variant.replace(QUESTION, problem))
+    parts = parts_of(contract)
+    problem = condition.variant.replace(QUESTION, parts.problem_template)
+    asked = _joined(condition.preamble, _instruction_template(contract, parts), problem)
     return _conversation(condition.system, turns, asked)
+
+
+def _instruction_template(contract: AnyContract, parts: Parts) -> str:
+    if parts.instruction_template is not None:
+        return parts.instruction_template
+    said = guarded(contract.instruction)
+    return "{instruction}" if isinstance(said, Unread) else said
 
 
 def _conversation(system: str, turns: Sequence[Message], asked: str) -> tuple[Message, ...]:
@@ -126,16 +126,14 @@ def _filled(words: str, letters: Mapping[str, str]) -> str:
 
 
 def _instruction(item: Item, contract: AnyContract) -> str:
-    """The contract's own words; a hand of numbers, or a contract of the user's own, makes them from the item."""
-    layout = layout_of(contract)
-    if isinstance(contract, Game24) or isinstance(layout, OwnLayout):
-        return contract.instruction(layout.item(dict(item.fields), where=item.id))
-    return contract.instruction()
+    """The contract's own words for an item."""
+    fitting = parts_of(contract).for_item(item.fields, where=item.id)
+    return fitting.instruction(parts_of(fitting).item(dict(item.fields), where=item.id))
 
 
 def instruction_fault(item: Item, contract: AnyContract) -> str | None:
     """Why a contract of the user's own has no words for an item; None if it has."""
-    if not isinstance(layout_of(contract), OwnLayout):
+    if is_ours(contract):
         return None
     said: object = guarded(partial(_instruction, item, contract))
     if isinstance(said, Unread):
@@ -144,16 +142,5 @@ def instruction_fault(item: Item, contract: AnyContract) -> str | None:
 
 
 def _problem(item: Item, contract: AnyContract) -> str:
-    """The question as it is put, with its options."""
-    if isinstance(contract, Game24):
-        return ""  # the instruction states the hand
-    question = str(item.fields["question"])
-    if isinstance(contract, MultipleChoice):
-        return _joined(question, _lettered(item.fields))
-    return question
-
-
-def _lettered(fields: Mapping[str, object]) -> str:
-    """The options at the letters of their own set, which an example need not share with the item that is asked."""
-    options = cast("list[str]", fields["options"])
-    return "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
+    """The item's own words, with its options where it shows any."""
+    return parts_of(contract).problem(item.fields)

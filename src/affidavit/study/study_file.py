@@ -13,14 +13,12 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from affidavit.archive.json_bytes import loads
+from affidavit.contracts.registry import parts_named
 from affidavit.errors import InputError, UsageError, did_you_mean
 from affidavit.items.option_order import OptionOrder
 from affidavit.json_values import Fields, canonical
 from affidavit.models.settings import Limits, ModelTable, Price, SettingsTable
 from affidavit.study.prompt import Condition
-
-AUTO = "auto"
-"""The option set of a task whose items have each their own number of options (ruling M3)."""
 
 
 class Header(SettingsTable, frozen=True, kw_only=True):
@@ -156,9 +154,10 @@ def cells(study: Study, *, only: str | None = None) -> list[Cell | LeftOut]:
 
 def _cannot(task: TaskTable, model: ModelTable, condition: Condition) -> str | None:
     """Why a task cannot be put to a model under a condition; None if it can."""
-    if condition.names_options and task.contract != "mcqa":
+    parts = parts_named(task.contract)
+    if condition.names_options and not parts.shows_options:
         return f"{task.contract} has no options that the condition could name"
-    if condition.constrained and task.contract == "text":
+    if condition.constrained and not parts.has_grammar:
         return "an open task has no grammar"
     if condition.constrained and not model.takes_grammar:
         return f'a server of the flavour {model.kind!r} takes no grammar; "llamacpp" and "vllm" do'

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from affidavit.contracts.contract import AnyContract, Unread, guarded
-from affidavit.items.item import Item, contract_for
+from affidavit.items.item import Item
 from affidavit.items.option_order import Arrangement, OptionOrder
 from affidavit.models.model import Request
 from affidavit.reading.rows import RowReader
@@ -25,9 +25,6 @@ class Task:
     examples: Mapping[str, tuple[Example, ...]] = field(default_factory=dict)
     """Worked examples by condition."""
     option_order: OptionOrder = "as_given"
-    auto_options: bool = False
-    """Whether each item has an option set of its own (ruling M3)."""
-    _readers: dict[int, RowReader] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def reader(self) -> RowReader:
@@ -35,19 +32,15 @@ class Task:
         return RowReader(self.contract)
 
     def reader_for(self, item: Item) -> RowReader:
-        """The contract over an item's rows."""
-        if not self.auto_options:
-            return self.reader
-        count = len(cast("list[str]", item.fields["options"]))
-        if count not in self._readers:
-            self._readers[count] = RowReader(contract_for(count))
-        return self._readers[count]
+        """The contract over an item's rows: with the parameters of the item, where items differ in them."""
+        fitting = self.reader.parts.for_item(item.fields, where=item.id)
+        return self.reader if fitting is self.contract else RowReader(fitting)
 
     def grammar(self, item: Item) -> str | Unread | None:
         """The grammar that holds an answer to the contract; None if there is none."""
         reader = self.reader_for(item)
-        shown = reader.layout.item(dict(item.fields), where=item.id)
-        return guarded(partial(reader.contract.grammar, shown))
+        asked = reader.item(dict(item.fields), where=item.id)
+        return asked if isinstance(asked, Unread) else guarded(partial(reader.contract.grammar, asked))
 
 
 class Question(NamedTuple):

@@ -14,10 +14,11 @@ from typing import Any
 import polars as pl
 
 from affidavit.archive.record import Kind
+from affidavit.contracts.deviation import CLOSING, OPENING
 from affidavit.contracts.finding import CODES_BY_FLAG, Code
 from affidavit.contracts.game24 import Hand, game24
 from affidavit.contracts.judge import EvidenceKind
-from affidavit.contracts.mcqa import CLOSING, OPENING, LastTag, MultipleChoice
+from affidavit.contracts.mcqa import LastTag, MultipleChoice
 from affidavit.errors import InputError
 from affidavit.items.formats import LETTERS
 from affidavit.results.page.text import MOST_MARKS, Mark, Piece, brief, pieces

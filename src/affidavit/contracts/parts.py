@@ -1,0 +1,381 @@
+"""What a contract may own beside its core, each part with a default.
+
+A contract says what is asked and how the answer is read. Whatever else is particular to it (what a row must hold,
+how an item is put to a model, which fields it adds and of which type, what is worth counting, which stretch of a
+text to mark, which tables a report has) is an optional part of the same object: an attribute or a method of the
+name it has here. `Parts` is the contract that has none of its own. Built-in contracts inherit from it; a contract
+of the user's own may, and need not: `parts_of` looks for the parts that it has.
+
+Nobody outside this room asks which contract it is. They ask for a part.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+
+from affidavit.contracts.contract import AnswerKey, AnyContract, Unread, Validation, guarded
+from affidavit.errors import InputError, UsageError
+from affidavit.json_values import Fields, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FieldType = object
+"""`bool`, `int` or `str`; `[type]` for a list; `{name: type}` for an object."""
+QUESTION, OPTIONS = "{question}", "{options}"
+"""What stands for an item's question and for its options in a prompt's template."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeWords:
+    """What keeping the contract, and breaking it, is called."""
+
+    kept: str = "compliant"
+    broken: str = "non-compliant"
+    nearly: str = ""
+    """What is kept but for one clause, and which; empty if there is no such thing."""
+    nearly_how: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountTable:
+    """A table of a report, declared: how often outputs have each value of some of the contract's fields.
+
+    Rows are the values of `fields` that occur. With a `share`, each count stands over the outputs that arrived
+    (`"arrived"`) or those that are not compliant (`"non-compliant"`), as a share with its interval.
+    """
+
+    name: str
+    question: str
+    fields: tuple[str, ...]
+    share: str = ""
+    only_non_compliant: bool = False
+    explains: tuple[str, ...] | None = ()
+    """The values of the first field that say why an output is not compliant; None: all of them."""
+
+    def declared(self) -> Fields:
+        """The table as JSON values, as it is frozen with a study."""
+        return {
+            "name": self.name,
+            "question": self.question,
+            "fields": list(self.fields),
+            "share": self.share,
+            "only_non_compliant": self.only_non_compliant,
+            "explains": None if self.explains is None else list(self.explains),
+        }
+
+
+class Mark(NamedTuple):
+    """A stretch of a text that is marked, in code points, and as what."""
+
+    start: int
+    end: int
+    kind: str
+
+
+ANSWER, LENIENT = "answer", "lenient"
+"""What marks are of: what the contract read, and what only a more lenient reading would take."""
+
+
+class Parts:
+    """Every optional part, as it is for a contract that has none of its own."""
+
+    # --- what kind of task it makes ---
+
+    for_items: ClassVar[bool] = True
+    """Whether items can be asked by it; the judge contract reads what judges say of outputs."""
+    open_ended: ClassVar[bool] = False
+    """Whether outputs are to be judged rather than compared with a right answer."""
+    shows_options: ClassVar[bool] = False
+    """Whether an item's options are shown at letters, so that their order and their names mean something."""
+    generates_items: ClassVar[bool] = False
+    """Whether a study can have its items drawn: `items = { generate = 20 }`."""
+    has_grammar: ClassVar[bool] = True
+    """Whether decoding can be constrained by it at all; an item may still have no grammar."""
+    evaluates: ClassVar[bool] = False
+    """Whether its outputs are evaluations of other outputs, to be sorted into valid and invalid ones."""
+
+    # --- rows ---
+
+    item_fields: ClassVar[tuple[str, ...] | None] = None
+    """The fields of a row that make its item; None if any may."""
+    checked_by: ClassVar[str] = ""
+    """The field without which answers are read and not checked; empty if there is none."""
+    unchecked: ClassVar[str] = ""
+    """What a person is told whose rows lack that field."""
+
+    def item(self, row: Fields, *, where: str) -> Any:  # noqa: ANN401 - the contract's own type
+        """What the contract is told of the question: a copy of the row, which it may change."""
+        return deepcopy(row)
+
+    def right_answer_known(self, item: Any) -> bool | None:  # noqa: ANN401
+        """Whether the right answer is known, so that one which is not given is missed.
+
+        None: only a validation tells. That is so where the item has no field `answer`.
+        """
+        if isinstance(item, Mapping) and "answer" in item:
+            return item["answer"] is not None
+        return None
+
+    def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
+        """The fields that a row gets beside `protocol_compliant`, with their types; none where nobody can tell."""
+        return {}
+
+    def verdict(self, row: Fields, validation: Validation | None) -> Fields:
+        """The fields that say whether the answer is right; null where nothing was compared."""
+        if validation is None:
+            return {"correct": None, "reason": None}
+        return {"correct": validation.correct, "reason": validation.reason}
+
+    def lenient_readings(self) -> tuple[AnyContract, ...]:
+        """Companion contracts that read the same outputs more leniently, under names of their own (ruling M5)."""
+        return ()
+
+    def with_options(self, options: str) -> AnyContract:
+        """The same contract over an option set, such as `A-E`; refused unless it shows options."""
+        name = getattr(self, "name", "another contract")
+        raise UsageError("--options", expected="a contract that shows options: mcqa", found=str(name))
+
+    # --- columns ---
+
+    equals_key: ClassVar[bool] = False
+    """Whether an answer is right exactly if it equals the key, so that whole columns can be compared."""
+
+    def read_texts(self, texts: "pl.Series") -> "pl.DataFrame | None":
+        """What `read` says of every text, as columns of a frame; None: the texts are read one by one."""
+        return None
+
+    def can_answer(self, key: str) -> bool:
+        """Whether an output could ever give this answer."""
+        return True
+
+    # --- counting ---
+
+    outcome_words: ClassVar[OutcomeWords] = OutcomeWords()
+    counted: ClassVar[Mapping[str, str]] = {"reason": "reasons"}
+    """Which added fields are counted by their values, and the title of each count."""
+
+    def labels(self, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+        """What is counted of one output: the names of counted fields with their values."""
+        for name in self.counted:
+            value = fields.get(name)
+            if isinstance(value, str):
+                yield name, value
+
+    def nearly_kept(self, fields: Mapping[str, object]) -> bool:
+        """Whether an output keeps the contract but for the one clause that `outcome_words` names."""
+        return False
+
+    # --- asking ---
+
+    problem_template: ClassVar[str] = QUESTION
+    """The item's own words in a prompt, with placeholders."""
+    instruction_template: ClassVar[str | None] = None
+    """The instruction with placeholders, where it depends on the item; None: as it is given without an item."""
+
+    def check(self, row: Fields, *, where: str) -> None:
+        """Refuse an item that could not be asked about."""
+        question = row.get("question")
+        if not isinstance(question, str) or not question.strip():
+            raise InputError(where, expected="a text in 'question'", found=shown(question))
+
+    def problem(self, row: Mapping[str, object]) -> str:
+        """The item's own words, as they stand in a prompt."""
+        return str(row["question"])
+
+    def for_item(self, row: Mapping[str, object], *, where: str) -> AnyContract:
+        """The contract with the parameters of this item; the contract itself unless items differ in them."""
+        return cast("AnyContract", self)
+
+    def example(self, row: Fields, *, where: str) -> str | None:
+        """The shortest right answer to an item that keeps the contract; None if the contract makes none."""
+        return None
+
+    def given_away(self, row: Fields, solved: Collection[object]) -> bool:
+        """Whether one of the solved problems that a prompt's words hold is this item's (ruling G10)."""
+        return False
+
+    def solved_by(self, words: str) -> Iterable[object]:
+        """The problems whose solution stands in these words of a prompt."""
+        return ()
+
+    # --- results ---
+
+    tables: ClassVar[tuple[CountTable | str, ...]] = ()
+    """The tables that a report adds: declared ones, and by their names such as cannot be declared."""
+    mark_fields: ClassVar[tuple[tuple[str, str], ...]] = (("answer_start", "answer_end"),)
+    """Pairs of fields that hold the first and the last but one place of what was read."""
+
+    def marks(self, raw: str, fields: Mapping[str, object]) -> Iterator[Mark]:
+        """The stretches of a text that are worth marking."""
+        for first, last in self.mark_fields:
+            start, end = fields.get(first), fields.get(last)
+            if isinstance(start, int) and isinstance(end, int):
+                yield Mark(start, end, ANSWER)
+
+    def kind_of_failing(self, fields: Mapping[str, object]) -> str | None:
+        """What is out of order in an output that was read, in a few words; None if nothing is."""
+        return "not compliant" if fields.get("protocol_compliant") is False else None
+
+    def result_columns(self, fields: Mapping[str, object]) -> Fields:
+        """Further columns of a record for the tables that cannot be declared."""
+        return {}
+
+
+class KeyedParts(Parts):
+    """The parts of a contract whose items have their right answer in `answer`."""
+
+    item_fields = ("answer",)
+    counted: ClassVar[Mapping[str, str]] = {}
+    answer_hint: ClassVar[str] = ""
+
+    @property
+    def answers(self) -> str:
+        """What a key may be, in words."""
+        return "a text"
+
+    def item(self, row: Fields, *, where: str) -> AnswerKey:
+        """The key in `answer`, which must be one that an output could ever give."""
+        answer = row.get("answer")
+        if answer is not None and not (isinstance(answer, str) and self.can_answer(answer)):
+            expected = f"{self.answers} in 'answer'"
+            raise InputError(where, expected=expected, found=shown(answer), hint=self.answer_hint)
+        return AnswerKey(answer)
+
+    def right_answer_known(self, item: Any) -> bool:  # noqa: ANN401
+        """Whether `answer` is there and not null."""
+        return item is not None and item.answer is not None
+
+    def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
+        """The answer and its place; `correct` where the row has a key."""
+        added: dict[str, FieldType] = {"extracted_answer": str, "answer_start": int, "answer_end": int}
+        return {**added, "correct": bool} if "answer" in row else added
+
+    def verdict(self, row: Fields, validation: Validation | None) -> Fields:
+        """`correct` where the row has a key; null for an answer that was not given (ruling M6)."""
+        if "answer" not in row:
+            return {}
+        return {"correct": None if validation is None else validation.correct}
+
+
+def number_text(value: object) -> object:
+    """A number as the text that it is compared by; anything else as it is.
+
+    >>> number_text(1e20), number_text(4), number_text("4"), number_text(True)
+    ('100000000000000000000', '4', '4', True)
+    """
+    return f"{Decimal(repr(value)):f}" if type(value) in (int, float) else value
+
+
+def is_ours(contract: AnyContract) -> bool:
+    """Whether a contract's class is part of this package.
+
+    What our own contracts raise is our fault and must be seen; what others raise is kept as `unread` (ruling C8).
+    """
+    return type(contract).__module__.startswith("affidavit.")
+
+
+def parts_of(contract: AnyContract) -> Parts:
+    """The contract's own parts, and the defaults of those that it has not.
+
+    >>> class Plain:
+    ...     name, version, params = "plain", 1, {}
+    ...     mark_fields = (("from", "to"),)
+    >>> parts = parts_of(Plain())
+    >>> list(parts.marks("so B", {"from": 3, "to": 4})), parts.shows_options
+    ([Mark(start=3, end=4, kind='answer')], False)
+    """
+    return contract if isinstance(contract, Parts) and is_ours(contract) else _Completed(contract)
+
+
+OWN_DATA: Mapping[str, str] = {
+    "counted": "a mapping of field names to titles",
+    "mark_fields": "pairs of field names",
+    "tables": "CountTables",
+    "problem_template": "a text",
+    "instruction_template": "a text",
+    "checked_by": "a field name",
+    "unchecked": "a text",
+}
+"""The parts of a user's contract that are data, and what each must be."""
+OWN_METHODS = ("item", "right_answer_known", "check", "problem", "example", "for_item")
+"""Those that are code. All others of a user's contract are the defaults."""
+
+
+class _Completed(Parts):
+    """A contract of the user's own: its parts, and defaults for the others; what its code raises is kept apart."""
+
+    def __init__(self, contract: AnyContract) -> None:
+        self._contract = contract
+        for name in (*OWN_DATA, "item", "right_answer_known"):
+            if hasattr(contract, name):
+                setattr(self, name, getattr(contract, name))
+
+    def check(self, row: Fields, *, where: str) -> None:
+        """See `Parts.check`."""
+        self._asked("check", row, where=where)
+
+    def problem(self, row: Mapping[str, object]) -> str:
+        """See `Parts.problem`."""
+        words = self._asked("problem", row, where="the contract's problem()")
+        if not isinstance(words, str):
+            raise InputError("the contract's problem()", expected="a text", found=repr(words)[:80])
+        return words
+
+    def example(self, row: Fields, *, where: str) -> str | None:
+        """See `Parts.example`."""
+        return cast("str | None", self._asked("example", row, where=where))
+
+    def for_item(self, row: Mapping[str, object], *, where: str) -> AnyContract:
+        """See `Parts.for_item`."""
+        found = (
+            self._asked("for_item", row, where=where) if hasattr(self._contract, "for_item") else self._contract
+        )
+        return self._contract if found is self else cast("AnyContract", found)
+
+    def _asked(self, name: str, row: Mapping[str, object], *, where: str) -> object:
+        """The contract's own part, or the default; what its code raises is an error of the item at this place."""
+        own = getattr(self._contract, name, None)
+        places = {} if name == "problem" else {"where": where}
+        if own is None:
+            return getattr(super(), name)(row, **places)
+        result = guarded(lambda: own(row, **places))
+        if isinstance(result, Unread):
+            raise InputError(where, expected=f"{name}() of the contract to take this item", found=result.error)
+        return result
+
+
+# --- declarations ---
+
+
+def declaration_of(contract: AnyContract) -> Fields:
+    """What of a user's contract is data and is needed without its code: its declared tables and what it marks.
+
+    A study freezes it, so that reports and pages never have to run code that came with a directory.
+    """
+    parts = parts_of(contract)
+    tables = [table.declared() for table in parts.tables if isinstance(table, CountTable)]
+    marks = [list(pair) for pair in parts.mark_fields]
+    default = [list(pair) for pair in Parts.mark_fields]
+    return {**({"tables": tables} if tables else {}), **({"mark_fields": marks} if marks != default else {})}
+
+
+class DeclaredParts(Parts):
+    """The parts of a contract of which only the frozen declaration is at hand."""
+
+    def __init__(self, declaration: Mapping[str, Any]) -> None:
+        self.tables = tuple(  # type: ignore[misc]
+            CountTable(
+                name=each["name"],
+                question=each["question"],
+                fields=tuple(each["fields"]),
+                share=each["share"],
+                only_non_compliant=each["only_non_compliant"],
+                explains=None if each["explains"] is None else tuple(each["explains"]),
+            )
+            for each in declaration.get("tables", ())
+        )
+        if "mark_fields" in declaration:
+            self.mark_fields = tuple((first, last) for first, last in declaration["mark_fields"])  # type: ignore[misc]
