@@ -21,8 +21,11 @@ from time import perf_counter
 import numpy as np
 import polars as pl
 
+from affidavit import mcqa
 from affidavit.archive.record_columns import SCHEMA
-from affidavit.results.counting import CELL, Sheet, all_tables, groups
+from affidavit.results.counting import RecordSet, groups
+from affidavit.results.groups import CELL
+from affidavit.results.tables import all_tables
 
 MODELS, CONDITIONS, SAMPLES = 5, 12, 2
 MOST_TABLES, MOST_BOOTSTRAP, MOST_MEGABYTES = 20.0, 10.0, 600.0
@@ -83,11 +86,12 @@ def _where(which: "np.ndarray", values: "np.ndarray") -> pl.Series:
     return frame.select(pl.when("which").then("values")).to_series()
 
 
-def sheet_of(path: Path) -> Sheet:
-    """The file as a sheet."""
+def records_of(path: Path) -> RecordSet:
+    """The file as records of one task."""
     scan = pl.scan_parquet(path)
     planned = scan.group_by(list(CELL)).agg(planned=pl.len().cast(pl.Int64)).collect()
-    return Sheet(scan, planned, CELL, 7)
+    parts = dict.fromkeys(planned["task"].unique(), mcqa)
+    return RecordSet(scan, planned, 7, CELL, parts)
 
 
 # --- what is measured, each in a process of its own ---
@@ -103,12 +107,13 @@ def plain_group_by(path: Path) -> None:
 def tables(path: Path) -> None:
     """Every table, with its intervals."""
     controls = {"condition-1": "condition-0"}
-    assert len(list(all_tables(sheet_of(path), samples=SAMPLES, controls=controls))) >= 6
+    records = records_of(path)
+    assert len(list(all_tables(records, groups(records), samples=SAMPLES, controls=controls))) >= 6
 
 
 def bootstrap(path: Path) -> None:
     """The cluster bootstrap of accuracy in every group."""
-    for group in groups(sheet_of(path)):
+    for group in groups(records_of(path)):
         assert group.share("right", "compared") is not None
 
 

@@ -15,9 +15,12 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
+from affidavit.archive.checked_lines import checked_line
+from affidavit.archive.disk import Disk
 from affidavit.archive.journal import file_sha256
 from affidavit.archive.parquet_copy import ABOUT, COPY
-from affidavit.archive.record import checked_line, encode
+from affidavit.archive.record import Failed, QuestionIdentity, encode
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.study.study_file import decode_study, frozen
 from figures import CONDITIONS, MODELS, SAMPLES
 
@@ -63,10 +66,11 @@ samples = {SAMPLES}
             stream.write(
                 checked_line({"kind": "item", "v": 1, "task": "trivia", "id": f"{number:06}", "item": fields})
             )
-    plan = {"kind": "study", "v": 1, "config": config, "counts": {"trivia": items}, "versions": {}, "git": None}
-    (directory / "study.json").write_bytes(checked_line(plan))
+    plan = {"config": config, "counts": {"trivia": items}, "items_file_sha256": "", "versions": {}, "git": None}
+    StudyDirectory(directory).freeze(plan, Disk())
     segment = directory / "records" / "000001.jsonl"
-    segment.write_bytes(encode({"kind": "response", "key": "0" * 64}, seq=1, group=1))
+    asked = QuestionIdentity("0" * 64, "large", "trivia", "000000", "model-0", "condition-0", 0, "0" * 64, None)
+    segment.write_bytes(encode(Failed(asked, "timeout"), seq=1, group=1))
     made = [
         sys.executable,
         str(Path(__file__).with_name("figures.py")),

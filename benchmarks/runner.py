@@ -33,11 +33,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its 
 
 from affidavit import mcqa
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import Archive
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.models.model import Completion
-from affidavit.running.ledger import Standing
+from affidavit.running.ledger import QuestionLedger
 from affidavit.study.files import load
-from affidavit.study.freezing import frozen_items, opened
+from affidavit.study.freezing import freeze_or_check, frozen_items
 from columns import MEASURE, Cost
 from contracts import sentence
 from mock_server import ANSWER
@@ -284,17 +284,17 @@ class _Hasty(Disk):
 
 def write_finished(study: Path) -> None:
     """The directory as a run leaves it, written by the same classes without asking anybody."""
-    directory, files = study.with_name("run"), load(study, lambda _name, _options: mcqa)
-    directory.mkdir()
-    plan = opened(directory, files, _Hasty())
-    archive, standing = Archive(directory, _Hasty()), Standing(plan)
+    directory, files = StudyDirectory(study.with_name("run")), load(study, lambda _name, _options: mcqa)
+    directory.path.mkdir()
+    plan = freeze_or_check(directory, files, _Hasty())
+    archive, ledger = directory.archive(_Hasty()), QuestionLedger(plan)
     completion = Completion(ANSWER, "stop", None, {"prompt_tokens": 90, "completion_tokens": 7})
     for name, item in frozen_items(directory):
         for question in plan.questions(plan.tasks[name], item, "mock"):
             record = plan.response(question, completion)
             archive.append(record)
-            standing.add(record)
-    archive.seal(standing.counts())
+            ledger.add(record)
+    archive.seal(ledger.counts())
 
 
 def main() -> int:

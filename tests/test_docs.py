@@ -4,7 +4,6 @@ import doctest
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from affidavit.models import model
 from affidavit.models.model import PERMANENT
 from affidavit.study.check import parse_study
 from support import write_commands_page
+from support.command import silent_command
 from support.pages import ROOT, steps, transcripts
 
 PAGES = [
@@ -50,7 +50,7 @@ def test_transcripts_are_real(page, tmp_path):
     """Files that a page shows with `cat` are made from what it shows; all other commands really run."""
     for name, content in re.findall(r"whole of `(.+?)`:\n\n```python\n(.*?)^```$", page.read_text(), re.M | re.S):
         (tmp_path / name).write_text(content)
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "100"}
+    environment = {**os.environ, "PATH": silent_command(tmp_path / "bin"), "COLUMNS": "100"}
     for block in transcripts(page):
         for command, shown in steps(block):
             if command.startswith("cat ") and not (tmp_path / command[4:]).exists():

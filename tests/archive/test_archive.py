@@ -2,14 +2,8 @@
 
 import contextlib
 import errno
-import json
 import random
 import re
-import signal
-import socket
-import subprocess
-import sys
-import time
 from functools import cache
 from hashlib import sha256
 from itertools import count
@@ -20,10 +14,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from msgspec import structs
 
-from affidavit.archive import lock, record
+from affidavit.archive.checked_lines import checked_fields, checked_line, is_whole
 from affidavit.archive.journal import Archive, Root, check_seal, read_seal
-from affidavit.errors import LockedError, StorageError
+from affidavit.archive.record import (
+    Failed,
+    QuestionIdentity,
+    Record,
+    Response,
+    content_digest,
+)
+from affidavit.errors import StorageError
 from support.crash_disk import DROPPED, KEPT, FailingDisk, InstantDisk, Killed, Platter, State, TraceDisk, torn
 from support.strategies import any_text
 
@@ -39,29 +41,33 @@ def key_of(number: int) -> str:
     return sha256(str(number).encode()).hexdigest()
 
 
+def asked(number: int, **changed: object) -> QuestionIdentity:
+    names = {"study": "s", "task": "t", "item_id": f"q{number}", "model": "m", "condition": "c", "sample": 0}
+    digests = {"prompt_sha256": "0" * 64, "grammar_sha256": None}
+    return QuestionIdentity(**{"key": key_of(number), **names, **digests, **changed})
+
+
+def saying(number: int, text: str) -> Response:
+    return Response(asked(number), text, "text/1", {}, True, {}, "stop")
+
+
 @cache
-def answer(number: int) -> record.Fields:
+def answer(number: int) -> Response:
     """What is always asked at this place and always answered so: every fifth time at length."""
-    text = f"ANSWER: {number}\0\u2028\ud800" + "é " * (0 if number % 5 else number * 29 % 211)
-    return {"kind": "response", "key": key_of(number), "raw_output": text}
+    return saying(number, f"ANSWER: {number}\0\u2028\ud800" + "é " * (0 if number % 5 else number * 29 % 211))
 
 
-def failure(number: int, reason: str = "timeout", **facts) -> record.Fields:
-    return {"kind": "failure", "key": key_of(number), "reason": reason, **facts}
+def failure(number: int, reason: str = "timeout", **changed: object) -> Failed:
+    return Failed(asked(number, **changed), reason)
 
 
-def said(fields: record.Fields) -> record.Fields:
-    """A record without its place in the journal."""
-    return {name: value for name, value in fields.items() if name not in ("v", "seq", "group")}
-
-
-def answers(count: int) -> list[record.Fields]:
+def answers(count: int) -> list[Record]:
     return [answer(number) for number in range(count)]
 
 
-def recovered(directory: Path) -> list[record.Fields]:
+def recovered(directory: Path) -> list[Record]:
     archive = Archive(directory, InstantDisk())
-    records = [said(fields) for fields in archive.recover()]
+    records = [line.record for line in archive.recover()]
     archive.close()
     return records
 
@@ -90,8 +96,8 @@ def write_on(directory, disk, steps, finished=lambda count: None):
 def made(directory: Path, *steps) -> Path:
     """An archive of one session, with the other files of a study."""
     directory.mkdir(exist_ok=True)
-    lines = [record.checked_line({"item": number, "text": "é" * number}) for number in range(20)]
-    (directory / "study.json").write_bytes(record.checked_line({"kind": "study", "v": 1, "name": "sums"}))
+    lines = [checked_line({"item": number, "text": "é" * number}) for number in range(20)]
+    (directory / "study.json").write_bytes(checked_line({"kind": "study", "v": 1, "name": "sums"}))
     (directory / "items.jsonl").write_bytes(b"".join(lines))
     write_on(directory, InstantDisk(), steps)
     return directory
@@ -104,7 +110,7 @@ def assert_goes_on(directory: Path, *, finished: int) -> None:
     assert len(found) >= finished, f"lost {finished - len(found)} finished records"
     once = State.of(directory)
     archive = Archive(directory, InstantDisk())
-    assert [said(fields) for fields in archive.recover()] == found
+    assert [line.record for line in archive.recover()] == found
     assert State.of(directory) == once, "the second recovery changed something"
     archive.append(answer(len(found)))
     archive.commit()
@@ -141,36 +147,36 @@ def joined(value):
 
 
 @pytest.mark.slow
-@given(fields_of_any_kind, st.integers(1), st.integers(1))
-def test_a_record_is_one_line_of_ascii_and_comes_back(fields, seq, group):
+@given(fields_of_any_kind)
+def test_fields_are_one_line_of_ascii_and_come_back(fields):
     fields = joined(fields)
-    line = record.encode(fields, seq=seq, group=group)
+    line = checked_line(fields)
     assert line.isascii()
     assert line.count(b"\n") == 1
     assert line.endswith(b"\n")
     assert len(line.decode().splitlines()) == 1
-    assert record.decode(line) == {**fields, "v": record.VERSION, "seq": seq, "group": group}
+    assert checked_fields(line) == fields
 
 
 @given(any_text, st.data())
 def test_no_part_of_a_line_is_whole(text, data):
-    line = record.encode({"text": text}, seq=1, group=1)
+    line = checked_line({"text": text})
     cut = data.draw(st.integers(0, len(line) - 1))
-    assert record.decode(line[:cut]) is None
-    assert record.decode(line[cut + 1 :]) is None
-    assert record.decode(line + line) is None
+    assert checked_fields(line[:cut]) is None
+    assert checked_fields(line[cut + 1 :]) is None
+    assert checked_fields(line + line) is None
 
 
 def test_two_halves_of_a_pair_come_back_as_one():
     """The one text that does not come back as it was: whoever puts texts together joins the pair first."""
-    line = record.encode({"text": "\ud83d" + "\ude00"}, seq=1, group=1)
-    assert record.decode(line)["text"] == "😀"
+    line = checked_line({"text": "\ud83d" + "\ude00"})
+    assert checked_fields(line)["text"] == "😀"
 
 
 @pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS)
 def test_any_text_comes_back_from_the_archive(tmp_path, text):
     archive = Archive(tmp_path)
-    written = {"kind": "response", "key": key_of(0), "raw_output": text}
+    written = saying(0, text)
     archive.append(written)
     archive.commit()
     archive.close()
@@ -316,6 +322,7 @@ def flips_are_found(directory: Path, *, flips: int, seed: int) -> None:
             check(directory)
         line = files[name].count(b"\n", 0, bit // 8) + 1
         assert caught.value.where == f"{directory / name}:{line}"
+        assert caught.value.found in ("another one", "a line that does not fit its checksum")
         (directory / name).write_bytes(files[name])
     check(directory)
 
@@ -329,11 +336,19 @@ def test_thousands_of_flipped_bits_are_found_and_named(tmp_path):
     flips_are_found(tmp_path, flips=2_000, seed=5)
 
 
-@pytest.mark.parametrize("name", ["study.json", "items.jsonl", str(FIRST), str(SECOND)])
-def test_a_missing_file_is_found(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("study.json", "study.json: expected the file that was sealed, found no such file"),
+        ("items.jsonl", "items.jsonl: expected the file that was sealed, found no such file"),
+        (str(FIRST), f"{SECOND}: expected the segment {FIRST.name}, found another name"),
+        (str(SECOND), "records: expected 2 segments, found 1"),
+    ],
+)
+def test_a_missing_file_is_found(tmp_path, name, why):
     made(tmp_path, 3, "seal", 2, "seal")
     (tmp_path / name).unlink()
-    with pytest.raises(StorageError):
+    with pytest.raises(StorageError, match=re.escape(f"{tmp_path}/{why}")):
         check(tmp_path)
 
 
@@ -348,7 +363,8 @@ def test_a_flipped_bit_in_an_open_segment_costs_no_earlier_group(tmp_path):
         (tmp_path / FIRST).write_bytes(flipped(whole, bit))
         if bit // 8 < last_group:
             line = whole.count(b"\n", 0, bit // 8) + 1
-            with pytest.raises(StorageError, match=re.escape(f"{FIRST}:{line}: ")):
+            why = f"{FIRST}:{line}: expected record {line} as it was written, found a line that does not fit its"
+            with pytest.raises(StorageError, match=re.escape(why)):
                 recovered(tmp_path)
         else:
             assert recovered(tmp_path) == answers(whole.count(b"\n", 0, bit // 8))
@@ -398,6 +414,7 @@ def cuts_of_a_sealed_segment(directory: Path, *, every: int) -> None:
             with pytest.raises(StorageError) as caught:
                 use(directory)
             assert caught.value.where == f"{directory / FIRST}:{line}"
+            assert caught.value.expected in (f"record {line} as it was written", "9 sealed records")
     assert list(directory.glob("records/*.torn-*")) == []
 
 
@@ -480,21 +497,23 @@ def test_swapped_segments_are_found(tmp_path, steps):
     one, two = (tmp_path / FIRST).read_bytes(), (tmp_path / SECOND).read_bytes()
     (tmp_path / FIRST).write_bytes(two)
     (tmp_path / SECOND).write_bytes(one)
-    with pytest.raises(StorageError):
+    with pytest.raises(StorageError, match=f"{FIRST}:1: expected record 1 as it was written, found record 5"):
         recovered(tmp_path)
 
 
 def test_a_gap_between_segments_is_found(tmp_path):
     made(tmp_path, 4, "seal", 5, "seal", 2)
     (tmp_path / SECOND).unlink()
-    with pytest.raises(StorageError):
+    with pytest.raises(StorageError, match=f"expected the segment {SECOND.name}, found another name"):
         recovered(tmp_path)
 
 
 def test_segments_beside_a_missing_seal_are_refused(tmp_path):
     made(tmp_path, 4, "seal", 5)
     (tmp_path / "seal.json").unlink()
-    with pytest.raises(StorageError):
+    with pytest.raises(
+        StorageError, match=f"{FIRST}: expected a sealed segment, found one that the seal does not"
+    ):
         recovered(tmp_path)
 
 
@@ -547,14 +566,14 @@ def test_an_error_of_the_disk_is_told_and_costs_nothing_finished(tmp_path, fault
     assert bare == [], f"{len(bare)} of {fail_at - 1} calls: not told as StorageError"
 
 
-def stubborn_session(directory: Path, disk: FailingDisk) -> list[record.Fields]:
+def stubborn_session(directory: Path, disk: FailingDisk) -> list[Record]:
     """One writer that tries on after every error; what it was told is finished."""
     trying_on = contextlib.suppress(StorageError, OSError)
     archive = Archive(directory, disk)
-    finished: list[record.Fields] = []
-    waiting: list[record.Fields] = []
+    finished: list[Record] = []
+    waiting: list[Record] = []
     with trying_on:
-        finished += [said(fields) for fields in archive.recover()]
+        finished += [line.record for line in archive.recover()]
     for number in range(len(finished), len(finished) + 8):
         with trying_on:
             archive.append(answer(number))
@@ -583,7 +602,7 @@ def test_an_archive_that_failed_keeps_its_word_to_a_writer_that_tries_on(tmp_pat
             break
         try:
             found = recovered(directory)
-            lost = [fields for fields in finished if fields not in found]
+            lost = [record for record in finished if record not in found]
             assert lost == [], f"{len(lost)} finished records lost"
         except (StorageError, AssertionError) as error:
             told = str(error).splitlines()[0].replace(f"{directory}/", "")
@@ -594,24 +613,25 @@ def test_an_archive_that_failed_keeps_its_word_to_a_writer_that_tries_on(tmp_pat
 # --- one digest over what all records say ---
 
 
-def root_of(said_of: dict[str, record.Fields]) -> str:
-    """The law in one line, by other means than the archive's."""
-    content = b"".join(record.content_digest(said_of[key]) for key in sorted(said_of))
+def root_of(records: list[Record]) -> str:
+    """The law in two lines, by other means than the archive's."""
+    last = {record.key: record for record in records}
+    content = b"".join(content_digest(last[key]) for key in sorted(last))
     return sha256(content).hexdigest()
 
 
-def sealed_root(directory: Path, records: list[record.Fields], *, stops: set[int] = frozenset()) -> str:
+def sealed_root(directory: Path, records: list[Record], *, stops: set[int] = frozenset()) -> str:
     """The root digest of these records, written in this order, with a new session at each stop."""
     State({}, frozenset()).rebuild(directory)
     archive = Archive(directory, InstantDisk())
-    for place, fields in enumerate(records):
+    for place, record in enumerate(records):
         if place in stops:
             archive.close()
             archive = Archive(directory, InstantDisk())
             list(archive.recover())
             if place % 2:
                 archive.seal({})
-        archive.append(fields)
+        archive.append(record)
     return archive.seal({}).root_sha256
 
 
@@ -625,12 +645,11 @@ def test_the_same_answers_give_the_same_root(tmp_path_factory, data):
     records = []
     for number in order:
         tries = data.draw(st.integers(0, 2))
-        records += [failure(number, reason, attempts=tries) for reason in ("timeout", "reset")[:tries]]
+        records += [failure(number, reason) for reason in ("timeout", "reset")[:tries]]
         records.append(answer(number))
-    records.append(failure(99, attempts=data.draw(st.integers(1, 9))))
+    records.append(failure(99))
     stops = data.draw(st.sets(st.integers(0, len(records) - 1), max_size=4))
-    plain = [*answers(8), failure(99, attempts=1)]
-    assert sealed_root(directory, records, stops=stops) == root_of({str(each["key"]): each for each in plain})
+    assert sealed_root(directory, records, stops=stops) == root_of([*answers(8), failure(99)])
 
 
 @pytest.mark.parametrize(
@@ -638,28 +657,25 @@ def test_the_same_answers_give_the_same_root(tmp_path_factory, data):
     [
         answers(7),
         [*answers(7), failure(7)],
-        [*answers(7), {**answer(7), "raw_output": ""}],
-        [*answers(7), {**answer(7), "key": key_of(8)}],
-        [*answers(7), {**answer(7), "kind": "judgement"}],
+        [*answers(7), saying(7, "")],
+        [*answers(7), structs.replace(answer(7), subject=asked(7, key=key_of(8)))],
+        [*answers(7), structs.replace(answer(7), subject=asked(7, model="n"))],
         [*answers(8), failure(8)],
     ],
-    ids=["one less", "one failed", "another text", "another key", "another kind", "one more"],
+    ids=["one less", "one failed", "another text", "another key", "another model", "one more"],
 )
 def test_other_answers_give_another_root(tmp_path, other):
     assert sealed_root(tmp_path / "study", answers(8)) != sealed_root(tmp_path / "study", other)
 
 
-def test_the_reason_of_a_failure_counts_and_how_often_it_was_tried_does_not():
+def test_of_a_failure_only_its_key_and_reason_count():
+    """The key is a digest of all that was asked."""
     roots = {}
-    for name, fields in {
-        "once": failure(1, attempts=1),
-        "often": failure(1, attempts=9),
-        "reset": failure(1, "reset"),
-    }.items():
+    for name, record in {"a": failure(1), "b": failure(1, study="renamed"), "c": failure(1, "reset")}.items():
         root = Root()
-        root.add(str(fields["key"]), record.content_digest(fields))
+        root.add(record.key, content_digest(record))
         roots[name] = root.sha256()
-    assert roots["once"] == roots["often"] != roots["reset"]
+    assert roots["a"] == roots["b"] != roots["c"]
 
 
 # --- any story at all ---
@@ -672,15 +688,15 @@ class AnyStory(RuleBasedStateMachine):
         super().__init__()
         self.here = contextlib.ExitStack()
         self.directory = Path(self.here.enter_context(TemporaryDirectory()))
-        self.finished: list[record.Fields] = []
-        self.waiting: list[record.Fields] = []
+        self.finished: list[Record] = []
+        self.waiting: list[Record] = []
         self.tails = 0
         self.open()
 
     def open(self):
         self.disk = InstantDisk()
         self.archive = Archive(self.directory, self.disk)
-        found = [said(fields) for fields in self.archive.recover()]
+        found = [line.record for line in self.archive.recover()]
         everything = self.finished + self.waiting
         assert len(self.finished) <= len(found)
         assert found == everything[: len(found)]
@@ -696,19 +712,19 @@ class AnyStory(RuleBasedStateMachine):
         path = self.segment()
         return path.stat().st_size if path else 0
 
-    def answered(self) -> set[object]:
-        return {fields["key"] for fields in self.finished + self.waiting if fields["kind"] == "response"}
+    def answered(self) -> set[str]:
+        return {record.key for record in self.finished + self.waiting if isinstance(record, Response)}
 
     @rule(number=st.integers(0, 30), text=any_text, arrived=st.booleans())
     def append(self, number, text, arrived):
-        fields = {**answer(number), "raw_output": joined(text)} if arrived else failure(number)
-        if fields["key"] in self.answered():
+        record = saying(number, joined(text)) if arrived else failure(number)
+        if record.key in self.answered():
             return
         before = self.segment()
-        self.archive.append(fields)
+        self.archive.append(record)
         if self.segment() != before:
             self.synced = 0
-        self.waiting.append(fields)
+        self.waiting.append(record)
 
     @rule()
     def commit(self):
@@ -719,8 +735,7 @@ class AnyStory(RuleBasedStateMachine):
     @rule()
     def seal(self):
         self.commit()
-        told = {str(fields["key"]): fields for fields in self.finished}
-        assert self.archive.seal({"records": len(self.finished)}).root_sha256 == root_of(told)
+        assert self.archive.seal({"records": len(self.finished)}).root_sha256 == root_of(self.finished)
         check(self.directory)
 
     @rule()
@@ -739,7 +754,7 @@ class AnyStory(RuleBasedStateMachine):
         zeroed = data.draw(st.sampled_from((0, 0, 7, 512)))
         kept = kept[:hole] + bytes(len(kept[hole : hole + zeroed])) + kept[hole + zeroed :]
         self.segment().write_bytes(kept)
-        self.tails += kept != b"".join(line for line in kept.splitlines(keepends=True) if record.is_whole(line))
+        self.tails += kept != b"".join(line for line in kept.splitlines(keepends=True) if is_whole(line))
         self.open()
 
     @invariant()
@@ -755,133 +770,3 @@ class AnyStory(RuleBasedStateMachine):
 
 class TestAnyStory(AnyStory.TestCase):
     settings = settings(max_examples=settings().max_examples // 6, stateful_step_count=30)
-
-
-# --- two writers ---
-
-CONTENDER = """
-import json, os, sys, time
-from pathlib import Path
-from affidavit.archive import lock
-from affidavit.errors import LockedError
-
-directory = Path(sys.argv[1])
-print("ready", flush=True)
-for line in sys.stdin:
-    while time.monotonic() < float(line):
-        pass
-    try:
-        with lock.locked(directory):
-            print(json.dumps({"held": True, "pid": os.getpid()}), flush=True)
-            sys.stdin.readline()
-    except LockedError as error:
-        print(json.dumps({"held": False, "code": error.exit_code, "found": error.found}), flush=True)
-    print("free", flush=True)
-"""
-
-
-ASKING = """
-import sys
-from pathlib import Path
-from affidavit.archive import lock
-
-print("ready", flush=True)
-while True:
-    lock.holder(Path(sys.argv[1]))
-"""
-
-
-class Contender:
-    """A process that tries for the lock when told."""
-
-    def __init__(self, directory: Path) -> None:
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen([sys.executable, "-c", CONTENDER, directory], stdin=pipe, stdout=pipe)
-        assert self.hear() == "ready"
-
-    def hear(self) -> str:
-        return self.process.stdout.readline().decode().strip()
-
-    def tell(self, line: object) -> None:
-        self.process.stdin.write(f"{line}\n".encode())
-        self.process.stdin.flush()
-
-    def outcome(self) -> dict[str, object]:
-        return json.loads(self.hear())
-
-    def end(self) -> None:
-        self.process.kill()
-        self.process.communicate()
-
-
-@pytest.fixture
-def contenders(tmp_path):
-    both = [Contender(tmp_path) for _ in range(2)]
-    yield both
-    for each in both:
-        each.end()
-
-
-def holder_told(found: object) -> tuple[int, str, str] | None:
-    match = re.fullmatch(r"one held by process (\d+) on (\S+), started (\d{4}-\d\d-\d\dT\S+)", str(found))
-    return (int(match[1]), match[2], match[3]) if match else None
-
-
-def race(contenders) -> tuple[dict[str, object], dict[str, object]]:
-    """Both try at the same moment; the outcomes of the one that holds the lock and of the other."""
-    start = time.monotonic() + 0.01
-    for each in contenders:
-        each.tell(start)
-    outcomes = [(each.outcome(), each) for each in contenders]
-    held = [(outcome, each) for outcome, each in outcomes if outcome["held"]]
-    assert len(held) == 1
-    held[0][1].tell("let go")
-    for each in contenders:
-        assert each.hear() == "free"
-    return held[0][0], next(outcome for outcome, _ in outcomes if not outcome["held"])
-
-
-def test_of_two_writers_one_is_refused_and_told_who_holds_the_lock(tmp_path, contenders):
-    """The last race's winner has left its name: it must not be taken for this one's."""
-    astray = []
-    for number in range(20):
-        winner, loser = race(contenders)
-        assert loser["code"] == 6
-        told = holder_told(loser["found"])
-        if told is None or told[:2] != (winner["pid"], socket.gethostname()):
-            astray.append((number, winner["pid"], loser["found"]))
-    assert lock.holder(tmp_path) is None
-    assert astray == [], f"{len(astray)} of 20 losers were not told the winner: (race, winner, told)"
-
-
-def test_the_lock_of_a_killed_process_is_taken(tmp_path, contenders):
-    first, second = contenders
-    first.tell(0)
-    assert first.outcome()["held"]
-    with pytest.raises(LockedError) as caught, lock.locked(tmp_path):
-        pass
-    assert caught.value.exit_code == 6
-    assert holder_told(caught.value.found)[0] == first.process.pid == lock.holder(tmp_path).pid
-    first.process.send_signal(signal.SIGKILL)
-    first.process.wait()
-    assert lock.holder(tmp_path) is None
-    second.tell(0)
-    assert second.outcome()["held"]
-    assert lock.holder(tmp_path).pid == second.process.pid
-
-
-def test_whoever_asks_for_the_holder_is_in_nobodys_way(tmp_path):
-    """To ask who holds a lock must not look like holding it."""
-    with lock.locked(tmp_path):
-        pass
-    with subprocess.Popen([sys.executable, "-c", ASKING, tmp_path], stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
-        refused = 0
-        for _ in range(500):
-            try:
-                with lock.locked(tmp_path):
-                    pass
-            except LockedError:
-                refused += 1
-        process.kill()
-    assert refused == 0

@@ -8,15 +8,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.journal import file_sha256
 from affidavit.archive.parquet_copy import ABOUT, COPY, WORTH_A_COPY, make_copy, records_frame
-from affidavit.archive.record import checked_line, decode
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.registry import task_contract_named
 from affidavit.models.model import Completion, Failure, Reason
 from affidavit.results.study_results import Results
 from affidavit.results.text_forms import as_json
 from affidavit.study.files import load
-from affidavit.study.freezing import opened
+from affidavit.study.freezing import freeze_or_check
+from affidavit.study.plan import Plan
 from affidavit.study.task import Question
 from support.command import affidavit
 from support.fault_server import FaultServer
@@ -58,13 +60,18 @@ def copied(tmp_path_factory) -> Path:
     """The directory of a small study in two segments, with a copy as large ones have it."""
     folder = tmp_path_factory.mktemp("copied")
     directory = written(folder, STUDY, {"quiz": questions(10)}, first_day, sealed=False)
-    append(directory, opened(directory, load(folder / "study.toml", task_contract_named), Hasty()), second_day)
-    make_copy(directory)
+    append(directory, plan_in(folder), second_day)
+    make_copy(StudyDirectory(directory))
     return directory
 
 
+def plan_in(folder: Path) -> Plan:
+    files = load(folder / "study.toml", task_contract_named)
+    return freeze_or_check(StudyDirectory(folder / "out"), files, Hasty())
+
+
 def figures(directory: Path) -> dict:
-    return json.loads(json.dumps(as_json(Results(directory).report())))
+    return json.loads(json.dumps(as_json(Results(StudyDirectory(directory)).report())))
 
 
 def of_the_journal(directory: Path) -> dict:
@@ -79,7 +86,7 @@ def of_the_journal(directory: Path) -> dict:
 def emptied(directory: Path) -> None:
     """Put a copy without records in place of the copy, with a side file that vouches for it."""
     pl.read_parquet(directory / COPY).clear().write_parquet(directory / COPY)
-    about = decode((directory / ABOUT).read_bytes())
+    about = checked_fields((directory / ABOUT).read_bytes())
     about["sha256"] = file_sha256(directory / COPY)
     (directory / ABOUT).write_bytes(checked_line(about))
 
@@ -102,9 +109,9 @@ def test_all_tables_are_the_same_from_the_copy_and_from_the_journal(copied, tmp_
 
 def test_the_frame_of_the_copy_is_that_of_the_journal(copied, tmp_path):
     directory = shutil.copytree(copied, tmp_path / "out")
-    from_copy = records_frame(directory).collect().sort("key")
+    from_copy = records_frame(StudyDirectory(directory)).collect().sort("key")
     (directory / COPY).unlink()
-    assert from_copy.equals(records_frame(directory).collect().sort("key"))
+    assert from_copy.equals(records_frame(StudyDirectory(directory)).collect().sort("key"))
 
 
 def test_a_directory_may_be_called_anything(copied, tmp_path):
@@ -112,8 +119,8 @@ def test_a_directory_may_be_called_anything(copied, tmp_path):
     odd = shutil.copytree(copied, tmp_path / "a [final] *?")
     assert figures(odd) == figures(copied)
     (odd / COPY).unlink()
-    make_copy(odd)
-    assert records_frame(odd).collect().equals(records_frame(copied).collect())
+    make_copy(StudyDirectory(odd))
+    assert records_frame(StudyDirectory(odd)).collect().equals(records_frame(StudyDirectory(copied)).collect())
 
 
 def changed_byte(directory: Path) -> None:
@@ -123,7 +130,7 @@ def changed_byte(directory: Path) -> None:
 
 
 def another_seal(directory: Path) -> None:
-    about = decode((directory / ABOUT).read_bytes())
+    about = checked_fields((directory / ABOUT).read_bytes())
     (directory / ABOUT).write_bytes(checked_line({**about, "root_sha256": "0" * 64}))
 
 
@@ -157,7 +164,7 @@ def test_a_copy_is_not_used_once_more_was_written_after_its_seal(copied, tmp_pat
     folder = shutil.copytree(copied.parent, tmp_path / "again")
     directory, plan = (
         folder / "out",
-        opened(folder / "out", load(folder / "study.toml", task_contract_named), Hasty()),
+        plan_in(folder),
     )
 
     def third_day(question: Question) -> Answer:
@@ -174,7 +181,7 @@ def test_a_copy_is_not_used_once_more_was_written_after_its_seal(copied, tmp_pat
 def test_a_failure_that_was_answered_later_appears_once(copied):
     kept = records(copied)
     assert len(kept) == 72 + 4
-    frame = records_frame(copied).collect()
+    frame = records_frame(StudyDirectory(copied)).collect()
     assert len(frame) == frame["key"].n_unique() == 72
     again = frame.filter(pl.col("item_id") == "q3", pl.col("sample") == 0).sort("model")
     assert again["failure"].to_list() == [None, None, "server_error", "server_error"]
@@ -182,7 +189,7 @@ def test_a_failure_that_was_answered_later_appears_once(copied):
 
 
 def test_lone_surrogates_are_escaped_and_come_back(copied):
-    frame = records_frame(copied).collect()
+    frame = records_frame(StudyDirectory(copied)).collect()
     strange = frame.filter(pl.col("item_id").is_in(list(SURROGATES)))
     assert strange["raw_output"].null_count() == len(strange) == 16
     for row in strange.iter_rows(named=True):
@@ -196,13 +203,13 @@ def test_lone_surrogates_are_escaped_and_come_back(copied):
 def test_names_that_no_column_can_hold_are_spelt_out(tmp_path):
     rows = [{**questions(1)[0], "id": name} for name in ("\ud800", "plain")]
     directory = written(tmp_path, tables(), {"quiz": rows}, lambda question: "<answer>B</answer>")
-    make_copy(directory)
-    assert sorted(records_frame(directory).collect()["item_id"]) == ["\\ud800", "plain"]
+    make_copy(StudyDirectory(directory))
+    assert sorted(records_frame(StudyDirectory(directory)).collect()["item_id"]) == ["\\ud800", "plain"]
 
 
 def test_a_study_that_is_not_sealed_gets_no_copy_and_no_parts_stay_behind(tmp_path, copied):
     directory = written(tmp_path, tables(), {"quiz": questions(2)}, lambda question: "x", sealed=False)
-    make_copy(directory)
+    make_copy(StudyDirectory(directory))
     for place in (directory, copied):
         assert not list(place.glob(".*"))
     assert not (directory / COPY).exists()
@@ -235,9 +242,9 @@ def test_a_large_study_gets_its_copy_when_it_is_sealed_and_a_small_one_does_not(
         assert fine(run(tmp_path / "small"), 0)
     assert not (tmp_path / "small/out" / COPY).exists()
     assert not list(directory.glob(".records*"))
-    about = decode((directory / ABOUT).read_bytes())
+    about = checked_fields((directory / ABOUT).read_bytes())
     assert about["sha256"] == file_sha256(directory / COPY)
-    assert about["root_sha256"] == decode((directory / "seal.json").read_bytes())["root_sha256"]
+    assert about["root_sha256"] == checked_fields((directory / "seal.json").read_bytes())["root_sha256"]
     found = figures(directory)
     assert found == of_the_journal(directory)
     assert reported(affidavit("report", directory, "--format", "json")) == found["tables"]

@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from affidavit.commands import models as models_command
 from affidavit.commands.main import cli
 from affidavit.models import weights
+from affidavit.models.quantisation import KINDS
 from support.weight_files import NAME, fetched_once, gguf_bytes, known, serve_wheel, small_model, wheel_of
 
 
@@ -216,7 +217,7 @@ def test_help_has_an_example_and_exit_codes(command):
 
 
 def test_the_types_offered_are_those_that_can_be_made():
-    assert models_command._KINDS == weights.KINDS
+    assert models_command._KINDS == KINDS
 
 
 def test_the_module_costs_next_to_nothing():
@@ -224,6 +225,7 @@ def test_the_module_costs_next_to_nothing():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     heavy = {
         "affidavit.models.weights",
+        "affidavit.models.quantisation",
         "affidavit.archive.disk",
         "zipfile",
         "subprocess",

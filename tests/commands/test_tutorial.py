@@ -3,11 +3,10 @@
 import os
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from support.command import silent_command
 from support.fault_server import Asked, FaultServer
 from support.pages import ROOT, steps, transcripts
 
@@ -35,7 +34,7 @@ def scripted(asked: Asked) -> str:
 @pytest.mark.slow
 def test_the_tutorial_can_be_followed(tmp_path):
     page = ROOT / "docs" / "tutorial.md"
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "120"}
+    environment = {**os.environ, "PATH": silent_command(tmp_path / "bin"), "COLUMNS": "120"}
     with FaultServer(answer=scripted) as server:
         for block in transcripts(page):
             for command, shown in steps(block):

@@ -1,5 +1,6 @@
 """The default rubric, all of its score vectors, and rubrics of other shapes."""
 
+import re
 from itertools import product
 
 import pytest
@@ -74,18 +75,27 @@ def test_the_digest_tells_rubrics_apart():
 
 
 @pytest.mark.parametrize(
-    "changes",
+    ("changes", "why"),
     [
-        {"dimensions": ()},
-        {"dimensions": (Dimension("a", "", ""), Dimension("a", "", ""))},
-        {"dimensions": (Dimension("overall_score", "", ""),)},
-        {"scale": (Level(0, "no", ""),)},
-        {"scale": (Level(1, "yes", ""), Level(0, "no", ""))},
-        {"thresholds": Thresholds(3, 3)},
-        {"thresholds": Thresholds(8, 4, ("z",))},
-        {"maps_to": {"z": "D1"}},
+        ({"dimensions": ()}, "dimensions of different names, found ()"),
+        (
+            {"dimensions": (Dimension("a", "", ""), Dimension("a", "", ""))},
+            "dimensions of different names, found ('a', 'a')",
+        ),
+        (
+            {"dimensions": (Dimension("overall_score", "", ""),)},
+            "dimensions of different names, found ('overall_score',)",
+        ),
+        ({"scale": (Level(0, "no", ""),)}, "a scale of at least two rising scores, found [0]"),
+        (
+            {"scale": (Level(1, "yes", ""), Level(0, "no", ""))},
+            "a scale of at least two rising scores, found [1, 0]",
+        ),
+        ({"thresholds": Thresholds(3, 3)}, "fail_to below pass_from, found Thresholds(pass_from=3, fail_to=3,"),
+        ({"thresholds": Thresholds(8, 4, ("z",))}, "thresholds on its own dimensions, found Thresholds("),
+        ({"maps_to": {"z": "D1"}}, "a mapping of its own dimensions, found {'z': 'D1'}"),
     ],
 )
-def test_a_rubric_that_cannot_work_is_refused(changes):
-    with pytest.raises(InputError, match="rubric 'five'"):
+def test_a_rubric_that_cannot_work_is_refused(changes, why):
+    with pytest.raises(InputError, match=re.escape(f"rubric 'five': expected {why}")):
         five(**changes)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit import mcqa
+from affidavit.archive.record import record_fields
 from affidavit.contracts.mcqa import ChoiceOfEachItem
 from affidavit.items.formats import LETTERS
 from affidavit.items.item import Item
@@ -412,7 +413,7 @@ def counted_where_shown(plan: Plan, question: Question, was: Asked, item: Item) 
     assert item.fields["answer"] == LETTERS[own_options.index(right)]
     shown = shown_at_letters(question, was)
     for letter, option in zip(LETTERS, shown, strict=False):
-        record = plan.response(question, Completion(f"<answer>{letter}</answer>"))
+        record = record_fields(plan.response(question, Completion(f"<answer>{letter}</answer>")))
         assert record["contract_params"] == {"options": f"A-{LETTERS[len(shown) - 1]}"}
         assert (record["protocol_compliant"], record["extracted_answer"]) == (True, letter)
         assert record["correct"] is (option == right)
@@ -420,6 +421,6 @@ def counted_where_shown(plan: Plan, question: Question, was: Asked, item: Item) 
         assert own_options[LETTERS.index(record.get("own_answer", letter))] == option
         order = record.get("option_order", LETTERS[: len(shown)])
         assert [own_options[LETTERS.index(each)] for each in order] == shown
-    beyond = plan.response(question, Completion(f"<answer>{LETTERS[len(shown)]}</answer>"))
+    beyond = record_fields(plan.response(question, Completion(f"<answer>{LETTERS[len(shown)]}</answer>")))
     assert (beyond["deviation"], beyond.get("own_answer"), beyond["correct"]) == ("option_out_of_set", None, None)
     return shown

@@ -14,8 +14,11 @@ from affidavit.contracts.expression import solve
 from affidavit.contracts.game24 import game24
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.errors import InputError, UsageError
-from affidavit.items.formats import FORMATS, LETTERS, SOLVABLE_HANDS, generated_hands, rows_of
+from affidavit.items.formats import FORMATS, LETTERS
+from affidavit.items.hands import SOLVABLE_HANDS, generated_hands
 from affidavit.items.item import check
+from affidavit.items.item_files import published_rows
+from affidavit.reading.source import bytes_source
 from support.published_items import GPQA_HEADER, REDUX_HEADER, lines, table
 
 
@@ -29,6 +32,10 @@ def item(item_id, answer="B", options=("red", "blue", "green", "grey"), question
     return {
         "id": item_id, "question": question, "options": list(options), "answer": answer, "metadata": metadata
     }  # fmt: skip
+
+
+def rows_of(name, content):
+    return published_rows(bytes_source(name, content))
 
 
 def one(name, content):
@@ -68,7 +75,7 @@ N_A = ["N/A"]
         ("own.jsonl", lines(OWN | {"id": 12}), "own.jsonl:1", item("12")),
         ("own.jsonl", lines(OWN | {"id": None}), "own.jsonl:1", item("own-1")),
         ("own.jsonl", lines(OWN | {"correct": True}), "own.jsonl:1", item("q1", correct=True)),
-        ("own.csv", table(OWN.keys(), [*OWN.values()]), "own.csv:row 1", item("q1")),
+        ("own.csv", table(OWN.keys(), [*OWN.values()]), "own.csv:2", item("q1")),
         (
             "hands.jsonl", lines({"id": "h", "numbers": [4, 9, 10, 13], "target": 24, "level": 1}), "hands.jsonl:1",
             {"id": "h", "numbers": [4, 9, 10, 13], "target": 24, "metadata": {"level": 1}},
@@ -78,25 +85,25 @@ N_A = ["N/A"]
             {"id": "hands-1", "numbers": [1, 2], "target": 24, "metadata": {}},
         ),
         (
-            "24.csv", table(HANDS_HEADER, ["1", "6 4 1 1", "4.40", "99.20%"]), "24.csv:row 1",
+            "24.csv", table(HANDS_HEADER, ["1", "6 4 1 1", "4.40", "99.20%"]), "24.csv:2",
             {
                 "id": "1-1-4-6", "numbers": [6, 4, 1, 1], "target": 24,
                 "metadata": {"Rank": "1", "AMT (s)": "4.40", "Solved rate": "99.20%"},
             },
         ),
-        ("dir/mmlu.csv", table([SKY, *COLOURS, "B"]), "dir/mmlu.csv:row 1", item("mmlu-1")),
-        ("C:\\a.b.csv", table([SKY, *COLOURS, ""]), "C:\\a.b.csv:row 1", item("a.b-1", answer=None)),
+        ("dir/mmlu.csv", table([SKY, *COLOURS, "B"]), "dir/mmlu.csv:1", item("mmlu-1")),
+        ("C:\\a.b.csv", table([SKY, *COLOURS, ""]), "C:\\a.b.csv:1", item("a.b-1", answer=None)),
         (
             "m.csv", table(["question", *(f"choice{n}" for n in range(4)), "answer"], [SKY, *COLOURS, "1"]),
-            "m.csv:row 1", item("m-1"),
+            "m.csv:2", item("m-1"),
         ),
         (
             "m.csv", table(["", "question", *"ABCD", "answer", "subject"], ["0", SKY, *COLOURS, " B", "air"]),
-            "m.csv:row 1", item("m-1", **{"": "0", "subject": "air"}),
+            "m.csv:2", item("m-1", **{"": "0", "subject": "air"}),
         ),
         (
             "m.csv", table(["id", "question", *"ABCDE", "answer"], ["x", SKY, *COLOURS, "black", "4"]),
-            "m.csv:row 1", item("x", "E", [*COLOURS, "black"]),
+            "m.csv:2", item("x", "E", [*COLOURS, "black"]),
         ),
         (
             "m.parquet", parquet({"question": SKY, "subject": "air", "choices": COLOURS, "answer": 1}),
@@ -135,17 +142,17 @@ N_A = ["N/A"]
             "aqua.jsonl", lines(AQUA), "aqua.jsonl:1",
             item("aqua-1", options=["red", " blue", "C)", "grey"], rationale="Look up."),
         ),
-        ("redux.csv", table(REDUX_HEADER, REDUX), "redux.csv:row 1", item("redux-1", **REDUX_REST)),
-        ("redux.csv", table(REDUX_HEADER, REDUX, delimiter=";"), "redux.csv:row 1", item("redux-1", **REDUX_REST)),
+        ("redux.csv", table(REDUX_HEADER, REDUX), "redux.csv:2", item("redux-1", **REDUX_REST)),
+        ("redux.csv", table(REDUX_HEADER, REDUX, delimiter=";"), "redux.csv:2", item("redux-1", **REDUX_REST)),
         (
             "redux.csv", table(REDUX_HEADER, [SKY, json.dumps(["é\n", 'a"', "c'"]), "2", "ok", "", "", ""]),
-            "redux.csv:row 1",
+            "redux.csv:2",
             item("redux-1", "C", ["é\n", 'a"', "c'"], **REDUX_REST | {"source": ""}),
         ),
         (
             "redux.csv",
             table(REDUX_HEADER, [SKY, str(["x", "x", ""]), "0", "wrong_groundtruth", "", "2", "twice"]),
-            "redux.csv:row 1",
+            "redux.csv:2",
             item(
                 "redux-1", "A", ["x", "x", ""], error_type="wrong_groundtruth", source="", correct_answer="2",
                 potential_reason="twice", flawed=True, duplicate_options=[["A", "B"]],
@@ -192,8 +199,8 @@ def test_cells_may_have_several_lines_and_rows_are_still_counted():
     content = b'"Two\r\nlines, ""quoted""\n?",a, b ,"c\n",d,A\r\n\r\nNext\xe2\x80\xa8?,a,b,c,d,B'
     first, second = rows_of("m.csv", content)
     options = ["a", " b ", "c\n", "d"]
-    assert first == ("m.csv:row 1", item("m-1", "A", options, 'Two\r\nlines, "quoted"\n?'))
-    assert second == ("m.csv:row 2", item("m-2", "B", "abcd", "Next\u2028?"))
+    assert first == ("m.csv:1", item("m-1", "A", options, 'Two\r\nlines, "quoted"\n?'))
+    assert second == ("m.csv:6", item("m-2", "B", "abcd", "Next\u2028?"))
 
 
 def test_equal_wrong_options_are_kept_and_named():
@@ -203,59 +210,59 @@ def test_equal_wrong_options_are_kept_and_named():
 
 
 REFUSED = [
-    ("m.csv", b"", "m.csv: expected items, found an empty file"),
-    ("m.csv", b"\xef\xbb\xbf \r\n", "m.csv: expected items, found an empty file"),
-    ("m.json", b"[]", "m.json: expected at least one item, found no rows"),
+    ("m.csv", b"", "m.csv: expected rows as JSON Lines, CSV or Parquet, found an empty file"),
+    ("m.csv", b"\xef\xbb\xbf \r\n", "m.csv: expected rows as JSON Lines, CSV or Parquet, found an empty file"),
+    ("m.json", b"[]", "m.json: expected a JSON list of objects, found an empty list"),
     ("m.parquet", parquet(PRO)[:60], "m.parquet: expected Parquet, found"),
-    ("m.csv", table(REDUX_HEADER), "m.csv: expected at least one item, found a header alone"),
+    ("m.csv", table(REDUX_HEADER), "m.csv: expected at least one item, found no rows"),
     ("m.csv", b"version https://git-lfs.github.com/spec/v1\noid x", "found a Git LFS pointer, which stands for a file"),
-    ("m.csv", "é".encode("utf-16"), "expected text in UTF-8, found the byte order mark of UTF-16\nConvert the file"),
+    ("m.csv", "é".encode("utf-16"), "expected text in UTF-8, found text in UTF-16\nConvert the file, for example with `iconv -f utf-16 -t utf-8`"),
     ("m.csv", b"a,b\nc,\xe9", "m.csv:2: expected text in UTF-8, found byte 0xe9 at byte 3 of the line\nConvert"),
-    ("m.csv.gz", b"\x1f\x8b\x08", "m.csv.gz: expected items, found a gzip file\nUnpack it first."),
+    ("m.csv.gz", b"\x1f\x8b\x08", "m.csv.gz: expected the rest of the file, found gzip data that end too early"),
     # no known format
     ("m.csv", b"name,age\nx,3", 'expected items of a known format, found a first row of ["name", "age"]\nLooked for: our hands'),
     ("m.jsonl", lines({"prompt": "?"}), 'm.jsonl:1: expected items of a known format, found the fields ["prompt"]\nLooked'),
-    ("m.json", b"[1, 2]", 'found a first row of ["[1", " 2]"]'),
+    ("m.json", b"[1, 2]", "m.json:1: expected a JSON object, found [1, 2]"),
     ("m.json", b'[{"id": 1}, 2]', "m.json:row 1: expected items of a known format"),
     ("m.json", json.dumps([OWN, 2]).encode(), "m.json:row 2: expected a JSON object, found 2"),
-    ("m.json", b'[{"id": 1', "m.json: expected a JSON list of objects, found Expecting ',' delimiter: line 1 column"),
+    ("m.json", b'[{"id": 1', "m.json:1: expected a JSON list of objects, found Expecting ',' delimiter at column 10"),
     ("m.jsonl", lines(OWN)[:40], "m.jsonl:1: expected a JSON object"),
     ("m.jsonl", lines(OWN, AQUA), "m.jsonl:2: expected our questions (question, options), as in the rows before, found"),
     # rows and cells
-    ("m.csv", table([SKY, *COLOURS, "B"], [SKY, "x", "B"]), f'm.csv:row 2: expected 6 cells, found 3, the first "{SKY}"\nA text'),
-    ("m.csv", table(REDUX_HEADER, [*REDUX, ""]), "m.csv:row 1: expected 7 cells, found 8"),
-    ("m.csv", table([*REDUX_HEADER, "source"], REDUX), "m.csv: expected columns of different names"),
-    ("m.csv", b'a,b,c,d,e,A\na,"b', "m.csv:row 2: expected CSV, found unexpected end of data (line 2 of the file)"),
-    ("m.csv", b'a,"b" c,c,d,e,A', "m.csv:row 1: expected CSV, found ',' expected after '\"' (line 1 of the file)"),
-    ("m.csv", b"a,b,c,d,e,A\rf,b,c,d,e,A", "m.csv:row 1: expected CSV, found new-line character seen in unquoted"),
+    ("m.csv", table([SKY, *COLOURS, "B"], [SKY, "x", "B"]), f'm.csv:2: expected 6 cells, found 3 cells, the first "{SKY}"\nA text'),
+    ("m.csv", table(REDUX_HEADER, [*REDUX, ""]), "m.csv:2: expected 7 cells, as in the header, found 8 cells"),
+    ("m.csv", table([*REDUX_HEADER, "source"], REDUX), "m.csv:1: expected columns of different names"),
+    ("m.csv", b'a,b,c,d,e,A\na,"b', "m.csv:2: expected CSV, found unexpected end of data"),
+    ("m.csv", b'a,"b" c,c,d,e,A', "m.csv:1: expected CSV, found ',' expected after '\"'"),
+    ("m.csv", b"a,b,c,d,e,A\rf,b,c,d,e,A", "m.csv:1: expected CSV, found new-line character seen in unquoted"),
     # ids
     ("m.jsonl", lines(OWN, OWN), 'm.jsonl:2: expected an id that no other row has, found "q1"\nAnswers are kept by id, and m.jsonl:1'),
-    ("24.csv", table(HANDS_HEADER, ["1", "1 1 4 6", "", ""], ["2", "6 4 1 1", "", ""]), '24.csv:row 2: expected an id that no'),
+    ("24.csv", table(HANDS_HEADER, ["1", "1 1 4 6", "", ""], ["2", "6 4 1 1", "", ""]), '24.csv:3: expected an id that no'),
     ("m.jsonl", lines(OWN | {"id": 1.5}), "m.jsonl:1: expected a text or a whole number as the id, found 1.5"),
     # questions and options
     ("m.jsonl", lines(OWN | {"question": " "}), 'expected a text that is not blank as the question, found " "'),
     ("m.jsonl", lines(OWN | {"question": 5}), "expected a text that is not blank as the question, found 5"),
     ("m.jsonl", lines(OWN | {"options": ["a", 1, "c"]}), "expected a text that is not blank as option B, found 1"),
-    ("m.csv", table([SKY, "a", "", "c", "d", "A"]), 'm.csv:row 1: expected a text that is not blank as option B, found ""'),
+    ("m.csv", table([SKY, "a", "", "c", "d", "A"]), 'm.csv:1: expected a text that is not blank as option B, found ""'),
     ("m.jsonl", lines(OWN | {"options": "ab"}), "expected a list of texts in 'options', found \"ab\""),
     ("m.jsonl", lines(OWN | {"options": ["a"]}), "expected 2 to 23 options, found 1"),
     ("m.jsonl", lines(OWN | {"options": [str(n) for n in range(24)]}), "expected 2 to 23 options, found 24"),
     ("m.jsonl", lines({f"choice{n}": str(n) for n in range(24)} | {"question": "?", "answer": 23}), "expected 2 to 23 options, found 24"),
-    ("m.csv", table([SKY, "x", "y", "z", "x ", "A"]), "m.csv:row 1: expected one option with the right answer, found"),
-    ("g.csv", table(GPQA_HEADER, ["r", SKY, "x", "x", "y", "z", ""]), "g.csv:row 1: expected one option with the right"),
+    ("m.csv", table([SKY, "x", "y", "z", "x ", "A"]), "m.csv:1: expected one option with the right answer, found"),
+    ("g.csv", table(GPQA_HEADER, ["r", SKY, "x", "x", "y", "z", ""]), "g.csv:2: expected one option with the right"),
     ("r.csv", table(REDUX_HEADER, [SKY, "['a' 'b' 'c']", *REDUX[2:]]), "expected a list of texts in 'choices', found \"['a' 'b' 'c']\"\nIn a cell"),
     ("r.csv", table(REDUX_HEADER, [SKY, "['a', f'b']", *REDUX[2:]]), "expected a list of texts in 'choices'"),
     ("r.csv", table(REDUX_HEADER, [SKY, r"['a', '\d']", *REDUX[2:]]), "expected a list of texts in 'choices'"),
     ("r.csv", table(REDUX_HEADER, [SKY, "['a', 5]", *REDUX[2:]]), "expected a list of texts in 'choices'"),
     ("r.csv", table(REDUX_HEADER, [SKY, '["a", 5]', *REDUX[2:]]), "expected a text that is not blank as option B, found 5"),
-    ("m.csv", table(["question", *"ABD", "answer"], [SKY, *"xyz", "B"]), 'm.csv:row 1: expected columns of options without a gap, found also ["D"]'),
+    ("m.csv", table(["question", *"ABD", "answer"], [SKY, *"xyz", "B"]), 'm.csv:2: expected columns of options without a gap, found also ["D"]'),
     # answers
     ("m.jsonl", lines(OWN | {"answer": "E"}), 'm.jsonl:1: expected an answer that is one of A, B, C, D, found "E"'),
     ("m.jsonl", lines(OWN | {"answer": "AB"}), 'expected an answer that is one of A, B, C, D, found "AB"'),
     ("m.jsonl", lines(OWN | {"answer": "b"}), 'expected an answer that is one of A, B, C, D, found "b"'),
     ("m.jsonl", lines(OWN | {"answer": 1}), "expected an answer that is one of A, B, C, D, found 1"),
-    ("m.csv", table([SKY, *COLOURS, "E"]), 'm.csv:row 1: expected an answer that is one of A, B, C, D or 0, 1, 2, 3, found "E"'),
-    ("r.csv", table(REDUX_HEADER, [*REDUX[:2], "4", *REDUX[3:]]), 'r.csv:row 1: expected an answer that is one of A, B, C, D or 0, 1, 2, 3, found "4"'),
+    ("m.csv", table([SKY, *COLOURS, "E"]), 'm.csv:1: expected an answer that is one of A, B, C, D or 0, 1, 2, 3, found "E"'),
+    ("r.csv", table(REDUX_HEADER, [*REDUX[:2], "4", *REDUX[3:]]), 'r.csv:2: expected an answer that is one of A, B, C, D or 0, 1, 2, 3, found "4"'),
     ("r.csv", table(REDUX_HEADER, [*REDUX[:2], "1.0", *REDUX[3:]]), 'found "1.0"'),
     ("m.jsonl", lines({"question": "?", "choices": ["a", "b"], "answer": True}), "found true"),
     ("p.jsonl", lines(PRO | {"answer_index": 2}), "p.jsonl:1: expected the same answer in 'answer' and 'answer_index', found B and 2, which is C"),
@@ -269,7 +276,7 @@ REFUSED = [
     ("q.jsonl", lines(AQUA | {"correct": "E"}), 'q.jsonl:1: expected an answer that is one of A, B, C, D, found "E"'),
     ("q.jsonl", lines(AQUA | {"options": ["A)1", "2"]}), "q.jsonl:1: expected an option that begins with 'B)', found \"2\""),
     # hands
-    ("24.csv", table(HANDS_HEADER, ["1", "1 1 4", "", ""]), "24.csv:row 1: expected four whole numbers in 'Puzzles', found \"1 1 4\""),
+    ("24.csv", table(HANDS_HEADER, ["1", "1 1 4", "", ""]), "24.csv:2: expected four whole numbers in 'Puzzles', found \"1 1 4\""),
     ("h.jsonl", lines({"numbers": [1, "2"]}), "h.jsonl:1: expected a list of whole numbers in 'numbers', found [1, \"2\"]"),
     ("h.jsonl", lines({"numbers": [1, 2], "target": None}), "h.jsonl:1: expected a whole number in 'target', found null"),
     # metadata

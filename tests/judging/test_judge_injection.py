@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from affidavit import Asked, judge
 from affidavit.contracts.judge import JudgingMethod
 from affidavit.contracts.rubric import DEFAULT
-from affidavit.judging.plan import Judgement, JudgeTerms, JudgingPlan, Output, Terms
+from affidavit.judging.plan import JudgingPlan, Output, PlannedJudgement
 from affidavit.judging.prompt import judge_template, nonce_of
+from affidavit.judging.terms import JudgeTerms, Terms
 from support.command import affidavit
 from support.fault_server import Call, FaultServer, says
 from support.judged_studies import judgements
@@ -88,7 +89,7 @@ def output(text: str, task: str = TASK) -> Output:
     return Output("k", "o", "Q1", "A", "m", "m", 0, text, task)
 
 
-def words(judgement: Judgement) -> str:
+def words(judgement: PlannedJudgement) -> str:
     (turn,) = judgement.request.messages
     assert turn["role"] == "user"
     return turn["content"]
@@ -102,7 +103,7 @@ HEAD = {
 """A prompt of each judge about a harmless output."""
 
 
-def check(text: str, task: str, judgement: Judgement) -> None:
+def check(text: str, task: str, judgement: PlannedJudgement) -> None:
     """The text stands once, verbatim, between delimiters that it does not hold; all else is as for any text."""
     prompt = words(judgement)
     drawn = nonce(TERMS.digest, "k", text, task, judgement.model, judgement.repeat)

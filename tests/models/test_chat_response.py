@@ -1,7 +1,6 @@
 """What a server's body says, by ruling C1: an output, or a failure with a reason from the closed list."""
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 
 from affidavit.models.chat_response import read_chat, read_refusal
 from affidavit.models.model import PERMANENT, Completion, Failure, Reason
-from affidavit.models.openai_compatible import retry_after
 
 
 def body(message: object, finish_reason: str | None = "stop", **others: object) -> bytes:
@@ -122,18 +120,3 @@ def test_usage_keeps_counts_alone():
     assert read_chat(body({"content": ""}, usage={"prompt_tokens": 3, "cost": "1", "x": [1]})).usage == {
         "prompt_tokens": 3
     }
-
-
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [
-        (None, None), ("8", 8.0), ("0", 0.0), ("1.5", 1.5), ("-3", None), ("nan", None), ("inf", None),
-        ("1000000000", 1e9), ("Thu, 01 Jan 2026 00:01:00 GMT", 60.0), ("Wed, 31 Dec 2025 00:00:00 GMT", 0.0),
-        ("tomorrow", None), ("", None), ("Thu, 99 Foo 2026", None),
-    ],
-)  # fmt: skip
-def test_retry_after(header, seconds):
-    assert retry_after(header, now=NOW) == seconds

@@ -1,6 +1,7 @@
 """Rows keep their bytes."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -50,8 +51,20 @@ def test_a_spliced_row_is_the_row_with_its_fields(row, added):
 
 
 @pytest.mark.parametrize(
-    "line", ["", "[1]", "1", "null", '"x"', "{", '{"a":}', "{'a': 1}", '{"a":1} {"b":2}', "[" * 100_000]
+    ("line", "found"),
+    [
+        ("", "Expecting value at column 1"),
+        ("[1]", "[1]"),
+        ("1", "1"),
+        ("null", "null"),
+        ('"x"', '"x"'),
+        ("{", "Expecting property name enclosed in double quotes at column 2"),
+        ('{"a":}', "Expecting value at column 6"),
+        ("{'a': 1}", "Expecting property name enclosed in double quotes at column 2"),
+        ('{"a":1} {"b":2}', "Extra data at column 9"),
+        ("[" * 100_000, "one nested too deeply"),
+    ],
 )
-def test_what_is_no_object_is_refused_with_its_place(line):
-    with pytest.raises(InputError, match=r"^x:7: expected a JSON object, found "):
+def test_what_is_no_object_is_refused_with_its_place_and_why(line, found):
+    with pytest.raises(InputError, match=re.escape(f"x:7: expected a JSON object, found {found}")):
         decode_row(line, where="x:7")

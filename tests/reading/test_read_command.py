@@ -39,13 +39,13 @@ def test_mcqa_rows(tmp_path):
         """\
 mcqa/1: 5 outputs
 
-  compliant       2   50.0% [15.0%, 85.0%]  n=4, Wilson 95%
+  compliant       2   50.0% [15.0, 85.0] n=4, Wilson 95%
   non-compliant   2
   failed          1   no output arrived (the text is null)
 
 answers
-  right           1   50.0% [9.5%, 90.5%]  n=2, Wilson 95%: accuracy over compliant
-  yield           1   33.3% [6.1%, 79.2%]  n=3, Wilson 95%: compliant and right, of all
+  right           1   50.0% [9.5, 90.5] n=2, Wilson 95%: accuracy over compliant
+  yield           1   33.3% [6.1, 79.2] n=3, Wilson 95%: compliant and right, of all
   accuracy if the missing answers were all wrong 33.3%, all right 66.7%
 
 deviations
@@ -256,14 +256,14 @@ def test_ready_made_contracts_can_be_named_in_a_file(own):
 MISTAKES = {
     "no such contract": (["mcq"], b"", "CONTRACT: expected mcqa, game24, judge, text or my_file.py:name, found 'mcq'\nDid you mean mcqa?"),
     "no such file": (["mcqa", "nope.jsonl"], b"", "nope.jsonl: expected a file to read, found No such file or directory"),
-    "a directory": (["mcqa", "."], b"", ".: expected a file to read, found Is a directory"),
+    "a directory": (["mcqa", "."], b"", ".: expected a file to read, found a directory\nName the files in it"),
     "no text field": (["mcqa"], b'{"text": "x"}', "standard input:1: expected a field 'raw_output', found the fields 'text'\nName the field"),
     "an empty row": (["mcqa"], b"{}", "standard input:1: expected a field 'raw_output', found no field at all"),
     "text is a number": (["mcqa"], b'{"raw_output": 7}', "standard input:1: expected a text in 'raw_output', found 7"),
     "not an object": (["mcqa"], b'{"raw_output": "x"}\n[1, 2]', "standard input:2: expected a JSON object, found [1, 2]"),
     "not JSON": (["text"], b'\n{"raw_output": "x"', "standard input:2: expected a JSON object, found Expecting ',' delimiter at column 19"),
     "not UTF-8": (["text"], b'{"raw_output": "caf\xe9"}', "standard input:1: expected text in UTF-8, found byte 0xe9 at byte 20 of the line"),
-    "a Git LFS pointer": (["text"], b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "standard input:1: expected rows of outputs, found a Git LFS pointer"),
+    "a Git LFS pointer": (["text"], b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "standard input: expected rows as JSON Lines, CSV or Parquet, found a Git LFS pointer"),
     "options that cannot be": (["mcqa", "--options", "A-Z"], b"", "options: expected a run of 2 to 23 letters from A"),
     "options of another contract": (["game24", "--options", "A-E"], b"", "--options: expected a contract that shows options: mcqa, found game24"),
     "a key outside the options": (["mcqa"], b'{"raw_output": "x", "answer": "E"}', "standard input:1: expected a letter from A to D in 'answer', found \"E\"\nGive the option set"),

@@ -7,11 +7,9 @@ import csv
 import io
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
@@ -23,9 +21,12 @@ import pytest
 
 from affidavit import AnswerReading, Asked, Hand, game24, judge, mcqa
 from affidavit.reading import columns
-from affidavit.reading.json_lines import BATCH, ROWS_AT_ONCE
+from affidavit.reading.json_lines import PIECE
 from affidavit.reading.jsonl import decode_row
+from affidavit.reading.line_batches import BATCH
 from support.command import COMMAND, ENVIRONMENT, affidavit
+from support.killed_command import calls, killed
+from support.kills import wait
 from support.strategies import LINE_BREAKS, NEARLY_WHITESPACE, WHITESPACE
 
 KINDS = ("jsonl", "csv", "parquet")
@@ -328,8 +329,8 @@ ODD = {
     "control characters": b'{"raw_output": "<answer>A</answer>\t\x00\x1f", "x": "\x01\x7f"}',
     "escapes": b'{"raw_output": "\\u003canswer>A\\u003C\\/answer>", "x": "\\/\\b\\f\\u00e9\\u00E9"}',
     "deep": b'{"raw_output": "x", "y": ' + b"[" * 300 + b"]" * 300 + b"}",
-    "a long line": b'{"raw_output": "x", "y": "' + b"z" * (BATCH + 1000) + b'"}',
-    "a longer text": b'{"raw_output": "' + b" " * (2 * BATCH) + b'<answer>A</answer>", "answer": "B"}',
+    "a long line": b'{"raw_output": "x", "y": "' + b"z" * (PIECE + 1000) + b'"}',
+    "a longer text": b'{"raw_output": "' + b" " * (2 * PIECE) + b'<answer>A</answer>", "answer": "B"}',
     "almost a name": b'{"raw_output": "A", "deviation ": 1, "Correct": 2, "protocol_complian": 3, "": 4}',
 }  # fmt: skip
 BLANK = [b"", b"  ", b"\r", b"\t \r", b"\x0b\x0c"]
@@ -401,9 +402,10 @@ def test_odd_lines_keep_their_bytes(tmp_path):
 @pytest.mark.slow
 def test_odd_lines_among_very_many_keep_their_bytes(tmp_path):
     """Most batches are plain, some are not, and none of them ends where the rows that are read at once do."""
-    count = ROWS_AT_ONCE + 3 * (BATCH // 50)
-    lines = list(islice(cycle(PLAIN), count))
-    for start in (BATCH // 25, count - 500):
+    wide = [line[:-1] + b', "pad": "' + b"z" * 400 + b'"}' for line in PLAIN]
+    count = BATCH // 400 + 3 * (PIECE // 50)
+    lines = list(islice(cycle([*PLAIN, *wide * 2]), count))
+    for start in (PIECE // 25, count - 500):
         lines[start:start] = [*ODD.values(), *BLANK, *REPLACED]
     lines.insert(count // 2, b'{"raw_output": "\\ud800"}')
     check_bytes(tmp_path, b"\n".join(lines), b"\r\n".join(PLAIN))
@@ -416,7 +418,7 @@ def test_batches_end_anywhere(tmp_path, end):
         '{"raw_output": "é%s\\u00e9"}'.encode(),
         '{"raw_output": "<answer>A</answer>", "x": "é"}'.encode(),
     )
-    room = BATCH - len(first) - len(end) + 2
+    room = PIECE - len(first) - len(end) + 2
     files = [
         end.encode().join([first % (b"x" * (room + shift)), *[second] * 30, b""])
         for shift in (-50, -49, -25, -4, -3, -2, -1, 0, 1, 2, 3, 4, 9, 10)
@@ -482,9 +484,9 @@ BAD_CELLS = {
     "not UTF-8": (CELLS + b"1,caf\xe9,A\n" + b"2,y,A\n" * 9, "in.csv:6002: expected text in UTF-8, found byte 0xe9"),
     "a key outside the set": (CELLS + b"1,x,E\n", "in.csv:6002: expected a letter from A to D in 'answer', found \"E\""),
     "two columns of one name": (b"raw_output,x,x\n1,2,3\n", "in.csv:1: expected columns of different names, found "),
-    "no such column": (b"text\nx\n", "in.csv:"),
+    "no such column": (b"text\nx\n", "in.csv:1: expected a column 'raw_output', found the columns text\nName the column"),
     "the first row": (b"id,raw_output,answer\n1,x,E\n2,y,A\n", "in.csv:2: expected a letter from A to D in 'answer', found \"E\""),
-    "a Git LFS pointer": (b"version https://git-lfs.github.com/spec/v1\noid x\n", "in.csv:1: expected rows of outputs, found a Git LFS"),
+    "a Git LFS pointer": (b"version https://git-lfs.github.com/spec/v1\noid x\n", "in.csv: expected rows as JSON Lines, CSV or Parquet, found a Git LFS"),
 }  # fmt: skip
 
 
@@ -500,7 +502,9 @@ def test_another_header_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("id,raw_output\n1,x\n")
     (tmp_path / "b.csv").write_text("raw_output,id\nx,1\n")
     check_refused(
-        tmp_path, ["a.csv", "b.csv", "-o", "out.csv"], "b.csv:1: expected the columns ['id', 'raw_output'], found "
+        tmp_path,
+        ["a.csv", "b.csv", "-o", "out.csv"],
+        'b.csv:1: expected the columns ["id", "raw_output"], as in a.csv, found ',
     )
 
 
@@ -525,14 +529,14 @@ BAD_FILES = {
         lambda path: write(path, {"raw_output": ["x", "y"], "answer": [None, 2]}),
         "in.parquet:row 2: expected a letter from A to D in 'answer', found 2",
     ),
-    "no Parquet at all": (lambda path: path.write_bytes(GOOD), "in.parquet: expected Parquet files of the same columns, found "),
-    "an empty file": (lambda path: path.write_bytes(b""), "in.parquet: expected Parquet files of the same columns, found "),
+    "no Parquet at all": (lambda path: path.write_bytes(GOOD), "FILES and --out: expected files of one kind: JSON Lines, CSV or Parquet, found in.parquet (JSON Lines), out.parquet (Parquet)"),
+    "an empty file": (lambda path: path.write_bytes(b""), "in.parquet: expected rows as JSON Lines, CSV or Parquet, found an empty file"),
     "half a file": (
         lambda path: path.write_bytes(write(path, {"raw_output": GOOD_TEXTS}).read_bytes()[:-50]),
-        "in.parquet: expected Parquet files of the same columns, found ",
+        "in.parquet: expected Parquet, found ",
     ),
     "scrambled data": (scrambled, "in.parquet: expected "),
-    "no file": (lambda _: None, "in.parquet: expected "),
+    "no file": (lambda _: None, "in.parquet: expected a file to read, found No such file or directory"),
 }  # fmt: skip
 
 
@@ -544,14 +548,21 @@ def test_a_bad_parquet_file_is_told(tmp_path, case):
     check_refused(tmp_path, ["in.parquet", "-o", "out.parquet"], message)
 
 
-OTHER_COLUMNS = {"less": {"text": ["x"]}, "more": {"raw_output": ["x"], "id": [1]}, "types": {"raw_output": [7]}}
+OTHER_COLUMNS = {
+    "less": ({"text": ["x"]}, "b.parquet: expected a column 'raw_output', found the columns text"),
+    "more": (
+        {"raw_output": ["x"], "id": [1]},
+        "b.parquet: expected the columns raw_output (String), as in a.parquet, found raw_output (String), id (Int64)",
+    ),
+    "types": ({"raw_output": [7]}, "b.parquet: expected texts in the column 'raw_output', found Int64"),
+}
 
 
 @pytest.mark.parametrize("case", quick(OTHER_COLUMNS, "less"))
 def test_parquet_files_of_other_columns_are_refused(tmp_path, case):
     write(tmp_path / "a.parquet", {"raw_output": ["x"]})
-    write(tmp_path / "b.parquet", OTHER_COLUMNS[case])
-    check_refused(tmp_path, ["a.parquet", "b.parquet", "-o", "out.parquet"], "")
+    write(tmp_path / "b.parquet", OTHER_COLUMNS[case][0])
+    check_refused(tmp_path, ["a.parquet", "b.parquet", "-o", "out.parquet"], OTHER_COLUMNS[case][1])
 
 
 MIXED = [
@@ -759,68 +770,102 @@ def test_a_short_run_says_nothing_but_its_summary(tmp_path, kind):
     assert done.stdout.startswith(b"mcqa/1: 5,000 outputs\n")
 
 
-# --- killed at any moment ---
+# --- killed at a row, or at a call ---
 
-ROWS = {"jsonl": 500_000, "csv": 100_000, "parquet": 300_000}
-"""As many as take a second or two."""
+DIES = """
+import os, signal
+from affidavit import AnswerReading
+
+class Dies:
+    name, version, params = "dies", 1, {}
+    at = os.environ.get("DIES_AT")
+    def instruction(self, item=None): return ""
+    def read(self, raw, item=None):
+        if raw == self.at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return AnswerReading(raw)
+    def validate(self, reading, item): return None
+    def grammar(self, item=None): return None
+
+dies = Dies()
+"""
+ROWS = 40_000
+"""More than are read and written together, of any kind of file."""
 
 
-def large(kind: str) -> Table:
-    texts = ["<answer>A</answer>", "B. Paris", "<think>x</think><answer>C</answer>", " <answer>D</answer>\n", "hm"]
-    raws = islice(cycle(texts), ROWS[kind])
-    return {"id": list(range(ROWS[kind])), "raw_output": [f"{raw}{' ' * (at % 7)}" for at, raw in enumerate(raws)]}
+def parts(tmp_path: Path) -> list[Path]:
+    """What a killed run has left under a name that is not for good."""
+    return list(tmp_path.glob(".*.partial"))
 
 
-def started(tmp_path: Path, kind: str, out: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [COMMAND, "read", "mcqa", f"in.{kind}", "-o", out],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        start_new_session=True,
-    )
-
-
-def written(tmp_path: Path) -> bool:
-    """Whether rows have begun to reach the disk, under whatever name."""
-    return any(path.stat().st_size > 0 for path in tmp_path.glob(".out*"))
+def left_as_it_was(tmp_path: Path, out: Path, old: bytes | None) -> bool:
+    """Whether the old file is there as before, or none if there was none; whatever else is there is cleared away."""
+    for part in parts(tmp_path):
+        part.unlink()
+    return (out.read_bytes() if out.exists() else None) == old
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_killed_run_leaves_the_old_file_or_the_new_one(tmp_path, kind):
-    write(tmp_path / f"in.{kind}", large(kind))
-    begun = time.monotonic()
-    assert started(tmp_path, kind, f"whole.{kind}").wait(60) == 0
-    lasted = time.monotonic() - begun
-    whole, out = (tmp_path / f"whole.{kind}").read_bytes(), tmp_path / f"out.{kind}"
-    ends = Counter()
-    for place, share in enumerate([0.0, *(random.uniform(0.2, 1.0) for _ in range(3))]):  # noqa: S311
+def test_a_run_killed_at_a_row_leaves_the_old_file(tmp_path, kind):
+    (tmp_path / "mine.py").write_text(DIES)
+    write(tmp_path / f"in.{kind}", {"raw_output": [f"row {number}" for number in range(ROWS)]})
+    order = [COMMAND, "read", "mine.py:dies", f"in.{kind}", "-o", f"out.{kind}"]
+    out = tmp_path / f"out.{kind}"
+    for place, row in enumerate((0, ROWS // 2, ROWS - 1)):
         old = b"old" if place % 2 else None
-        out.unlink(missing_ok=True)
         if old is not None:
             out.write_bytes(old)
-        process = started(tmp_path, kind, out.name)
-        kill_at(process, tmp_path, share * lasted)
-        found = out.read_bytes() if out.exists() else None
-        assert found in (old, whole), (share, found and len(found))
-        ends[found == whole] += 1
-        for partial in tmp_path.glob(".out*"):
-            partial.unlink()
-    assert ends[False], "no run was killed before its end"
+        done = subprocess.run(
+            order, cwd=tmp_path, env={**ENVIRONMENT, "DIES_AT": f"row {row}"}, capture_output=True, check=False
+        )
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        if row and kind != "parquet":  # Polars decides when it writes
+            assert [part.stat().st_size > 0 for part in parts(tmp_path)] == [True]
+        assert left_as_it_was(tmp_path, out, old)
+        out.unlink(missing_ok=True)
+    done = subprocess.run(order, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert [row["raw_output"] for row in load(out)] == [f"row {number}" for number in range(ROWS)]
+    assert not parts(tmp_path)
 
 
-def kill_at(process: subprocess.Popen[bytes], tmp_path: Path, seconds: float) -> None:
-    """Kill it after so many seconds, or as soon as it has written something."""
-    begun = time.monotonic()
-    try:
-        while process.poll() is None and time.monotonic() - begun < 60:
-            if time.monotonic() - begun >= seconds and (seconds or written(tmp_path)):
-                break
-            time.sleep(0.002)
-    finally:
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
-        process.wait(60)
+@pytest.mark.slow
+@pytest.mark.parametrize("old", [b"old", None], ids=["another file there", "none there"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_killed_at_a_call_leaves_the_old_file_until_the_last(tmp_path, kind, old):
+    write(tmp_path / f"in.{kind}", {"raw_output": ["<answer>A</answer>", "B. Paris", "hm"] * 2000})
+    command, out = ("read", "mcqa", f"in.{kind}", "-o", f"out.{kind}"), tmp_path / f"out.{kind}"
+    if old is not None:
+        out.write_bytes(old)
+    last = calls(*command, cwd=tmp_path)
+    whole = out.read_bytes()
+    ends = []
+    for call in range(1, last + 1):
+        out.unlink()
+        if old is not None:
+            out.write_bytes(old)
+        killed(call, *command, cwd=tmp_path)
+        ends.append(left_as_it_was(tmp_path, out, old))
+        if not ends[-1]:
+            assert out.read_bytes() == whole
+        out.write_bytes(whole)
+    assert ends == sorted(ends, reverse=True), "old, then new, and nothing in between"
+    assert ends[0]
+
+
+@pytest.mark.slow
+def test_a_run_killed_while_it_waits_for_more_leaves_the_old_file(tmp_path):
+    """Multiple choice from standard input, which is read in columns, with rows on the disk already."""
+    out = tmp_path / "out.jsonl"
+    out.write_bytes(b"old")
+    order = [COMMAND, "read", "mcqa", "-", "-o", out.name]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(order, cwd=tmp_path, env=ENVIRONMENT, **streams) as process:
+        try:
+            process.stdin.write(b'{"raw_output": "<answer>A</answer>"}\n' * (4 * BATCH // 37))
+            process.stdin.flush()
+            wait(process, lambda: any(part.stat().st_size for part in parts(tmp_path)))
+        finally:
+            process.kill()
+    assert left_as_it_was(tmp_path, out, b"old")

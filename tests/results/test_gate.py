@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from affidavit.models.model import Failure, Reason
 from affidavit.results.gate import MEASURES
-from affidavit.statistics.estimates import wilson
+from affidavit.statistics.shares import wilson
 from affidavit.study.task import Question
 from support.command import COMMAND, ENVIRONMENT, affidavit
 from support.fault_server import Call, says

@@ -4,6 +4,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from itertools import product
 from math import inf, isclose, sqrt
 
@@ -12,13 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from affidavit.archive.record import decode, encode
 from affidavit.contracts.rubric import DEFAULT
-from affidavit.judging.plan import FrozenJudging, JudgeTerms, JudgingPlan, NotArrived, Output, Terms
+from affidavit.judging.plan import JudgingPlan, Output
+from affidavit.judging.terms import FrozenJudging, JudgeTerms, NotArrived, Terms
 from affidavit.models.model import Completion, Failure, Reason
-from affidavit.results.judging import POOLED, Judgements, judge_tables
-from affidavit.results.judging_closing import judge_report
-from affidavit.running.ledger import JudgeStanding
-from affidavit.statistics.estimates import cluster_mean
+from affidavit.results.judging import POOLED, Judgements, JudgingFigures, judging_figures
+from affidavit.results.judging_closing import judging_closing
+from affidavit.results.judging_tables import judging_json
+from affidavit.running.ledger import JudgingLedger
+from affidavit.statistics.means import cluster_mean
 from support.scripted_judge import FOUR, evaluation
 
 TEXT = "The words of the output."
@@ -32,8 +36,10 @@ Given = str | tuple[bool, tuple[int, ...]]
 
 
 def output(target: str, question: str, variant: str) -> Output:
-    key = f"{target}-{question}-{variant}"
-    return Output(key, key, question, variant, target, target, 0, TEXT, "Say something.")
+    name = f"{target}-{question}-{variant}"
+    return Output(
+        sha256(name.encode()).hexdigest(), name, question, variant, target, target, 0, TEXT, "Say something."
+    )
 
 
 OUTPUTS = [output(*names) for names in product(MODELS, QUESTIONS, VARIANTS)]
@@ -44,8 +50,13 @@ TARGETS = dict.fromkeys(MODELS, 4)
 
 
 def tables(outcomes: Mapping[Slot, Given], *, include_self: bool = False) -> dict:
-    """The tables of these judgements, by way of their records, and through JSON once."""
-    standing, kept = JudgeStanding(PLAN, TARGETS), Judgements(DEFAULT)
+    """The figures of these judgements as JSON, through JSON once."""
+    return json.loads(json.dumps(judging_json(figures(outcomes, include_self=include_self))))
+
+
+def figures(outcomes: Mapping[Slot, Given], *, include_self: bool = False) -> JudgingFigures:
+    """The figures of these judgements, by way of their records."""
+    ledger, kept = JudgingLedger(PLAN, TARGETS), Judgements()
     for name in MODELS:
         for judgement in PLAN.judgements(name, OUTPUTS):
             each = judgement.output
@@ -56,10 +67,10 @@ def tables(outcomes: Mapping[Slot, Given], *, include_self: bool = False) -> dic
                 record = PLAN.failure(judgement, Failure(Reason.TIMEOUT))
             else:
                 record = PLAN.response(judgement, Completion(said(given_, judgement.asked.meta), "stop"))
-            record = json.loads(json.dumps(record))
-            standing.add(record)
+            record = decode(encode(record, seq=1, group=1)).record
+            ledger.add(record)
             kept.add(record)
-    return json.loads(json.dumps(judge_tables(kept, standing.tallies, include_self=include_self)))
+    return judging_figures(kept, DEFAULT, ledger.tallies, include_self=include_self, seed=0)
 
 
 def said(outcome: Given, meta: Mapping[str, str]) -> str:
@@ -359,17 +370,17 @@ def test_a_small_set_has_exactly_these_tables():
     ]
 
 
-def report(found: Mapping, *, late: int = 0) -> str:
+def report(found: JudgingFigures, *, late: int = 0) -> str:
     missing = tuple(NotArrived(f"q{n}", "v1", "a", 0, "timeout") for n in range(12))
     frozen = FrozenJudging(TERMS, tuple(JUDGES), missing, ("t",), TARGETS)
     console = Console(file=io.StringIO(), width=240)
-    console.print(judge_report(frozen, found, late=late))
+    console.print(judging_closing(frozen, found, late=late))
     return console.file.getvalue()
 
 
 def test_every_title_of_a_pooled_report_says_that_it_is_pooled():
     # ruling J8
-    apart, pooled = report(tables(GOLDEN)), report(tables(GOLDEN, include_self=True))
+    apart, pooled = report(figures(GOLDEN)), report(figures(GOLDEN, include_self=True))
     assert "pooled" not in apart
     assert POOLED not in apart
     assert "8 outputs, rubric default; evaluations of others' outputs and of own ones are pooled" in pooled
@@ -385,11 +396,12 @@ def test_every_title_of_a_pooled_report_says_that_it_is_pooled():
 
 def test_the_report_prints_the_books_and_what_is_missing():
     # ruling C5
-    text = report(tables(GOLDEN), late=3)
+    text = report(figures(GOLDEN), late=3)
     assert "a, free, cross_judge: 4 planned = 3 valid + 1 invalid + 0 failed + 0 pending" in text
     assert "b, free, self_judge: 4 planned = 2 valid + 1 invalid + 1 failed + 0 pending" in text
-    assert "a, free, cross_judge, overall score, v1 → v2 of b: -5.00, n=1: one question, no interval" in text
-    assert "b, free, own outputs against what others give the same: +1.50 [-1.00, +4.00] n=2" in text
+    spaced = " ".join(text.split())
+    assert "a free cross_judge v1 → v2 of b -5.00 n=1, one cluster: no interval" in spaced
+    assert "b free self_judge own outputs, above what others give the same 1.50 [-1.00, 4.00] n=2" in spaced
     assert "not judged, since it never arrived: q9, v1, a, sample 0: timeout" in text
     assert "and 2 more; judging.json lists all" in text
     assert "3 outputs arrived after the set was frozen and are not judged" in text

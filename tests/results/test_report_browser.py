@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -16,6 +17,8 @@ from support.page_studies import demo_study, judged_study
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WHY_NOT = "there is no Chromium; on Debian: apt-get install chromium (`make test` does so when it runs as root)"
+LONGEST = 120.0
+"""Seconds that the browser may take for anything."""
 WIDTHS, SCHEMES = (360, 768, 1440), ("light", "dark")
 
 pytestmark = [
@@ -29,7 +32,7 @@ def browser() -> Iterator[Browser]:
     assert CHROMIUM is not None, WHY_NOT
     rights = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=CHROMIUM, args=rights)
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=rights, timeout=1000 * LONGEST)
         yield running
         running.close()
 
@@ -56,6 +59,7 @@ class Watched:
     def __init__(self, browser: Browser, path: Path, width: int, scheme: str, zoom: int = 1) -> None:
         seen = {"width": width // zoom, "height": 900 // zoom}
         context = browser.new_context(viewport=seen, device_scale_factor=zoom, color_scheme=scheme)
+        context.set_default_timeout(1000 * LONGEST)
         self.page: Page = context.new_page()
         self.said: list[str] = []
         self.asked: list[str] = []
@@ -161,6 +165,7 @@ def test_a_server_that_gives_it_out_is_asked_for_nothing_else(browser, pages, na
     with ThreadingHTTPServer(("127.0.0.1", 0), Gives) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         page = browser.new_page()
+        page.set_default_timeout(1000 * LONGEST)
         page.goto(f"http://127.0.0.1:{server.server_port}/report", wait_until="networkidle")
         page.close()
         server.shutdown()
@@ -176,6 +181,9 @@ def test_scripts_do_not_run(browser, pages, tmp_path, name):
     planted = "<script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">"
     broken.write_text(text.replace("<main>", f"<main>{planted}<b style='color: red'>", 1))
     watched = Watched(browser, broken, 1440, "light")
+    end = monotonic() + LONGEST
+    while not any("Content Security Policy" in each for each in watched.said):
+        assert monotonic() < end, watched.said
+        watched.page.wait_for_timeout(20)  # messages come when they come
     assert watched.page.title() == title
-    assert any("Content Security Policy" in each for each in watched.said)
     watched.close()

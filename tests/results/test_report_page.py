@@ -15,8 +15,11 @@ import html5lib
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
-from affidavit.archive.record import checked_line
+from affidavit.archive.checked_lines import checked_line
+from affidavit.archive.record import Judgement, JudgementIdentity, RecordedFinding, RecordedQuote
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import Span
 from affidavit.results.page import charts, study_page
 from affidavit.results.page import html as report_page
@@ -27,10 +30,11 @@ from affidavit.results.page.labels import labels, short_labels
 from affidavit.results.page.samples import FindingSamples, JudgeSample, Quote, Sample
 from affidavit.results.page.text import HEAD, Mark, brief, pieces, visible
 from affidavit.results.table import Mean, Table
-from affidavit.statistics.estimates import mean_of_clusters, wilson
+from affidavit.statistics.means import mean_of_clusters
+from affidavit.statistics.shares import wilson
 from support.command import affidavit
 from support.fault_server import Asked as Request
-from support.fault_server import FaultServer
+from support.fault_server import FaultServer, dead_address
 from support.golden_files import golden
 from support.studies import fine, run, write_study
 
@@ -222,17 +226,23 @@ def test_marks_that_overlap_are_marked_once():
 # --- judges ---
 
 
-def judgement(key: str, code: str, quotes: list[tuple[str, str, Span | None]]) -> dict:
-    evidence = [
-        {"dimension": "D", "quote": quote, "kind": kind, "start": span and span.start, "end": span and span.end}
-        for quote, kind, span in quotes
-    ]
-    return {
-        "kind": "judgement", "key": key, "judge": "j", "judging_condition": "free", "model": "m", "condition": "A",
-        "item_id": "q", "repeat": 1, "judged_key": "out", "asked": {"method": "cross_judge"},
-        "raw_output": json.dumps([quote for quote, _, _ in quotes]),
-        "findings": [{"code": code, "path": "$", "expected": "this", "found": "that"}], "evidence": evidence,
-    }  # fmt: skip
+def judgement(key: str, code: str, quotes: list[tuple[str, str, Span | None]]) -> Judgement:
+    subject = JudgementIdentity(
+        key=key, study="s", judge="j", judged_key="out", judging_sha256="", judging_condition="free", repeat=1,
+        asked={"method": "cross_judge"}, item_id="q", condition="A", model="m", sample=0, prompt_sha256="",
+        schema_sha256=None,
+    )  # fmt: skip
+    return Judgement(
+        subject, json.dumps([quote for quote, _, _ in quotes]), contract="judge/1", contract_params={},
+        rubric_sha256="", protocol_compliant=False, valid=False, flags=(), judge_flags=(), scores=None, verdict=None,
+        findings=(RecordedFinding(code=code, path="$", expected="this", found="that"),), evidence_checked=True,
+        evidence=tuple(
+            RecordedQuote(
+                dimension="D", quote=quote, kind=kind, start=span and span.start, end=span and span.end
+            )
+            for quote, kind, span in quotes
+        ),
+    )  # fmt: skip
 
 
 def test_quotes_are_marked_where_they_were_found_and_absent_ones_named():
@@ -256,7 +266,7 @@ def test_quotes_are_marked_where_they_were_found_and_absent_ones_named():
 def test_an_absent_quote_is_marked_as_the_judge_spelt_it(quote, ascii_only):
     samples = FindingSamples()
     record = judgement("k", "quote_not_found", [(quote, "absent", None)])
-    samples.add({**record, "raw_output": f"so: {json.dumps(quote, ensure_ascii=ascii_only)}."})
+    samples.add(structs.replace(record, raw_output=f"so: {json.dumps(quote, ensure_ascii=ascii_only)}."))
     (shown,) = samples.shown({})
     assert [piece.kind for piece in shown.text] == ["", "absent", ""]
 
@@ -374,7 +384,7 @@ def test_report_writes_the_page_and_tells_its_headline(study, tmp_path):
 def test_a_study_that_went_on_after_its_seal_claims_no_digest_of_all(study, tmp_path):
     more = shutil.copytree(study, tmp_path / "more")
     (more / "records" / "000002.jsonl").write_bytes(b"")
-    found = study_page.content(more)
+    found = study_page.content(StudyDirectory(more))
     assert (found.sealed, found.root_sha256) == (False, None)
     names = [name for name, _ in found.digests]
     assert "records that were sealed before, by key (root)" in names
@@ -385,7 +395,7 @@ def test_a_study_that_is_not_sealed_says_so_in_its_title(study, tmp_path):
     open_one = tmp_path / "open"
     shutil.copytree(study, open_one)
     (open_one / "seal.json").unlink()
-    study_page.write_page(open_one)
+    study_page.write_page(StudyDirectory(open_one))
     root = parsed((open_one / "report.html").read_text())
     (title,) = root.iter(f"{HTML}title")
     assert title.text.endswith("(not sealed)")
@@ -394,10 +404,9 @@ def test_a_study_that_is_not_sealed_says_so_in_its_title(study, tmp_path):
 
 @pytest.mark.slow
 def test_a_study_without_any_output_has_a_page(tmp_path):
-    with FaultServer(answer=answer) as server:
-        url = server.url
-    write_study(tmp_path / "dead", url, count=3, changed={"limits": {"attempts": 1, "connect": 0.5}})
-    done = run(tmp_path / "dead", page=True)
+    with dead_address() as address:
+        write_study(tmp_path / "dead", f"http://{address}/v1", count=3, changed={"limits": {"attempts": 1}})
+        done = run(tmp_path / "dead", page=True)
     fine(done, 4)
     text = (tmp_path / "dead" / "out" / "report.html").read_text()
     assert "No output has arrived yet." in text
@@ -416,14 +425,14 @@ def test_a_page_that_cannot_be_written_costs_nothing_but_the_page(study, tmp_pat
 
 
 def test_a_large_study_is_told_what_to_type(study, tmp_path):
-    assert study_page.is_cheap(study)
+    assert study_page.is_cheap(StudyDirectory(study))
     large = tmp_path / "large"
     large.mkdir()
     segment = {"name": "000001.jsonl", "records": 20_000, "sha256": ""}
     seal = {"kind": "seal", "v": 1, "segments": [segment], "files": {}, "counts": {}, "root_sha256": ""}
     (large / "seal.json").write_bytes(checked_line(seal))
-    assert not study_page.is_cheap(large)
-    assert study_page.page_at_the_end(large, anew=True) == f"affidavit report {large}"
+    assert not study_page.is_cheap(StudyDirectory(large))
+    assert study_page.page_at_the_end(StudyDirectory(large), anew=True) == f"affidavit report {large}"
     assert not (large / "report.html").exists()
 
 
@@ -544,7 +553,7 @@ def test_what_is_left_out_of_an_evaluation_is_said():
     samples = FindingSamples()
     quotes = [(f"quote {number}", "exact", Span(number, number + 1)) for number in range(20)]
     record = judgement("k", "sum_mismatch", quotes)
-    samples.add({**record, "findings": record["findings"] * 9})
+    samples.add(structs.replace(record, findings=record.findings * 9))
     (shown,) = samples.shown({"out": "x" * 30})
     assert (len(shown.findings), len(shown.quotes)) == (4, 12)
     assert shown.rest == "Not shown of this evaluation: 5 more places, 8 more quotes, 8 more marks."
@@ -559,7 +568,7 @@ def test_a_quote_that_a_judge_invents_four_times_is_marked_four_times():
 
 @pytest.mark.slow
 def test_the_commands_make_the_same_page_again(study, tmp_path):
-    study_page.write_page(study, by=("model",), out=tmp_path / "page.html", include_self=True)
+    study_page.write_page(StudyDirectory(study), by=("model",), out=tmp_path / "page.html", include_self=True)
     assert ">affidavit report out --by model --include-self<" in (tmp_path / "page.html").read_text()
 
 

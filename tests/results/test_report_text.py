@@ -13,8 +13,9 @@ from markdown_it import MarkdownIt
 from affidavit.models.model import Failure, Reason
 from affidavit.plain_text import plain
 from affidavit.results.table import Chance, Mean, Table
-from affidavit.results.text_forms import Report, as_csv, as_json, as_markdown, safe, told
-from affidavit.statistics.estimates import Estimate, wilson
+from affidavit.results.text_forms import Report, as_csv, as_json, as_markdown, in_cell, safe
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.shares import wilson
 from support.command import affidavit
 from support.studies import fine
 from support.written_study import here, questions, reported, tables, written
@@ -129,7 +130,7 @@ def cells_of(page: str) -> list[list[str]]:
 def test_every_name_stays_one_cell_of_one_row_in_markdown(report):
     page, (table,) = as_markdown(report), report.tables
     assert all(each.isprintable() or each == "\n" for each in page)
-    texts = [list(table.columns), *([told(value) for value in row] for row in table.rows)]
+    texts = [list(table.columns), *([in_cell(value) for value in row] for row in table.rows)]
     assert cells_of(page) == [[plain(text).strip() for text in row] for row in texts]
     headings = [token.tag for token in MARKDOWN.parse(page) if token.type == "heading_open"]
     assert headings == ["h1", "h2"]

@@ -145,7 +145,7 @@ def test_a_folder_that_does_not_fit_is_refused(tmp_path, made, pattern, said):
         ([row(), row(raw="other")], "given.jsonl:2: expected an output that no other row has, found the names of"),
         ([row(output=5), row(output="5")], 'given.jsonl:1: ["Q1", "A", "m", "5"]'),
         *(
-            ([{**row(), name: value}], f"a name in '{name}'")
+            ([{**row(), name: value}], f"given.jsonl:1: expected a name in '{name}', found {json.dumps(value)}")
             for name in NAMES
             for value in ("", " \t", None, True, 1.5)
         ),
@@ -153,8 +153,8 @@ def test_a_folder_that_does_not_fit_is_refused(tmp_path, made, pattern, said):
             [{key: value for key, value in row().items() if key != "output_id"}],
             "a name in 'output_id', found null",
         ),
-        ([row(raw=5)], "a text in 'raw_output'"),
-        ([{**row(), "prompt": 5}], "a text in 'prompt'"),
+        ([row(raw=5)], "given.jsonl:1: expected a text in 'raw_output', found 5"),
+        ([{**row(), "prompt": 5}], "given.jsonl:1: expected a text in 'prompt', found 5"),
         ([row(raw=None)], "at least one output, found none"),
         ([], "at least one output, found none"),
     ],
@@ -207,7 +207,7 @@ def test_a_table_with_ragged_rows_is_refused(tmp_path, server):
     (tmp_path / "given.csv").write_text(",".join((*NAMES, "raw_output")) + "\nQ1,A,m,o1\n")
     done = take(tmp_path, tmp_path / "given.csv", server)
     assert fine(done, 2)
-    assert b"given.csv:row 1: expected 5 cells, found more or fewer" in done.stderr
+    assert b'given.csv:2: expected 5 cells, as in the header, found 4 cells, the first "Q1"' in done.stderr
 
 
 # --- names of every kind ---

@@ -530,8 +530,8 @@ def test_a_finer_rubric_from_a_file_is_judged_by_and_mapped(tmp_path, rule, mapp
         (("score = 2", "score = 1"), "a scale of at least two rising scores"),
         (('id = "LENGTH"', 'id = "LAYOUT"'), "dimensions of different names"),
         (('["LAYOUT"]', '["SHAPE"]'), "thresholds on its own dimensions"),
-        (('maps_by = "mean"', 'maps_by = "median"'), "a rubric"),
-        (("[thresholds]", "[limits]"), "a rubric"),
+        (('maps_by = "mean"', 'maps_by = "median"'), "a rubric, found Invalid enum value 'median'"),
+        (("[thresholds]", "[limits]"), "a rubric, found Object contains unknown field `limits`"),
     ],
 )
 def test_a_rubric_that_is_wrong_is_refused(change, said):

@@ -1,22 +1,22 @@
 """A judging that is killed loses nothing and doubles nothing; its trees are what the records make of them."""
 
-import asyncio
 import json
 import random
 import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from time import sleep
 
 import pytest
 
 from support.command import COMMAND, ENVIRONMENT, affidavit
-from support.fault_server import Call, FaultServer, says
-from support.judged_studies import MODELS, frozen, judge_again, judgements, open_study, said_by, variant_of
-from support.kills import journal, wait_for
+from support.fault_server import Call, FaultServer, Turnstile, says
+from support.judged_studies import MODELS, judge_again, judgements, open_study, said_by, variant_of
+from support.killed_command import calls, killed
+from support.kills import journal, wait, wait_for
 from support.scripted_judge import TREES, WAYS, Always, judge_prompt, judged_in, reply
 from support.studies import fine, run, told_by_verify
 
@@ -31,20 +31,14 @@ def seeded(seed: int) -> random.Random:
     return random.Random(seed)  # noqa: S311
 
 
-def slow_judges(seed: int) -> FaultServer:
-    """Judges who take 5 to 20 ms, and answer about each output in a way that only the output decides."""
-    chance, ways = seeded(seed), list(ANSWERED)
-
-    async def scripted(call: Call) -> None:
-        model, prompt = call.asked.body["model"], judge_prompt(call.asked.prompt)
-        if prompt is None:
-            await says(said_by(model, call.asked.question, variant_of(call.asked.prompt)))(call)
-            return
-        await asyncio.sleep(chance.uniform(0.005, 0.020))
-        number = int(prompt.meta["question_id"][1:]) * 7 + len(prompt.meta["prompt_variant"]) + MODELS.index(model)
-        await reply(call, ANSWERED[ways[number % len(ways)]], prompt)
-
-    return FaultServer(Always(scripted))
+async def judges_or_answers(call: Call) -> None:
+    """Judges answer about each output in a way that only the output decides."""
+    model, prompt = call.asked.body["model"], judge_prompt(call.asked.prompt)
+    if prompt is None:
+        await says(said_by(model, call.asked.question, variant_of(call.asked.prompt)))(call)
+        return
+    number = int(prompt.meta["question_id"][1:]) * 7 + len(prompt.meta["prompt_variant"]) + MODELS.index(model)
+    await reply(call, list(ANSWERED.values())[number % len(ANSWERED)], prompt)
 
 
 def trees(directory: Path) -> dict[str, bytes]:
@@ -57,20 +51,18 @@ def trees(directory: Path) -> dict[str, bytes]:
     }
 
 
-def half_made(directory: Path) -> list[tuple[str, int]]:
-    """What stands beside the trees under a name that is not for good, and when it changed last."""
-    found = []
-    for path in directory.glob(".*partial"):
-        with suppress(FileNotFoundError):
-            found.append((path.name, path.stat().st_ctime_ns))
-    return found
+def half_made(directory: Path) -> list[str]:
+    """What stands beside the trees under a name that is not for good."""
+    return [path.name for path in directory.glob(".*partial")]
+
+
+WITH_ALL = ("judge", "out", *(part for name in MODELS for part in ("--judge", name)), "--json")
 
 
 @contextmanager
 def judging(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The real command, on its way; it does not outlive the block."""
-    named = [part for name in MODELS for part in ("--judge", name)]
-    order = [COMMAND, "judge", "out", *named, "--json"]
+    order = [COMMAND, *WITH_ALL]
     process = subprocess.Popen(order, env=ENVIRONMENT, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process
@@ -79,57 +71,79 @@ def judging(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A study whose judging was killed before the first judgement: its terms and their date are frozen."""
+
+    folder: Path
+    server: FaultServer
+    answers: Turnstile
+
+
 @pytest.fixture(scope="module")
-def unjudged(tmp_path_factory) -> Iterator[tuple[Path, FaultServer]]:
-    """A study whose outputs are there, and the server of its models."""
-    folder = tmp_path_factory.mktemp("unjudged")
-    with slow_judges(1) as server:
+def begun(tmp_path_factory) -> Iterator[Begun]:
+    folder, answers = tmp_path_factory.mktemp("begun"), Turnstile(judges_or_answers)
+    answers.open()
+    with FaultServer(Always(answers)) as server:
         few = {"models": {name: {"connections": CONNECTIONS} for name in MODELS}}
         open_study(folder, server.url, few, questions=QUESTIONS)
         assert fine(run(folder), 0)
-        yield folder, server
+        answers.let_pass(0)
+        asked = len(server.log)
+        with judging(folder) as process:
+            wait_for(server, asked + 1, process)
+            process.kill()
+            process.wait()
+        server.quiet()
+        assert (folder / "out/judging.json").exists()
+        answers.open()
+        yield Begun(folder, server, answers)
 
 
 @pytest.fixture(scope="module")
-def whole(unjudged, tmp_path_factory) -> tuple[Path, str]:
-    """The same study judged without interruption, and its root digest."""
+def whole(begun, tmp_path_factory) -> tuple[Path, str]:
+    """The same study judged without further interruption, and its root digest."""
     folder = tmp_path_factory.mktemp("whole") / "study"
-    shutil.copytree(unjudged[0], folder)
+    shutil.copytree(begun.folder, folder)
     done = judge_again(folder, "--json", judges=MODELS)
     assert fine(done, 0)
     return folder, json.loads(done.stdout)["root_sha256"]
 
 
-def test_kills_lose_and_double_nothing_and_the_trees_are_the_same(unjudged, whole, tmp_path):
-    source, server = unjudged
-    folder = tmp_path / "study"
-    shutil.copytree(source, folder)
+def test_terms_without_a_judgement_are_no_fault_and_no_seal(begun):
+    """A judging is killed after its terms were frozen and before the first judgement was there."""
+    found = affidavit("verify", begun.folder / "out")
+    assert fine(found, 0)
+    assert b"120 records, 120 of them responses; not sealed" in found.stdout
+
+
+def test_kills_lose_and_double_nothing_and_the_trees_are_the_same(begun, whole, tmp_path):
+    folder, server = tmp_path / "study", begun.server
+    shutil.copytree(begun.folder, folder)
     chance, asked_before = seeded(2), len(server.log)
-    outputs = len(journal(folder / "out"))
-    kills, before, lost = 0, journal(folder / "out"), []
-    while kills < KILLS:
+    before, lost = journal(folder / "out"), []
+    outputs = len(before)
+    for kill in range(KILLS):
+        asked = len(server.log)
+        some = chance.randrange(2 * (JUDGEMENTS + outputs - len(before)) // (KILLS - kill + 3) + 1)
+        begun.answers.let_pass(some)
         with judging(folder) as process:
-            # Some are killed before they ask anything, some between two answers, some while trees are written.
-            share = 2 * (JUDGEMENTS + outputs - len(before)) // (KILLS - kills + 3)
-            wait_for(server, len(server.log) + chance.randrange(share + 1), process)
-            sleep(chance.uniform(0, 0.03))
-            if process.poll() is not None:
-                break
+            # Some are killed as soon as they ask for more than is answered, some when all of that is written down.
+            wait_for(server, asked + some + 1, process)
+            if kill % 2:
+                wait(process, lambda: len(journal(folder / "out")) >= len(before) + some)  # noqa: B023
             process.kill()
             process.wait()
-        kills += 1
-        sleep(0.05)
+        server.quiet()
         after = journal(folder / "out")
-        assert after[: len(before)] == before, f"after kill {kills}"
+        assert after[: len(before)] == before, f"after kill {kill}"
         lost.append(len(server.log) - asked_before - (len(after) - outputs) - sum(lost))
         before = after
-        if kills % 10 == 0:
+        if kill % 10 == 0:
             assert fine(affidavit("verify", folder / "out"), 0)
-    assert kills >= KILLS * 3 // 4
+    begun.answers.open()
     done = judge_again(folder, "--json", judges=MODELS)
     assert fine(done, 0)
-    if frozen(folder / "out")["terms"]["date"] != frozen(whole[0] / "out")["terms"]["date"]:
-        pytest.skip("midnight came between the two judgings")
     assert journal(folder / "out")[: len(before)] == before
     asked = Counter(
         (each.body["model"], prompt.meta["output_id"]) for each, prompt in judged_in(server.log[asked_before:])
@@ -138,7 +152,7 @@ def test_kills_lose_and_double_nothing_and_the_trees_are_the_same(unjudged, whol
     assert kept == dict.fromkeys(asked, 1), "each judgement once"
     assert kept.total() == JUDGEMENTS
     assert asked.total() - JUDGEMENTS == sum(lost), "asked again is only what was open at a kill"
-    assert max(lost) <= CONNECTIONS * len(MODELS)
+    assert 0 < max(lost) <= CONNECTIONS * len(MODELS)
     assert json.loads(done.stdout)["root_sha256"] == whole[1] == told_by_verify(folder / "out")["root_sha256"]
     assert trees(folder / "out") == trees(whole[0] / "out")
     assert (folder / "out/judging.json").read_bytes() == (whole[0] / "out/judging.json").read_bytes()
@@ -148,23 +162,25 @@ def test_kills_lose_and_double_nothing_and_the_trees_are_the_same(unjudged, whol
     assert not half_made(folder / "out")
 
 
+def without_trees(folder: Path) -> None:
+    for tree in TREES:
+        shutil.rmtree(folder / "out" / tree, ignore_errors=True)
+
+
 def test_kills_while_the_trees_are_written_leave_whole_trees_or_none(whole, tmp_path):
     folder, chance = tmp_path / "study", seeded(3)
     shutil.copytree(whole[0], folder)
     there = trees(folder / "out")
-    for number in range(12):
+    without_trees(folder)
+    last = calls(*WITH_ALL, cwd=folder)  # more, where old trees or what a kill has left must go
+    assert trees(folder / "out") == there
+    assert last > len(there), "one for every file at least"
+    at = sorted([1, last - 1, last, *chance.sample(range(2, last - 1), 9)])
+    for number, call in enumerate(at):
         if number % 4 == 0:
-            for tree in TREES:
-                shutil.rmtree(folder / "out" / tree, ignore_errors=True)
-        with judging(folder) as process:
-            left = half_made(folder / "out")
-            while process.poll() is None and half_made(folder / "out") == left:
-                sleep(0.001)
-            sleep(chance.uniform(0, 0.4))
-            process.kill()
-            process.wait()
-        found = trees(folder / "out")
-        assert found.items() <= there.items(), "no file is half-written"
+            without_trees(folder)
+        killed(call, *WITH_ALL, cwd=folder)
+        assert trees(folder / "out").items() <= there.items(), f"no file is half-written, killed at call {call}"
     assert fine(judge_again(folder, judges=MODELS), 0)
     assert trees(folder / "out") == there
     assert not half_made(folder / "out")
@@ -247,7 +263,7 @@ def rewritten_page(directory: Path, tree: str) -> Path:
 def little(tmp_path_factory) -> Path:
     """A judged study of two questions."""
     folder = tmp_path_factory.mktemp("little")
-    with slow_judges(4) as server:
+    with FaultServer(Always(judges_or_answers)) as server:
         open_study(folder, server.url, {"judging": {"judges": list(MODELS)}}, questions=("q0", "q4"))
         assert fine(run(folder), 0)
     return folder / "out"

@@ -12,9 +12,10 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from affidavit.archive import record
+from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import Archive, Root, file_sha256
+from affidavit.archive.journal import Archive, Root, Walk, file_sha256
+from affidavit.archive.record import Failed, QuestionIdentity
 from affidavit.errors import StorageError
 from support.command import affidavit
 from support.fault_server import (
@@ -70,7 +71,7 @@ def test_a_study_is_run_once_and_then_holds(tmp_path):
         done = run(tmp_path)
         assert fine(done, 0)
         assert b"20 planned = 20 compliant + 0 non-compliant + 0 unread + 0 failed + 0 pending" in done.stdout
-        assert b"20/20 100.0%" in done.stdout
+        assert b"100.0% [83.9, 100.0] n=20" in done.stdout
         assert server.questions() == {f"q{n}": 1 for n in range(20)}
         again = run(tmp_path)
         assert fine(again, 0)
@@ -207,8 +208,9 @@ def test_a_changed_study_is_refused_with_what_changed(tmp_path):
 
 
 def test_where_a_model_is_reached_and_how_patiently_may_change(tmp_path, server):
-    write_study(tmp_path, f"http://{dead_address()}/v1", count=3)
-    assert fine(run(tmp_path), 4)
+    with dead_address() as address:
+        write_study(tmp_path, f"http://{address}/v1", count=3)
+        assert fine(run(tmp_path), 4)
     changed = {"models": {"m": {"connections": 2, "headers": {"X-New": "yes"}}}, "limits": {"attempts": 3}}
     write_study(tmp_path, server.url, count=3, changed=changed)
     assert fine(run(tmp_path), 0)
@@ -220,32 +222,47 @@ def test_where_a_model_is_reached_and_how_patiently_may_change(tmp_path, server)
         ({"decoding": {"temprature": 1.0}}, "Did you mean temperature?"),
         ({"modles": {}}, "Did you mean models?"),
         ({"models": {"m": {"conections": 3}}}, "Did you mean connections?"),
-        ({"limits": {"attempts": 0}}, "a positive, finite limits.attempts"),
-        ({"limits": {"attempt": 1e300}}, "a positive, finite limits.attempt"),
-        ({"study": {"name": "../elsewhere"}}, "a name of letters"),
+        ({"limits": {"attempts": 0}}, "a positive, finite limits.attempts, found 0"),
+        ({"limits": {"attempt": 1e300}}, "a positive, finite limits.attempt, found 1e+300"),
+        ({"study": {"name": "../elsewhere"}}, "underscores in study.name, found '../elsewhere'"),
         ({"tasks": {"quiz": {"contract": "mcqaa"}}}, "Did you mean mcqa?"),
-        ({"tasks": {"quiz": {"items": "none.jsonl"}}}, "no file"),
+        (
+            {"tasks": {"quiz": {"items": "none.jsonl"}}},
+            "tasks.quiz.items: expected a file of items, found no file",
+        ),
         (
             {"tasks": {"quiz": {"options": "A-E"}}},
             "items.jsonl:1: expected 5 options, as A-E says, found 4 options",
         ),
-        ({"models": {"m": {"key_env": "AFFIDAVIT_TEST_NO_SUCH_KEY"}}}, "AFFIDAVIT_TEST_NO_SUCH_KEY"),
-        ({"models": {"m": {"base_url": "localhost:8000/v1"}}}, "an http:// or https:// address"),
+        (
+            {"models": {"m": {"key_env": "AFFIDAVIT_TEST_NO_SUCH_KEY"}}},
+            "expected a key in the environment variable AFFIDAVIT_TEST_NO_SUCH_KEY, found none",
+        ),
+        (
+            {"models": {"m": {"base_url": "localhost:8000/v1"}}},
+            "expected an http:// or https:// address in models.m.base_url, found something else",
+        ),
         ({"models": {"m": {"base_url": []}}}, "exactly one of base_url, embedded, gguf, replay"),
         ({"models": {"m": {"replay": "elsewhere"}}}, "found base_url and replay"),
         ({"models": {"m": {"context": 4096}}}, "no context in models.m: it has no meaning beside base_url"),
-        ({"models": {"m": {"base_url": "http://[::1/v1"}}}, "models.m.base_url"),
+        (
+            {"models": {"m": {"base_url": "http://[::1/v1"}}},
+            "expected an http:// or https:// address in models.m.base_url, found something else",
+        ),
         (
             {"models": {"m": {"base_url": None, "connections": None, "replay": "nowhere"}}},
-            "answers of the model 'm'",
+            "nowhere: expected answers of the model 'm', found none",
         ),
-        ({"models": {"m": {"base_url": None, "connections": None, "gguf": "nowhere"}}}, "nowhere"),
+        (
+            {"models": {"m": {"base_url": None, "connections": None, "gguf": "nowhere"}}},
+            "nowhere: expected a file of weights, found No such file or directory",
+        ),
         (
             {"models": {"m": {"base_url": None, "connections": None, "embedded": "smolm2"}}},
             "Did you mean smollm2?",
         ),
         ({"conditions": {"held": {"constrained": True}}}, "'openai' takes no grammar"),
-        ({"decoding": {"samples": 0}}, "decoding.samples"),
+        ({"decoding": {"samples": 0}}, "a positive, finite decoding.samples, found 0"),
     ],
 )
 def test_a_study_that_is_wrong_is_refused_before_anything_is_asked(tmp_path, server, changed, said):
@@ -261,10 +278,10 @@ def test_a_study_that_is_wrong_is_refused_before_anything_is_asked(tmp_path, ser
     ("row", "said"),
     [
         ({"options": ["one", "two", "three"]}, "expected 4 options, as A-D says, found 3 options"),
-        ({"answer": "E"}, "items.jsonl:21"),
-        ({"question": " "}, "a text in 'question'"),
-        ({"id": "q3"}, "an 'id' that no other item has"),
-        ({"raw_output": "x"}, "an item to ask about"),
+        ({"answer": "E"}, "expected a letter from A to D in 'answer', found \"E\""),
+        ({"question": " "}, "expected a text in 'question', found \" \""),
+        ({"id": "q3"}, "expected an 'id' that no other item has, found \"q3\""),
+        ({"raw_output": "x"}, "expected an item to ask about, found a field 'raw_output': an output"),
     ],
 )
 def test_an_item_that_does_not_fit_is_refused_before_anything_is_asked(tmp_path, server, row, said):
@@ -282,10 +299,10 @@ def test_an_item_that_does_not_fit_is_refused_before_anything_is_asked(tmp_path,
 
 
 def test_a_server_that_is_not_there(tmp_path, server):
-    address = dead_address()
-    write_study(tmp_path, [server.url, f"http://{address}/v1"])
     asked = len(server.log)
-    done = run(tmp_path)
+    with dead_address() as address:
+        write_study(tmp_path, [server.url, f"http://{address}/v1"])
+        done = run(tmp_path)
     assert fine(done, 4)
     assert f"m cannot be asked: connection, {address}: " in done.stderr.decode()
     assert b"20 without an answer; to go on: affidavit run" in done.stderr
@@ -395,22 +412,22 @@ def test_a_study_can_be_run_on_the_answers_of_another(tmp_path):
 def alter(directory: Path, number: int, change: Callable[[dict], None]) -> None:
     """Rewrite a record so that its checksum fits."""
     lines = (directory / FIRST).read_bytes().splitlines(keepends=True)
-    fields = record.decode(lines[number - 1])
+    fields = checked_fields(lines[number - 1])
     change(fields)
-    fields.pop("v")
-    lines[number - 1] = record.encode(fields, seq=fields.pop("seq"), group=fields.pop("group"))
+    lines[number - 1] = checked_line(fields)
     (directory / FIRST).write_bytes(b"".join(lines))
 
 
 def reseal(directory: Path, **changed: object) -> None:
     """Put a seal over what is there now, as somebody would who wants to hide a change."""
-    root = Root()
-    for fields in records(directory):
-        root.add(str(fields["key"]), record.content_digest(fields))
-    seal = record.decode((directory / "seal.json").read_bytes())
+    seal = checked_fields((directory / "seal.json").read_bytes())
     seal["segments"][0]["sha256"] = file_sha256(directory / FIRST)
+    (directory / "seal.json").write_bytes(checked_line(seal))
+    root = Root()
+    for line in Walk(directory):
+        root.add_line(line.content, line.placed)
     seal |= {"root_sha256": root.sha256(), **changed}
-    (directory / "seal.json").write_bytes(record.checked_line(seal))
+    (directory / "seal.json").write_bytes(checked_line(seal))
 
 
 @pytest.fixture(scope="module")
@@ -459,7 +476,7 @@ def test_a_field_that_does_not_follow_from_the_raw_text_and_the_plan_is_found(tm
 def test_counts_that_do_not_follow_from_the_records_are_found(tmp_path, finished):
     # ruling C2; a finished study prints the counts of its seal
     directory = shutil.copytree(finished / "out", tmp_path / "out")
-    counts = record.decode((directory / "seal.json").read_bytes())["counts"]
+    counts = checked_fields((directory / "seal.json").read_bytes())["counts"]
     counts["cells"][0]["right"] -= 1
     reseal(directory, counts=counts)
     done = affidavit("verify", directory)
@@ -469,7 +486,7 @@ def test_counts_that_do_not_follow_from_the_records_are_found(tmp_path, finished
 
 def test_a_question_that_is_answered_twice_is_found(tmp_path, finished):
     directory = shutil.copytree(finished / "out", tmp_path / "out")
-    other = record.decode((directory / FIRST).read_bytes().splitlines(keepends=True)[0])
+    other = checked_fields((directory / FIRST).read_bytes().splitlines(keepends=True)[0])
     copied = {name: value for name, value in other.items() if name not in ("seq", "group", "v")}
     alter(directory, 4, lambda fields: fields.update(copied))
     reseal(directory)
@@ -496,6 +513,11 @@ KEY, PASSWORD, HEADER = "sk-canary-7f3a", "canary-pass-91c2", "canary-header-55e
 PACKED = "dXNlcjpjYW5hcnktcGFzcy05MWMy"  # user:PASSWORD in base64
 
 
+def moved(url: str, address: str) -> str:
+    """The same server, with the same credentials, at another address."""
+    return re.sub(r"127[\d.:]+", address, url)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("credentials", "options"), [("key", ()), ("password", ("--json",))])
 def test_no_secret_is_written_or_printed_whatever_fails(tmp_path, credentials, options):
@@ -514,13 +536,11 @@ def test_no_secret_is_written_or_printed_whatever_fails(tmp_path, credentials, o
         assert all(asked.headers["Authorization"] == sent for asked in server.log)
         assert all(asked.headers["X-Organisation"] == HEADER for asked in server.log)
     with FaultServer({f"q{n}": every(echo(401)) for n in range(20)}) as server:
-        write_study(
-            tmp_path,
-            url.replace(re.search(r"127[\d.:]+", url)[0], server.address),
-            changed={"models": {"m": model}},
-        )
+        write_study(tmp_path, moved(url, server.address), changed={"models": {"m": model}})
         ended.append(run(tmp_path, *options, "--retry-failed", AFFIDAVIT_TEST_KEY=KEY))
-    ended.append(run(tmp_path, *options, AFFIDAVIT_TEST_KEY=KEY))  # nobody is there any more
+    with dead_address() as address:
+        write_study(tmp_path, moved(url, address), changed={"models": {"m": model}})
+        ended.append(run(tmp_path, *options, AFFIDAVIT_TEST_KEY=KEY))
     ended.append(affidavit("verify", tmp_path / "out"))
     written = every_byte(tmp_path / "out")
     assert b"[secret]" in written, "the server did repeat them"
@@ -640,9 +660,9 @@ def test_after_a_write_that_broke_off_nothing_is_written_behind_it(tmp_path):
     assert not list(archive.recover())
     kept = 0
     for number in range(6):
-        fields = {"kind": "failure", "key": f"{number:064x}", "reason": "timeout"}
+        asked = QuestionIdentity(f"{number:064x}", "s", "t", "q", "m", "c", 0, "0" * 64, None)
         try:
-            archive.append(fields)
+            archive.append(Failed(asked, "timeout"))
             archive.commit()
         except StorageError:
             continue

@@ -1,10 +1,13 @@
-"""Whatever a server does, a run ends in time, counts everything once and scores only what was answered."""
+"""Whatever a server does, a run ends, counts everything once and scores only what was answered.
+
+When exactly things end and how long is waited is tested with a clock that the test holds (`test_run_deadlines`): here
+time is only bounded from below, and a deadline that a slow machine might miss stands only where nobody answers.
+"""
 
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from subprocess import CompletedProcess
-from time import monotonic
 from typing import NamedTuple
 
 import pytest
@@ -32,6 +35,7 @@ from support.fault_server import (
     first,
     gzip_bomb,
     hang,
+    held_until,
     limited,
     limited_until,
     message,
@@ -54,12 +58,13 @@ from support.fault_server import (
     unauthorised,
     unavailable,
 )
+from support.scripted_judge import Always
 from support.studies import accounted, fine, quiz, records, run, told, write_study
 
 COUNT = 100
 FIRST_OF = [f"q{n}" for n in (3, 29, 51, 97)]
 EVERY_OF = [f"q{n}" for n in (13, 64)]
-LIMITS = {"attempt": 1.0, "connect": 1.0, "sample": 10.0, "attempts": 2, "retry_after": 0.3}
+LIMITS = {"attempts": 2, "retry_after": 0.3}
 
 
 class Case(NamedTuple):
@@ -104,8 +109,6 @@ CASES = {
     "choices of null": Case(body(b'{"choices": null}'), "no_choices"),
     "a choice without a message": Case(body(b'{"choices": [{}]}'), "no_choices"),
     "null content": Case(null_content, "no_content"),
-    "hang": Case(hang, "timeout"),
-    "a byte a second": Case(drip, "timeout"),
     # what asking again cannot mend
     "400": Case(bad_request, "bad_request"),
     "404": Case(status(404), "bad_request"),
@@ -170,14 +173,11 @@ def test_a_fault_that_passes_leaves_no_trace_in_the_score(tmp_path, case):
 def test_a_fault_that_stays_fails_its_own_sample_and_no_other(tmp_path, case):
     with FaultServer(dict.fromkeys(EVERY_OF, every(case.fault))) as server:
         study_of(tmp_path, server)
-        began = monotonic()
         done = run(tmp_path, "--json")
-        took = monotonic() - began
         assert fine(done, 4)
         assert counted(done, compliant=COUNT - 2, failed=2)
         assert quiz(done)["failures"] == {case.reason: 2}
         assert all(server.questions()[name] == 2 for name in EVERY_OF)
-        assert took < 2 * LIMITS["attempt"] + 0.5 + 3.0
         assert f"2 failed with {case.reason}: ".encode() in done.stderr or b"1 failed with" in done.stderr
         server.script = {}
         again = run(tmp_path, "--json")
@@ -229,7 +229,7 @@ def test_what_arrives_is_an_output_however_odd(tmp_path, case):
 @pytest.mark.slow
 def test_a_run_through_many_faults_at_once(tmp_path):
     """A quick part of the table, for every commit."""
-    once = {f"q{n}": first(case.fault) for n, case in enumerate(PASSING.values()) if case.reason != "timeout"}
+    once = {f"q{n}": first(case.fault) for n, case in enumerate(PASSING.values())}
     lasting = {f"q{50 + n}": every(case.fault) for n, case in enumerate(LASTING.values())}
     odd = {f"q{70 + n}": every(case.fault) for n, case in enumerate(ARRIVING.values())}
     with FaultServer(once | lasting | odd) as server:
@@ -241,7 +241,7 @@ def test_a_run_through_many_faults_at_once(tmp_path):
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
-# --- waiting as long as was asked, and no longer ---
+# --- waiting at least as long as was asked ---
 
 
 @pytest.mark.slow
@@ -255,7 +255,6 @@ def test_a_server_that_says_when_to_come_back_is_obeyed(tmp_path):
     for name in ("q1", "q2", "q3"):
         refused, answered = (asked for asked in server.log if asked.question == name)
         assert answered.began >= refused.not_before
-        assert answered.began - refused.not_before < 1.0
 
 
 @pytest.mark.slow
@@ -265,45 +264,50 @@ def test_no_server_can_ask_for_more_than_the_longest_wait(tmp_path, fault):
         study_of(tmp_path, server, retry_after=1.5)
         assert fine(run(tmp_path), 0)
     refused, answered = (asked for asked in server.log if asked.question == "q1")
-    assert 1.5 <= answered.began - refused.answered < 1.5 * 1.1 + 0.5
+    assert answered.began - refused.began >= 1.5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", [status(500), limited("0.2")])
+@pytest.mark.parametrize("fault", [status(500), limited("0.2"), hang])
 def test_a_sample_ends_with_its_time_however_many_attempts_it_has(tmp_path, fault):
-    with FaultServer(dict.fromkeys(EVERY_OF, every(fault))) as server:
-        study_of(tmp_path, server, attempts=1000, sample=3.0)
-        began = monotonic()
+    with FaultServer({"q0": every(fault), "q1": every(fault)}) as server:
+        limits = {**LIMITS, "attempts": 1_000_000, "sample": 3.0}
+        write_study(tmp_path, server.url, count=2, changed={"limits": limits})
         done = run(tmp_path, "--json")
-        assert monotonic() - began < 3.0 + LIMITS["attempt"] + 1.5
     assert fine(done, 4)
-    assert counted(done, compliant=COUNT - 2, failed=2)
-    assert all(2 <= server.questions()[name] < 15 for name in EVERY_OF)
+    assert (quiz(done)["compliant"], quiz(done)["failed"], quiz(done)["pending"]) == (0, 2, 0)
 
 
 @pytest.mark.slow
 def test_a_run_ends_with_its_time(tmp_path):
-    with FaultServer({f"q{n}": every(hang) for n in range(50, COUNT)}) as server:
-        study_of(tmp_path, server, attempt=30.0, sample=60.0, run=1.5)
-        began = monotonic()
+    with FaultServer({f"q{n}": every(hang) for n in range(20)}) as server:
+        write_study(tmp_path, server.url, changed={"limits": {**LIMITS, "run": 0.5}})
         done = run(tmp_path, "--json")
-        assert monotonic() - began < 1.5 + 5.0 + 1.5
         assert fine(done, 4)
-        assert counted(done, compliant=50, failed=0, pending=50)
-        assert b"the run's 1.5 s are over" in done.stderr
+        assert (quiz(done)["compliant"], quiz(done)["failed"], quiz(done)["pending"]) == (0, 0, 20)
+        assert b"the run's 0.5 s are over" in done.stderr
         server.script = {}
-        again = run(tmp_path, "--json")
-        assert fine(again, 4 if told(again)["stopped"] else 0)
+        write_study(tmp_path, server.url, changed={"limits": LIMITS})
+        assert fine(run(tmp_path), 0)
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
-def test_an_attempt_is_cut_at_its_deadline(tmp_path):
+def test_an_attempt_is_cut_at_its_deadline_and_a_later_run_is_more_patient(tmp_path):
     with FaultServer({"q0": every(hang), "q1": every(drip)}) as server:
-        write_study(tmp_path, server.url, count=4, changed={"limits": {**LIMITS, "attempt": 0.5, "attempts": 1}})
-        began = monotonic()
+        write_study(tmp_path, server.url, count=2, changed={"limits": {"attempt": 0.3, "attempts": 2}})
         done = run(tmp_path, "--json")
-        assert monotonic() - began < 3.0
-    assert quiz(done)["failures"] == {"timeout": 2}
+        assert fine(done, 4)
+        assert quiz(done)["failures"] == {"timeout": 2}
+        assert server.questions() == {"q0": 2, "q1": 2}
+        for name in server.questions():
+            one, two = (asked for asked in server.log if asked.question == name)
+            assert two.began - one.began >= 0.3
+        server.script = {}
+        write_study(tmp_path, server.url, count=2)
+        again = run(tmp_path, "--json")
+        assert fine(again, 0)
+        assert (told(again)["asked"], quiz(again)["compliant"]) == (2, 2)
+    assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
 # --- servers that go away, refuse or are slow ---
@@ -312,9 +316,7 @@ def test_an_attempt_is_cut_at_its_deadline(tmp_path):
 def test_a_key_that_is_refused_stops_the_run_at_once(tmp_path):
     with FaultServer({f"q{n}": every(unauthorised) for n in range(20, COUNT)}) as server:
         study_of(tmp_path, server)
-        began = monotonic()
         done = run(tmp_path, "--json")
-        assert monotonic() - began < 5.0
         assert fine(done, 4)
         assert counted(done, compliant=20)
         assert len(server.log) <= 20 + 8, "nobody but those who were asked already"
@@ -329,7 +331,7 @@ def test_a_key_that_is_refused_stops_the_run_at_once(tmp_path):
 def test_a_server_that_is_away_for_a_moment_is_waited_for(tmp_path):
     with FaultServer(latency=lambda: 0.005) as server:
         server.script = {name: first(server.gone(0.6)) for name in ("q20", "q70")}
-        study_of(tmp_path, server, attempts=8)
+        study_of(tmp_path, server, attempts=1000)
         done = run(tmp_path, "--json")
     assert fine(done, 0)
     assert counted(done, compliant=COUNT)
@@ -338,7 +340,7 @@ def test_a_server_that_is_away_for_a_moment_is_waited_for(tmp_path):
 @pytest.mark.slow
 def test_a_server_that_goes_for_good_fails_what_is_left(tmp_path):
     with FaultServer() as server:
-        server.script = {"q50": first(server.gone(60.0))}
+        server.script = {"q50": first(server.gone(float("inf")))}
         study_of(tmp_path, server)
         done = run(tmp_path, "--json")
     assert fine(done, 4)
@@ -350,7 +352,7 @@ def test_a_server_that_goes_for_good_fails_what_is_left(tmp_path):
 
 @pytest.mark.slow
 def test_one_of_two_servers_may_be_slow(tmp_path):
-    with FaultServer() as quick, FaultServer(latency=lambda: 0.4) as slow:
+    with FaultServer() as quick, FaultServer(Always(held_until(lambda: len(quick.log) > 40))) as slow:
         write_study(tmp_path, [quick.url, slow.url], count=60, changed={"limits": LIMITS})
         assert fine(run(tmp_path), 0)
         assert len(quick.log) + len(slow.log) == 60

@@ -1,18 +1,25 @@
 """Studies and plans: what is refused, what is asked, and the keys under which answers are kept."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import MultipleChoice, game24
 from affidavit.archive.disk import Disk
+from affidavit.archive.record import record_fields
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import InputError
-from affidavit.items.item import Item, items_of, read_items
+from affidavit.items.item import Item, items_of
 from affidavit.models.model import Completion, Failure, Reason
+from affidavit.reading.csv_files import any_header
+from affidavit.reading.json_lines import JSON_LINES
+from affidavit.reading.source import bytes_source
 from affidavit.running.pace import Pace
 from affidavit.study.check import parse_study
 from affidavit.study.files import load
-from affidavit.study.freezing import frozen_items, opened
+from affidavit.study.freezing import freeze_or_check, frozen_items
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import changes, frozen, seed_of
 
@@ -48,15 +55,15 @@ def plan(text: str = STUDY) -> Plan:
 
 
 WRONG = {
-    "not TOML": ("[study", "TOML"),
-    "no name": ("[study]\n[models.m]\nbase_url='http://h'\n[tasks.t]\ncontract='mcqa'\nitems='i'", "`name`"),
-    "a misspelt key": (STUDY.replace("base_url =", "base_ulr =", 1), "base_url"),
-    "a name that leaves the directory": (STUDY.replace('"small"', '"../x"'), "study.name"),
-    "no model": (STUDY.replace("[models.one]", "[models]\n[other]"), "unknown"),
-    "no address": (STUDY.replace('"http://127.0.0.1:1/v1"\n\n', '"localhost"\n\n'), "http://"),
-    "no connection": (STUDY.replace('flavour = "llamacpp"', "connections = 0"), "connections"),
-    "an endless limit": (STUDY + "[limits]\nattempt = inf\n", "finite limits.attempt"),
-    "no sample": (STUDY.replace("samples = 2", "samples = 0"), "decoding.samples"),
+    "not TOML": ("[study", "expected TOML, found Expected ']' at the end of a table declaration"),
+    "no name": ("[study]\n[models.m]\nbase_url='http://h'\n[tasks.t]\ncontract='mcqa'\nitems='i'", "found Object missing required field `name`"),
+    "a misspelt key": (STUDY.replace("base_url =", "base_ulr =", 1), "expected known keys in models.one, found 'base_ulr'"),
+    "a name that leaves the directory": (STUDY.replace('"small"', '"../x"'), "underscores in study.name, found '../x'"),
+    "no model": (STUDY.replace("[models.one]", "[models]\n[other]"), "unknown field `other`"),
+    "no address": (STUDY.replace('"http://127.0.0.1:1/v1"\n\n', '"localhost"\n\n'), "an http:// or https:// address in models.one.base_url"),
+    "no connection": (STUDY.replace('flavour = "llamacpp"', "connections = 0"), "a positive, finite models.two.connections, found 0"),
+    "an endless limit": (STUDY + "[limits]\nattempt = inf\n", "a positive, finite limits.attempt, found inf"),
+    "no sample": (STUDY.replace("samples = 2", "samples = 0"), "a positive, finite decoding.samples, found 0"),
     "a grammar for a server that takes none": (
         STUDY.replace('preamble = "Please."', "constrained = true").replace(
             '"items.jsonl"', '"items.jsonl"\nconditions = ["polite"]'
@@ -101,20 +108,37 @@ BAD_ITEMS = {
     "an output": '{"id": 1, "question": "?", "options": ["a", "b", "c", "d"], "raw_output": "A"}',
     "no object": "[]",
 }
+WHY = {
+    "no id": "an 'id': a text or a whole number, found null",
+    "blank id": "an 'id': a text or a whole number, found \" \"",
+    "no question": "a text in 'question', found null",
+    "no options": "a list of texts in 'options', found null",
+    "three options": "4 options, as A-D says, found 3 options",
+    "an option that is no text": 'a list of texts in \'options\', found ["a", "b", "c", 4]',
+    "a blank option": 'a text in every option, found ["a", "b", " ", "d"]',
+    "the right option twice": 'one option with the right answer, found ["a", "b", "b ", "d"]',
+    "an answer outside the set": "a letter from A to D in 'answer', found \"E\"",
+    "an output": "an item to ask about, found a field 'raw_output': an output",
+    "no object": "a JSON object, found []",
+}
+
+
+def placed(name, text):
+    return ((row.where, row.fields) for row in JSON_LINES.rows(bytes_source(name, text.encode()), any_header))
 
 
 @pytest.mark.parametrize("name", BAD_ITEMS)
 def test_an_item_that_does_not_fit_is_refused(name):
     """Ruling M3."""
-    with pytest.raises(InputError, match=r"items\.jsonl:3"):
-        list(items_of(read_items([("items.jsonl:3", BAD_ITEMS[name])]), MultipleChoice()))
+    with pytest.raises(InputError, match=rf"^items\.jsonl:3: expected {re.escape(WHY[name])}"):
+        list(items_of(placed("items.jsonl", f"\n\n{BAD_ITEMS[name]}"), MultipleChoice()))
 
 
 def test_ids_are_unique():
     hand = '{"id": 1, "numbers": [4, 9, 10, 13]}'
-    assert next(items_of(read_items([("f:1", hand)]), game24))[1].id == "1"
-    with pytest.raises(InputError, match="f:2"):
-        list(items_of(read_items([("f:1", hand), ("f:2", hand)]), game24))
+    assert next(items_of(placed("f", hand), game24))[1].id == "1"
+    with pytest.raises(InputError, match=r"^f:2: expected an 'id' that no other item has, found \"1\""):
+        list(items_of(placed("f", f"{hand}\n{hand}"), game24))
 
 
 def test_every_question_has_a_key_of_its_own():
@@ -151,14 +175,15 @@ def test_records_say_everything_but_the_day():
     planned = plan()
     question = next(planned.questions(planned.tasks["trivia"], ITEM, "one"))
     response = planned.response(question, Completion("<answer>B</answer>", "stop", None, {"prompt_tokens": 3}))
-    assert list(response) == [
+    assert list(record_fields(response)) == [
         "kind", "key", "study", "task", "item_id", "model", "condition", "sample", "prompt_sha256",
         "grammar_sha256", "raw_output", "contract", "contract_params", "protocol_compliant", "extracted_answer",
-        "deviation", "correct", "keyed", "right_answer", "finish_reason", "reasoning", "rendered_prompt", "usage",
+        "deviation", "correct", "right_answer", "keyed", "finish_reason", "reasoning", "rendered_prompt", "usage",
     ]  # fmt: skip
-    assert (response["correct"], response["keyed"], response["contract"]) == (True, True, "mcqa/1")
+    assert (response.correct, response.keyed, response.contract) == (True, True, "mcqa/1")
     failure = planned.failure(question, Failure(Reason.TIMEOUT, "after 3 s"))
-    assert (failure["reason"], "detail" in failure) == (Reason.TIMEOUT, False)
+    assert record_fields(failure)["reason"] == Reason.TIMEOUT
+    assert "detail" not in record_fields(failure)
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(1, 200))
@@ -189,11 +214,12 @@ def test_items_of_any_format_and_generated_hands_are_frozen(tmp_path):
     files = load(tmp_path / "study.toml", lambda name, options: contracts[name])
     directory = tmp_path / "out"
     directory.mkdir()
-    planned = opened(directory, files, Disk())
+    study = StudyDirectory(directory)
+    planned = freeze_or_check(study, files, Disk())
     assert {name: task.count for name, task in planned.tasks.items()} == {"trivia": 2, "hands": 3}
-    found = [(task, item.id, item.fields.get("answer")) for task, item in frozen_items(directory)]
+    found = [(task, item.id, item.fields.get("answer")) for task, item in frozen_items(study)]
     assert found[:2] == [("trivia", "mmlu-1", "A"), ("trivia", "mmlu-2", "D")]
     assert [task for task, _, _ in found[2:]] == ["hands"] * 3
-    assert opened(directory, files, Disk()).planned == planned.planned
+    assert freeze_or_check(study, files, Disk()).planned == planned.planned
     with pytest.raises(InputError, match="only hands of game24"):
         parse_study(STUDY.replace('"items.jsonl"', "{ generate = 3 }"), where="s")

@@ -2,6 +2,9 @@
 
 A warm process has imported everything; each command is a fork of it, with its own directory, environment, standard
 streams and end. Whatever depends on a cold start, on signals or on pipes starts the real command instead.
+
+Commands that take longer than two seconds say how far they are. Here they do not, or what a command says would depend
+on how fast the machine is; when they say so is tested with a clock that the test holds.
 """
 
 import atexit
@@ -18,6 +21,24 @@ from subprocess import CompletedProcess
 
 COMMAND = Path(sys.executable).with_name("affidavit")
 ENVIRONMENT = {**os.environ, "COLUMNS": "100", "PYTHONWARNINGS": "error", "LC_ALL": "C.UTF-8"}
+
+
+SILENT = """#!{python}
+import sys
+from affidavit.commands import progress
+progress.SILENT_FOR = float("inf")
+from affidavit.commands.main import main
+sys.argv[0] = "affidavit"
+main()
+"""
+
+
+def silent_command(folder: Path) -> str:
+    """A search path for a shell on which `affidavit` says nothing of its progress, however long it takes."""
+    folder.mkdir()
+    (folder / "affidavit").write_text(SILENT.format(python=sys.executable))
+    (folder / "affidavit").chmod(0o755)
+    return os.pathsep.join((str(folder), str(COMMAND.parent), os.environ["PATH"]))
 
 
 def affidavit(
@@ -95,28 +116,20 @@ def _become(order: dict) -> None:
 
 
 if __name__ == "__main__":
+    import pkgutil
+    from importlib import import_module
+
     import scipy.special  # noqa: F401
 
-    import affidavit.commands.output
-    import affidavit.commands.progress
-    import affidavit.commands.run_progress
-    import affidavit.commands.starter
-    import affidavit.contracts.registry
-    import affidavit.reading.choices
-    import affidavit.reading.csv_files
-    import affidavit.reading.parquet_files
-    import affidavit.reading.summary
-    import affidavit.results.closing_tables
-    import affidavit.results.comparison
-    import affidavit.results.gate
-    import affidavit.results.judging
-    import affidavit.results.judging_closing
-    import affidavit.results.study_results
-    import affidavit.running.import_outputs
-    import affidavit.running.study_run
-    import affidavit.running.verify  # noqa: F401
+    import affidavit
+
+    for module in pkgutil.walk_packages(affidavit.__path__, "affidavit."):
+        if not module.name.endswith(("__main__", "llama_server")):
+            import_module(module.name)
+    from affidavit.commands import progress
     from affidavit.commands.main import main
 
+    progress.SILENT_FOR = float("inf")
     # A fork that ends looks through everything that is not frozen.
     gc.collect()
     gc.freeze()

@@ -5,28 +5,35 @@
 
 It runs in a thread of its own on a loopback port, over plain sockets. A question is known by the first name in
 square brackets in its prompt, `[q17]`; whatever the script does not name is answered with `<answer>B</answer>`.
+
+Whoever must catch a run in the middle lets the server hold its answers (`hang`, `held`, `Turnstile`): then the run
+waits, however slow or quick the machine is.
 """
 
 import asyncio
+import fcntl
 import gzip
 import json
 import re
 import socket
 import struct
+import termios
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import cache
-from time import monotonic, time
+from time import monotonic, sleep, time
 from typing import Self
 
 RIGHT = "<answer>B</answer>"
 ESCAPES = "\x1b[2J\x1b]0;title\x07 \x9b31m \u202e \r \x7f"
 """What commands a terminal."""
+LONGEST = 120.0
+"""Seconds that anything here may take; more means that it hangs."""
 
 
 @dataclass
@@ -55,6 +62,7 @@ class Call:
     """One request and the connection that waits for its response."""
 
     asked: Asked
+    reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     async def send(self, content: bytes) -> None:
@@ -62,6 +70,18 @@ class Call:
         self.writer.write(content)
         with suppress(ConnectionError):
             await self.writer.drain()
+
+    async def wait(self, until: Callable[[], bool]) -> None:
+        """Until something is so; whoever asked may go away before, and then there is nobody to answer."""
+        while not until():
+            if self.reader.at_eof() or self.writer.is_closing():
+                raise ConnectionResetError("the client has gone")
+            await asyncio.sleep(0.005)
+
+    def arrived(self) -> bool:
+        """Whether all that was sent is on the client's side."""
+        waiting = fcntl.ioctl(self.writer.get_extra_info("socket"), termios.TIOCOUTQ, bytes(4))
+        return not int.from_bytes(waiting, "little")
 
     def close(self) -> None:
         """End the connection in good order."""
@@ -257,7 +277,7 @@ async def reset_in_body(call: Call) -> None:
     """Half a body, then a reset."""
     content = response(chat({"content": RIGHT}))
     await call.send(content[:-20])
-    await asyncio.sleep(0.05)
+    await call.wait(call.arrived)
     call.reset()
 
 
@@ -269,18 +289,45 @@ async def not_http(call: Call) -> None:
 
 async def hang(call: Call) -> None:
     """Nothing, for ever."""
-    await asyncio.sleep(3600)
+    await call.wait(lambda: False)
 
 
 def held(over: threading.Event) -> Fault:
     """The right answer, once an event has come."""
+    return held_until(over.is_set)
+
+
+def held_until(so: Callable[[], bool]) -> Fault:
+    """The right answer, once something is so."""
 
     async def fault(call: Call) -> None:
-        while not over.is_set():
-            await asyncio.sleep(0.01)
+        await call.wait(so)
         await call.send(response(chat({"content": RIGHT})))
 
     return fault
+
+
+class Turnstile:
+    """A fault that answers as many requests as it is told to, in the order in which they come, and holds the rest."""
+
+    def __init__(self, answer: Fault) -> None:
+        self._answer = answer
+        self._came = 0
+        self._pass = 0.0
+
+    async def __call__(self, call: Call) -> None:
+        self._came += 1
+        number = self._came
+        await call.wait(lambda: number <= self._pass)
+        await self._answer(call)
+
+    def let_pass(self, count: float) -> None:
+        """So many of those who come from now on; whoever came before and was held has gone or may pass, too."""
+        self._pass = self._came + count
+
+    def open(self) -> None:
+        """All may pass."""
+        self.let_pass(float("inf"))
 
 
 async def drip(call: Call) -> None:
@@ -316,21 +363,26 @@ class FaultServer:
         self._open = 0
         self._connections: set[asyncio.Task] = set()
         self._listening: asyncio.Server | None = None
-        self._port = 0
+        # Bound and never listening: while the server is away nobody else can take its port.
+        self._place = socket.socket()
+        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._place.bind(("127.0.0.1", 0))
         ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve(ready)), daemon=True)
         self._thread.start()
-        assert ready.wait(10)
+        assert ready.wait(LONGEST)
         return self
 
     def __exit__(self, *error: object) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
-        self._thread.join(10)
+        self._thread.join(LONGEST)
+        assert not self._thread.is_alive()
+        self._place.close()
 
     @property
     def address(self) -> str:
         """Host and port."""
-        return f"127.0.0.1:{self._port}"
+        return "{}:{}".format(*self._place.getsockname())
 
     @property
     def url(self) -> str:
@@ -349,10 +401,21 @@ class FaultServer:
             for connection in self._connections - {asyncio.current_task()}:
                 connection.cancel()
             call.close()
-            await asyncio.sleep(seconds)
-            await self._listen()
+            if seconds < float("inf"):
+                await asyncio.sleep(seconds)
+                await self._listen()
 
         return fault
+
+    def quiet(self) -> None:
+        """Wait until everything that clients sent before they went is in the log; all of them must have gone."""
+        with socket.create_connection(self._place.getsockname(), timeout=LONGEST) as last:
+            last.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert last.recv(1), "those who connected before were let in before"
+        end = monotonic() + LONGEST
+        while self._connections:
+            assert monotonic() < end
+            sleep(0.002)
 
     async def _serve(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
@@ -367,9 +430,8 @@ class FaultServer:
 
     async def _listen(self) -> None:
         self._listening = await asyncio.start_server(
-            self._connected, "127.0.0.1", self._port, backlog=1000, reuse_address=True, limit=1 << 24
+            self._connected, *self._place.getsockname(), backlog=1000, reuse_port=True, limit=1 << 24
         )
-        self._port = self._listening.sockets[0].getsockname()[1]
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections.add(asyncio.current_task())
@@ -389,16 +451,16 @@ class FaultServer:
         content = await reader.readexactly(int(headers.get("Content-Length", 0)))
         if head[0].startswith("GET /v1/models"):
             self.looked_up += 1
-            await self.models(Call(Asked("", 1, monotonic(), headers, {}), writer))
+            await self.models(Call(Asked("", 1, monotonic(), headers, {}), reader, writer))
         elif head[0].startswith("POST /v1/chat/completions"):
-            await self._asked(headers, content, writer)
+            self._attempts[content] += 1
+            asked = Asked("", self._attempts[content], monotonic(), headers, json.loads(content))
+            await self._asked(asked, Call(asked, reader, writer))
         else:
-            await Call(Asked("", 1, monotonic(), headers, {}), writer).send(response(b"{}", code=404))
+            await Call(Asked("", 1, monotonic(), headers, {}), reader, writer).send(response(b"{}", code=404))
         return not writer.is_closing()
 
-    async def _asked(self, headers: Mapping[str, str], content: bytes, writer: asyncio.StreamWriter) -> None:
-        self._attempts[content] += 1
-        asked = Asked("", self._attempts[content], monotonic(), headers, json.loads(content))
+    async def _asked(self, asked: Asked, call: Call) -> None:
         named = re.search(r"\[(\w+)\]", asked.prompt)
         asked.question = named[1] if named else ""
         self.log.append(asked)
@@ -407,17 +469,18 @@ class FaultServer:
         try:
             planned = self.script.get(asked.question)
             if planned is not None and planned.meets(asked.attempt):
-                await planned.fault(Call(asked, writer))
+                await planned.fault(call)
             else:
                 await asyncio.sleep(self.latency())
-                await Call(asked, writer).send(response(chat({"content": self.answer(asked)})))
+                await call.send(response(chat({"content": self.answer(asked)})))
             asked.answered = monotonic()
         finally:
             self._open -= 1
 
 
-def dead_address() -> str:
-    """Host and port where nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{free.getsockname()[1]}"
+@contextmanager
+def dead_address() -> Iterator[str]:
+    """Host and port where nobody listens, nor can begin to before the block ends."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield "{}:{}".format(*taken.getsockname())

@@ -1,13 +1,14 @@
 """Processes that are started to be killed."""
 
+import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
 from support.command import COMMAND, ENVIRONMENT
-from support.fault_server import FaultServer
+from support.fault_server import LONGEST, FaultServer
 
 
 @contextmanager
@@ -22,12 +23,38 @@ def started(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
-def wait_for(server: FaultServer, requests: int, process: subprocess.Popen[bytes]) -> None:
-    """Until the server has seen so many requests, or the process has ended."""
-    end = monotonic() + 30
-    while len(server.log) < requests and process.poll() is None:
+def wait(process: subprocess.Popen[bytes], until: Callable[[], object]) -> None:
+    """Until something is so; the process must not have ended before."""
+    end = monotonic() + LONGEST
+    while not until():
+        assert process.poll() is None or until(), process.communicate()
         assert monotonic() < end
-        sleep(0.001)
+        sleep(0.002)
+
+
+def wait_for(server: FaultServer, requests: int, process: subprocess.Popen[bytes]) -> None:
+    """Until the server has seen so many requests."""
+    wait(process, lambda: len(server.log) >= requests)
+
+
+def send(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal, and wait until the process has been told: what comes later, comes after it."""
+    process.send_signal(number)
+    told_of_it(process, number)
+
+
+def told_of_it(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Wait until a signal that was sent has reached the process."""
+    wait(process, lambda: not _pending(process.pid) >> (number - 1) & 1)
+
+
+def _pending(pid: int) -> int:
+    """The signals that wait for a process, as bits; none wait for one that has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return sum(int(line.split()[1], 16) for line in lines if line.startswith("ShdPnd:"))
 
 
 def journal(directory: Path) -> list[bytes]:

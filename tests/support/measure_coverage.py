@@ -1,7 +1,7 @@
 """How often 95 % intervals hold the truth, measured: prints the tables of docs/statistics.md.
 
-    python tests/measure_coverage.py            # all of them, in some minutes
-    python tests/measure_coverage.py wilson     # one
+    python tests/support/measure_coverage.py            # all of them, in some minutes
+    python tests/support/measure_coverage.py wilson     # one
 
 Wilson's coverage and the level of McNemar's test are exact sums over all that can happen; everything else is a
 simulation with a fixed seed, and its number of rounds is in the title.
@@ -16,8 +16,10 @@ from scipy.stats import binom
 
 from affidavit.statistics.agreement import alpha, weighted_kappa
 from affidavit.statistics.differences import difference_of_clusters, mcnemar, sign_flip_test
-from affidavit.statistics.estimates import Estimate, clustered_t_mean, mean_of_clusters, wilson, wilson_shares
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.means import clustered_t_mean, mean_of_clusters
 from affidavit.statistics.repeated_samples import pass_at_k
+from affidavit.statistics.shares import wilson, wilson_shares
 
 SEED = 20_260_105
 Random = np.random.Generator

@@ -7,7 +7,7 @@ from time import monotonic, sleep
 
 def gone(number: int) -> bool:
     """Whether a process ends soon; one that only waits to be collected has ended."""
-    end = monotonic() + 10
+    end = monotonic() + 120
     while monotonic() < end:
         try:
             if Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z":

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from subprocess import CompletedProcess
 
-from affidavit.archive.journal import scan, segments
+from affidavit.archive.checked_lines import checked_fields
+from affidavit.archive.journal import segments
 from support.command import affidavit
 
-QUICK = {"connect": 2.0, "attempt": 2.0, "sample": 20.0, "run": 60.0, "attempts": 2, "retry_after": 1.0}
-
+QUICK = {"connect": 600.0, "attempt": 600.0, "sample": 600.0, "run": 600.0, "attempts": 2, "retry_after": 1.0}
+"""Few attempts and short waits; no deadline that a slow machine could miss."""
 
 FIRST = Path("records/000001.jsonl")
 
@@ -81,10 +82,12 @@ def accounted(figures: Mapping) -> bool:
 
 
 def records(directory: Path) -> list[dict]:
-    """All records of a study, in their order."""
-    found: list[dict] = []
-    for segment in segments(directory):
-        found += (line.fields for line in scan(segment.path, first=len(found) + 1, sealed=True))
+    """What stands on every line of a study's journal, in their order."""
+    lines = (
+        line for segment in segments(directory) for line in segment.path.read_bytes().splitlines(keepends=True)
+    )
+    found = [checked_fields(line) for line in lines]
+    assert [fields["seq"] for fields in found] == list(range(1, len(found) + 1))
     return found
 
 

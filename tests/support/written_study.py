@@ -13,13 +13,14 @@ from subprocess import CompletedProcess
 from click.testing import CliRunner
 
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import Archive, Seal
+from affidavit.archive.journal import Seal
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.commands.main import cli
 from affidavit.contracts.registry import task_contract_named
 from affidavit.models.model import Completion, Failure
-from affidavit.running.ledger import Standing
+from affidavit.running.ledger import QuestionLedger
 from affidavit.study.files import load
-from affidavit.study.freezing import frozen_items, opened
+from affidavit.study.freezing import freeze_or_check, frozen_items
 from affidavit.study.plan import Plan
 from affidavit.study.task import Question
 from support.studies import laid_over, toml, write_items
@@ -72,7 +73,7 @@ def written(
     file.write_text("\n".join(toml(study)))
     directory = folder / "out"
     directory.mkdir()
-    plan = opened(directory, load(file, task_contract_named), Hasty())
+    plan = freeze_or_check(StudyDirectory(directory), load(file, task_contract_named), Hasty())
     append(directory, plan, answer, sealed=sealed)
     return directory
 
@@ -81,10 +82,11 @@ def append(
     directory: Path, plan: Plan, answer: Callable[[Question], Answer], *, sealed: bool = True
 ) -> Seal | None:
     """One more segment of answers; with a seal over all, unless it is left open."""
-    archive, standing = Archive(directory, Hasty()), Standing(plan)
-    for record in archive.recover():
-        standing.load(record)
-    for name, item in frozen_items(directory):
+    study = StudyDirectory(directory)
+    archive, ledger = study.archive(Hasty()), QuestionLedger(plan)
+    for line in archive.recover():
+        ledger.load(line.record)
+    for name, item in frozen_items(study):
         task = plan.tasks[name]
         for model in task.conditions:
             for question in plan.questions(task, item, model):
@@ -97,9 +99,9 @@ def append(
                     told = Completion(given, "stop") if isinstance(given, str) else given
                     record = plan.response(question, told)
                 archive.append(record)
-                standing.add(record)
+                ledger.add(record)
     if sealed:
-        return archive.seal(standing.counts())
+        return archive.seal(ledger.counts())
     archive.commit()
     archive.close()
     return None

@@ -5,9 +5,9 @@ line of the next. Whoever appends waits that long; until then it asks nothing el
 """
 
 import asyncio
-from collections.abc import Mapping
 
 from affidavit.archive.journal import GROUP_RECORDS, GROUP_SECONDS, Archive
+from affidavit.archive.record import Record
 
 
 class GroupCommit:
@@ -18,10 +18,10 @@ class GroupCommit:
         self._syncing: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    async def append(self, fields: Mapping[str, object]) -> None:
+    async def append(self, record: Record) -> None:
         """Write a record; a failed sync of earlier ones is raised here, at the latest by the next `append`."""
         await self._settled()
-        self._archive.append(fields)
+        self._archive.append(record)
         if self._archive.group_size >= GROUP_RECORDS:
             self._sync()
         elif self._timer is None:

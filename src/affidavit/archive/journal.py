@@ -16,12 +16,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
+import msgspec
+
+from affidavit.archive.checked_lines import checked_fields, checked_line, is_whole
 from affidavit.archive.disk import Disk, told
-from affidavit.archive.record import Encoded, checked_line, content_digest, decode
+from affidavit.archive.record import (
+    Label,
+    NotARecordError,
+    Placed,
+    Record,
+    content_digest_of,
+    decode,
+    encode,
+)
 from affidavit.errors import StorageError
-from affidavit.json_values import Fields
 
 SEAL = "seal.json"
 RECORDS = "records"
@@ -60,55 +70,113 @@ def corrupt(where: str, expected: str, found: str) -> StorageError:
     return StorageError(where, expected=expected, found=found, hint=hint)
 
 
-class Line(NamedTuple):
+class Place(msgspec.Struct, frozen=True):
+    """Where a line stands: the number of its segment, and the bytes from which and up to which it goes."""
+
+    segment: int
+    start: int
+    end: int
+
+
+class Line(msgspec.Struct, frozen=True):
     """One whole line of a segment."""
 
+    segment: Segment
     number: int
-    end: int
-    """The byte after it."""
-    fields: Fields
+    place: Place
+    placed: Placed
+    content: bytes
+
+    @property
+    def where(self) -> str:
+        """File and line, for a message."""
+        return f"{self.segment.path}:{self.number}"
+
+    @property
+    def record(self) -> Record:
+        """What it says."""
+        return self.placed.record
 
 
-def scan(path: Path, *, first: int, sealed: bool) -> Iterator[Line]:
+def scan(segment: Segment, *, first: int, sealed: bool) -> Iterator[Line]:
     """Every line of a segment; ends before a torn tail, if the segment may have one."""
     expected, end = first, 0
+    path = segment.path
     with told(str(path)), path.open("rb") as stream:
-        for number, line in enumerate(stream, 1):
-            fields = decode(line)
-            if fields is None or fields["seq"] != expected:
+        for number, content in enumerate(stream, 1):
+            try:
+                placed = decode(content)
+            except NotARecordError as error:
+                raise corrupt(f"{path}:{number}", error.expected, error.found) from error
+            if placed is None or placed.seq != expected:
                 # A crash leaves parts of lines and holes, but never a whole line in the place of another.
-                if sealed or fields is not None or _later_group_follows(stream, expected):
-                    raise corrupt(f"{path}:{number}", f"record {expected} as it was written", _seen(fields))
+                if sealed or placed is not None or _later_group_follows(stream, expected):
+                    raise corrupt(f"{path}:{number}", f"record {expected} as it was written", _seen(placed))
                 return
-            expected, end = expected + 1, end + len(line)
-            yield Line(number, end, fields)
+            start, end = end, end + len(content)
+            expected += 1
+            yield Line(segment, number, Place(segment.number, start, end), placed, content)
 
 
-def _seen(fields: Fields | None) -> str:
-    return "a line that does not fit its checksum" if fields is None else f"record {fields['seq']}"
-
-
-def _is_later(fields: Fields, missing: int) -> bool:
-    """Whether a whole line proves that the missing record had been synced: its group began after that one."""
-    group, seq = fields["group"], fields["seq"]
-    return not isinstance(group, int) or not isinstance(seq, int) or group > missing or seq < missing
+def _seen(placed: Placed | None) -> str:
+    return "a line that does not fit its checksum" if placed is None else f"record {placed.seq}"
 
 
 def _later_group_follows(stream: BinaryIO, missing: int) -> bool:
-    return any(_is_later(fields, missing) for line in stream if (fields := decode(line)) is not None)
+    return any(_proves(content, missing) for content in stream)
+
+
+def _proves(content: bytes, missing: int) -> bool:
+    """Whether a line proves that the missing record had been synced: it is whole, and its group began after it."""
+    try:
+        placed = decode(content)
+    except NotARecordError:
+        return True
+    return placed is not None and (placed.group > missing or placed.seq < missing)
+
+
+class Walk:
+    """One walk over the journal, as far as it is whole; afterwards it is known whether anything was left over."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self.torn = False
+        """Whether the open segment ends in a torn tail, which the next run will cut."""
+
+    def __iter__(self) -> Iterator[Line]:
+        seal, first = read_seal(self._directory), 1
+        sealed = 0 if seal is None else len(seal.segments)
+        for segment in segments(self._directory):
+            end = 0
+            for line in scan(segment, first=first, sealed=segment.number <= sealed):
+                first, end = first + 1, line.place.end
+                yield line
+            self.torn = self.torn or segment.path.stat().st_size > end
 
 
 # --- the seal ---
 
 
-@dataclass(frozen=True, slots=True)
-class Seal:
+class SealedSegment(msgspec.Struct, frozen=True):
+    """A segment that is closed for good."""
+
+    name: str
+    records: int
+    sha256: str
+
+
+class Seal(msgspec.Struct, frozen=True):
     """What was sealed: the files with their digests, the counts, and the digest over all records."""
 
-    segments: tuple[Mapping[str, object], ...]
-    files: Mapping[str, str]
+    segments: tuple[SealedSegment, ...]
+    files: dict[str, str]
     counts: Mapping[str, object]
     root_sha256: str
+
+    @property
+    def records(self) -> int:
+        """How many records it is over."""
+        return sum(segment.records for segment in self.segments)
 
 
 def read_seal(directory: Path) -> Seal | None:
@@ -117,15 +185,13 @@ def read_seal(directory: Path) -> Seal | None:
     with told(str(path)):
         if not path.exists():
             return None
-        fields = decode(path.read_bytes())
+        fields = checked_fields(path.read_bytes())
     if fields is None:
         raise corrupt(f"{path}:1", "the seal as it was written", "a line that does not fit its checksum")
-    return Seal(
-        tuple(fields["segments"]),  # type: ignore[arg-type]  # the checksum vouches for what we wrote
-        fields["files"],  # type: ignore[arg-type]
-        fields["counts"],  # type: ignore[arg-type]
-        str(fields["root_sha256"]),
-    )
+    try:
+        return msgspec.convert(fields, Seal)
+    except msgspec.ValidationError as error:
+        raise corrupt(f"{path}:1", "the fields of a seal", str(error)) from error
 
 
 def file_sha256(path: Path) -> str:
@@ -150,10 +216,10 @@ def check_seal(directory: Path, seal: Seal) -> None:
         raise corrupt(str(directory / RECORDS), f"{len(seal.segments)} segments", str(len(present)))
     first = 1
     for segment, sealed in zip(present, seal.segments, strict=False):
-        if file_sha256(segment.path) != sealed["sha256"]:
-            count = sum(1 for _ in scan(segment.path, first=first, sealed=True))
-            raise corrupt(f"{segment.path}:{count + 1}", f"{sealed['records']} sealed records", "other lines")
-        first += int(str(sealed["records"]))
+        if file_sha256(segment.path) != sealed.sha256:
+            count = sum(1 for _ in scan(segment, first=first, sealed=True))
+            raise corrupt(f"{segment.path}:{count + 1}", f"{sealed.records} sealed records", "other lines")
+        first += sealed.records
 
 
 def bad_line(path: Path) -> int:
@@ -161,19 +227,9 @@ def bad_line(path: Path) -> int:
     number = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
-            if decode(line) is None:
+            if not is_whole(line):
                 return number
     return number + 1
-
-
-def journal(directory: Path) -> Iterator[Fields]:
-    """Every record, one after the other, as far as the journal is whole."""
-    seal, first = read_seal(directory), 1
-    sealed = 0 if seal is None else len(seal.segments)
-    for segment in segments(directory):
-        for line in scan(segment.path, first=first, sealed=segment.number <= sealed):
-            first += 1
-            yield line.fields
 
 
 # --- what is known about every key ---
@@ -193,6 +249,11 @@ class Root:
         """What a record says; it is the only one of its key, or a later one than those before."""
         entry = bytes.fromhex(key[:32]) + content
         self._buckets[entry[0]] += entry
+
+    def add_line(self, line: bytes, placed: Placed) -> None:
+        """What the record on a line says; labels have no part in this digest."""
+        if not isinstance(placed.record, Label):
+            self.add(placed.record.key, content_digest_of(line, placed))
 
     def sha256(self) -> str:
         """The digest."""
@@ -216,7 +277,7 @@ class Archive:
     directory: Path
     disk: Disk = field(default_factory=Disk)
     root: Root = field(default_factory=Root)
-    _sealed: tuple[Mapping[str, object], ...] = ()
+    _sealed: tuple[SealedSegment, ...] = ()
     _open: Segment | None = None
     _file: int | None = None
     _seq: int = 0
@@ -236,8 +297,8 @@ class Archive:
             self._failure = error if isinstance(error, StorageError) else broken
             raise
 
-    def recover(self) -> Iterator[Fields]:
-        """Every record in order; afterwards the journal can be written to, its torn tail cut and kept aside."""
+    def recover(self) -> Iterator[Line]:
+        """Every line in order; afterwards the journal can be written to, its torn tail cut and kept aside."""
         with self._unless_failed():
             self._keep_names()
             yield from self._recovered()
@@ -249,7 +310,7 @@ class Archive:
                 if folder.is_dir():
                     self.disk.sync_directory(folder)
 
-    def _recovered(self) -> Iterator[Fields]:
+    def _recovered(self) -> Iterator[Line]:
         seal = read_seal(self.directory)
         if seal is not None:
             check_seal(self.directory, seal)
@@ -260,10 +321,10 @@ class Archive:
             if not sealed:
                 self._open_is(segment, last=present[-1])
             end = 0
-            for line in scan(segment.path, first=self._seq + 1, sealed=sealed):
-                self._seq, end = self._seq + 1, line.end
-                self.root.add(str(line.fields["key"]), content_digest(line.fields))
-                yield line.fields
+            for line in scan(segment, first=self._seq + 1, sealed=sealed):
+                self._seq, end = self._seq + 1, line.place.end
+                self.root.add_line(line.content, line.placed)
+                yield line
             if not sealed:
                 self._cut(segment.path, end)
         self._group = self._seq + 1
@@ -294,18 +355,18 @@ class Archive:
         """Records written since the last sync."""
         return self._seq - self._group + 1
 
-    def append(self, fields: Mapping[str, object]) -> None:
+    def append(self, record: Record) -> None:
         """Write one record; it is finished once `commit` has returned."""
         with self._unless_failed():
             try:
                 if self._file is None:
                     self._file = self._new_segment()
-                encoded = Encoded.of(fields)
-                self.disk.write(self._file, encoded.line(seq=self._seq + 1, group=self._group))
+                line = encode(record, seq=self._seq + 1, group=self._group)
+                self.disk.write(self._file, line)
             except OSError as error:
                 raise _refused(self.directory, error) from error
             self._seq += 1
-            self.root.add(str(fields["key"]), content_digest(fields, encoded))
+            self.root.add_line(line, Placed(self._seq, self._group, record))
 
     def _new_segment(self) -> int:
         number = len(self._sealed) + 1
@@ -336,11 +397,8 @@ class Archive:
 
     def _sealed_now(self, counts: Mapping[str, object]) -> Seal:
         if self._open is not None:
-            described = {
-                "name": self._open.path.name,
-                "records": self._seq - self._first_of_open + 1,
-                "sha256": file_sha256(self._open.path),
-            }
+            count = self._seq - self._first_of_open + 1
+            described = SealedSegment(self._open.path.name, count, file_sha256(self._open.path))
             self._sealed = (*self._sealed, described)
         self.close()
         files = {
@@ -350,7 +408,7 @@ class Archive:
         content = {
             "kind": "seal",
             "v": 1,
-            "segments": list(sealed.segments),
+            "segments": [msgspec.structs.asdict(segment) for segment in sealed.segments],
             "files": files,
             "counts": counts,
             "root_sha256": sealed.root_sha256,

@@ -15,8 +15,8 @@ from affidavit.archive.disk import told
 from affidavit.errors import LockedError, StorageError
 
 NAME = "lock"
-_PATIENCE = 0.5
-"""Seconds."""
+_PATIENCE = 10.0
+"""Seconds that a holder may take to say its name: on a busy machine its turn may come late."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,40 @@
-"""One question asked once and everything known about it, as a line that can be checked.
+"""Records: what became of one question, typed from the line on the disk to the page.
 
-A line is one JSON object in ASCII with its keys sorted, and a checksum at its end over the bytes before it:
+A response arrived; a failure says why none did; a judgement is what a judge said of a response; a label is what a
+person said of one. Each stands on a line of its own (see `checked_lines`), with its place in the journal:
 
-    >>> line = encode({"kind": "response", "raw_output": "é"}, seq=1, group=1)
-    >>> print(line.decode(), end="")  # doctest: +ELLIPSIS
-    {"group":1,"kind":"response","raw_output":"\\u00e9","seq":1,"v":1,"sha256":"...
-    >>> decode(line)["raw_output"]
-    'é'
+    >>> asked = ImportIdentity(
+    ...     key="0" * 64, study="s", task="t", item_id="q1", model="m", condition="c", sample=0, output_id="o",
+    ...     prompt=None,
+    ... )
+    >>> response = Response(asked, "é", "text/1", {}, True, {})
+    >>> line = encode(response, seq=1, group=1)
+    >>> decode(line) == Placed(seq=1, group=1, record=response)
+    True
 
-Any byte that is changed, any line that is cut, is found out by `decode`.
+This is the one place that knows how the parts of a record are called on a line. The types are structs of msgspec,
+frozen and slotted like a dataclass, at half its cost: reports decode a million of them.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from hashlib import sha256
-from typing import NamedTuple
+from itertools import product
+from operator import itemgetter
+from types import NoneType, UnionType
+from typing import Any, ClassVar, NoReturn, TypeAlias, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
+from msgspec.structs import asdict, replace
+
+from affidavit.archive.checked_lines import checked_content, checked_line, content_of
 from affidavit.archive.json_bytes import loads
-from affidavit.json_values import Fields, canonical
+from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
+from affidavit.contracts.judge import META
+from affidavit.json_values import Fields, canonical, shown
 
 VERSION = 1
-
-_CHECKSUM = b',"sha256":"'
-_END = b'"}\n'
-_CHECKSUM_AT = -(len(_CHECKSUM) + 64 + len(_END))
 
 
 class Kind(StrEnum):
@@ -32,72 +43,496 @@ class Kind(StrEnum):
     RESPONSE = "response"
     FAILURE = "failure"
     JUDGEMENT = "judgement"
+    LABEL = "label"
 
 
-def checked_line(fields: Mapping[str, object]) -> bytes:
-    """The fields as one line with a checksum at its end."""
-    start = canonical(fields)[:-1]
-    return b"".join((start, _CHECKSUM, sha256(start).hexdigest().encode(), _END))
+# --- what a record is about ---
 
 
-def encode(fields: Mapping[str, object], *, seq: int, group: int) -> bytes:
+class QuestionIdentity(Struct, frozen=True):
+    """A question of a study's plan, asked once."""
+
+    key: str
+    """What its record is kept under: a digest of everything that was asked."""
+    study: str
+    task: str
+    item_id: str
+    model: str
+    condition: str
+    sample: int
+    prompt_sha256: str
+    grammar_sha256: str | None
+
+    @property
+    def cell(self) -> tuple[str, str, str]:
+        """What it is counted with: its task, model and condition."""
+        return self.task, self.model, self.condition
+
+
+class ImportIdentity(Struct, frozen=True):
+    """An output that came from elsewhere; what it answers is known as far as whoever brought it has said."""
+
+    key: str
+    study: str
+    task: str
+    item_id: str
+    model: str
+    condition: str
+    sample: int
+    output_id: str
+    prompt: str | None
+
+    @property
+    def cell(self) -> tuple[str, str, str]:
+        """What it is counted with: its task, model and condition."""
+        return self.task, self.model, self.condition
+
+
+class JudgementIdentity(Struct, frozen=True):
+    """One output put to one judge, once."""
+
+    key: str
+    study: str
+    judge: str
+    judged_key: str
+    """The key of the response that is judged."""
+    judging_sha256: str
+    judging_condition: str
+    repeat: int
+    asked: Mapping[str, str]
+    """The meta that the judge was given and must state, by the names of the protocol."""
+    item_id: str
+    condition: str
+    model: str
+    """Whose output it is, by its name in the study."""
+    sample: int
+    prompt_sha256: str
+    schema_sha256: str | None
+
+    @property
+    def cell(self) -> tuple[str, str, str]:
+        """What it is counted with: its judge, condition of judging, and method."""
+        return self.judge, self.judging_condition, self.asked["method"]
+
+
+# --- the records ---
+
+
+class Response(Struct, frozen=True):
+    """An output that arrived, verbatim, and everything that its contract says of it."""
+
+    kind: ClassVar[Kind] = Kind.RESPONSE
+    subject: QuestionIdentity | ImportIdentity
+    raw_output: str
+    contract: str
+    contract_params: Fields
+    protocol_compliant: bool | None
+    """None if the contract could not read it (ruling C8)."""
+    fields: Fields
+    """The contract's own fields, by the contract's own names."""
+    finish_reason: str | None = None
+    reasoning: str | None = None
+    rendered_prompt: str | None = None
+    usage: Mapping[str, int] | None = None
+    keyed: bool | None = None
+    """Whether the right answer is known; None where nothing says so."""
+
+    @property
+    def key(self) -> str:
+        """What it is kept under."""
+        return self.subject.key
+
+    @property
+    def correct(self) -> bool | None:
+        """Whether the answer is right; None where there is nothing to compare."""
+        return True if (said := self.fields.get("correct")) is True else (False if said is False else None)
+
+    @property
+    def reading(self) -> Fields:
+        """What the contract says of the text, as the fields that a row of such texts gains."""
+        return {COMPLIANT: self.protocol_compliant, **self.fields}
+
+
+class Failed(Struct, frozen=True):
+    """No output arrived: nothing is known of the model's skill."""
+
+    kind: ClassVar[Kind] = Kind.FAILURE
+    subject: QuestionIdentity | JudgementIdentity
+    reason: str
+
+    @property
+    def key(self) -> str:
+        """What it is kept under."""
+        return self.subject.key
+
+
+class RecordedFinding(Struct, frozen=True, kw_only=True):
+    """One thing that speaks against an evaluation, with its place in the judge's JSON."""
+
+    # In the order of the line, which is also that of the files of the trees.
+    code: str
+    expected: str
+    found: str
+    path: str
+
+
+class RecordedQuote(Struct, frozen=True, kw_only=True):
+    """One quote of a judge, what became of it, and where it stands in the judged output."""
+
+    dimension: str
+    end: int | None
+    kind: str
+    quote: str
+    start: int | None
+
+
+class Judgement(Struct, frozen=True):
+    """A judge's answer, verbatim, and everything that the judge contract says of it."""
+
+    kind: ClassVar[Kind] = Kind.JUDGEMENT
+    subject: JudgementIdentity
+    raw_output: str
+    contract: str
+    contract_params: Fields
+    rubric_sha256: str
+    protocol_compliant: bool
+    valid: bool
+    """The same, by the name that people know it under."""
+    flags: tuple[str, ...]
+    findings: tuple[RecordedFinding, ...]
+    judge_flags: tuple[str, ...]
+    """Those that the judge itself raised."""
+    scores: Mapping[str, int] | None
+    verdict: str | None
+    evidence: tuple[RecordedQuote, ...]
+    evidence_checked: bool
+    finish_reason: str | None = None
+    reasoning: str | None = None
+    rendered_prompt: str | None = None
+    usage: Mapping[str, int] | None = None
+
+    @property
+    def key(self) -> str:
+        """What it is kept under."""
+        return self.subject.key
+
+    @property
+    def reading(self) -> Fields:
+        """What the contract says of the text, as the fields that a row of such texts gains."""
+        return {
+            COMPLIANT: self.protocol_compliant,
+            "valid": self.valid,
+            "flags": list(self.flags),
+            "findings": [asdict(finding) for finding in self.findings],
+            "judge_flags": list(self.judge_flags),
+            "scores": self.scores,
+            "verdict": self.verdict,
+            "evidence": [asdict(quote) for quote in self.evidence],
+            "evidence_checked": self.evidence_checked,
+        }
+
+
+class Label(Struct, frozen=True):
+    """What a person said of an output; no part of the root digest."""
+
+    kind: ClassVar[Kind] = Kind.LABEL
+    labelled_key: str
+    """The key of the response."""
+    about: str
+    """What was labelled: the verdict, whether it is correct, or a dimension of the rubric."""
+    value: str | int | bool
+    rater: str
+    date: str
+    """The day, as in 2026-01-31."""
+
+
+Record: TypeAlias = Response | Failed | Judgement | Label
+
+
+# --- onto a line ---
+
+
+def record_fields(record: Record) -> Fields:
+    """All that a record says, by the names on its line, what it is about first."""
+    if isinstance(record, Label):
+        return {"kind": Kind.LABEL, **asdict(record)}
+    if isinstance(record, Failed):
+        return {"kind": Kind.FAILURE, **asdict(record.subject), "reason": record.reason}
+    own: Fields
+    if isinstance(record, Response):
+        own = {} if record.keyed is None else {"keyed": record.keyed}
+    else:
+        own = {"rubric_sha256": record.rubric_sha256}
+    return {
+        "kind": record.kind,
+        **asdict(record.subject),
+        RAW_OUTPUT: record.raw_output,
+        "contract": record.contract,
+        "contract_params": record.contract_params,
+        **record.reading,
+        **own,
+        "finish_reason": record.finish_reason,
+        "reasoning": record.reasoning,
+        "rendered_prompt": record.rendered_prompt,
+        "usage": record.usage,
+    }
+
+
+def encode(record: Record, *, seq: int, group: int) -> bytes:
     """The line of a record."""
-    return Encoded.of(fields).line(seq=seq, group=group)
+    return checked_line({**record_fields(record), "v": VERSION, "seq": seq, "group": group})
 
 
-class Encoded(NamedTuple):
-    """A record in canonical JSON, open at the three places where its position in the journal goes.
-
-    So it is encoded once, for the line and for the digest of what it says.
-    """
-
-    before_group: bytes
-    before_seq: bytes
-    before_v: bytes
-    after_v: bytes
-
-    @classmethod
-    def of(cls, fields: Mapping[str, object]) -> "Encoded":
-        """The record that holds these fields."""
-        parts: tuple[Fields, Fields, Fields, Fields] = ({}, {}, {}, {})
-        for name, value in fields.items():
-            parts[(name > "group") + (name > "seq") + (name > "v")][name] = value
-        return cls(*(canonical(part)[1:-1] if part else b"" for part in parts))
-
-    def line(self, *, seq: int, group: int) -> bytes:
-        """The record at its place, with its checksum."""
-        position = (b'"group":%d' % group, b'"seq":%d' % seq, b'"v":%d' % VERSION)
-        start = b"{" + b",".join(
-            filter(None, (self[0], position[0], self[1], position[1], self[2], position[2], self[3]))
-        )
-        return b"".join((start, _CHECKSUM, sha256(start).hexdigest().encode(), _END))
-
-    def digest(self) -> bytes:
-        """The digest of all that the record says, wherever it stands."""
-        return sha256(b"{" + b",".join(filter(None, self)) + b"}").digest()
-
-
-def is_whole(line: bytes) -> bool:
-    """Whether a line is as it was written, to the last bit."""
-    start = line[:_CHECKSUM_AT]
-    return bool(start) and line[_CHECKSUM_AT:] == b"".join((_CHECKSUM, sha256(start).hexdigest().encode(), _END))
-
-
-def decode(line: bytes) -> Fields | None:
-    """The fields of a whole line, without the checksum; None for any other."""
-    if not is_whole(line):
-        return None
-    fields: Fields = loads(line[:_CHECKSUM_AT] + b"}")
-    return fields
-
-
-def content_digest(fields: Mapping[str, object], encoded: Encoded | None = None) -> bytes:
+def content_digest(record: Record) -> bytes:
     """The digest of what a record says, wherever it stands.
 
     Of a failure only the reason counts: how often it was tried is a fact about the day, not about the study.
     """
-    if fields["kind"] == Kind.FAILURE:
-        return sha256(canonical({"kind": Kind.FAILURE, "key": fields["key"], "reason": fields["reason"]})).digest()
-    if encoded is not None:
-        return encoded.digest()
-    return Encoded.of({name: fields[name] for name in fields if name not in ("seq", "group", "v")}).digest()
+    if isinstance(record, Failed):
+        return sha256(canonical({"kind": Kind.FAILURE, "key": record.key, "reason": record.reason})).digest()
+    return sha256(canonical(record_fields(record))).digest()
+
+
+def content_digest_of(line: bytes, placed: "Placed") -> bytes:
+    """The same, from the line that the record stands on: its bytes but for those that say where it stands.
+
+    To encode it once more would take as long as everything else that is done with a record that is read.
+    """
+    if isinstance(placed.record, Failed):
+        return content_digest(placed.record)
+    content = content_of(line)
+    for position in (b'"group":%d,' % placed.group, b'"seq":%d,' % placed.seq, b',"v":%d' % VERSION):
+        if content.count(position) != 1:  # an object in the record has such a field too
+            return content_digest(placed.record)
+        content = content.replace(position, b"")
+    return sha256(content).digest()
+
+
+# --- from a line ---
+
+
+class NotARecordError(Exception):
+    """A line that is whole, and whose fields are not those of a record."""
+
+    def __init__(self, expected: str, found: str) -> None:
+        self.expected = expected
+        self.found = found
+        super().__init__(expected, found)
+
+
+class Placed(Struct, frozen=True):
+    """A record and its place in the journal."""
+
+    seq: int
+    group: int
+    """The number of the first record of the group that it was finished with."""
+    record: Record
+
+
+def decode(line: bytes) -> Placed | None:
+    """What a whole line says; None for any other. Raises NotARecordError if its fields are not a record's."""
+    content = checked_content(line)
+    if content is None:
+        return None
+    try:
+        fields: Fields = loads(content)
+    except (ValueError, RecursionError) as error:
+        raise NotARecordError("JSON", "something else") from error
+    if type(fields) is not dict:
+        raise NotARecordError("an object", shown(fields))
+    if type(version := fields.pop("v", None)) is not int or version != VERSION:
+        raise NotARecordError(f"a line of version {VERSION}", f"version {shown(version)}")
+    kind = fields.pop("kind", None)
+    decoder = _DECODERS.get(kind) if isinstance(kind, str) else None
+    if decoder is None:
+        raise NotARecordError(f"one of {', '.join(Kind)} in 'kind'", shown(kind))
+    return decoder(fields)
+
+
+class _Shape:
+    """Fields of a line: the names that some types have together, and the types that their values may have."""
+
+    def __init__(self, *types: type[Struct], without: tuple[str, ...] = ()) -> None:
+        hints = {name: hint for each in types for name, hint in get_type_hints(each).items()}
+        self._names = tuple(name for each in types for name in each.__struct_fields__ if name not in without)
+        self._kinds = tuple(_kinds(hints[name]) for name in self._names)
+        self._get = itemgetter(*self._names)
+        # One lookup for all values at once: a record has twenty, and there may be a million records.
+        self._allowed = frozenset(product(*self._kinds))
+
+    def take(self, fields: Fields) -> tuple[Any, ...]:
+        """The values, in the order of the names; they are fields of the line no more."""
+        try:
+            values: tuple[Any, ...] = self._get(fields)
+        except KeyError as error:
+            raise NotARecordError(f"a field {error.args[0]!r}", "none") from error
+        if tuple(map(type, values)) not in self._allowed:
+            self._refuse(values)
+        for name in self._names:
+            del fields[name]
+        return values
+
+    def all_of(self, fields: object, where: str) -> dict[str, Any]:
+        """An object that has these fields and no other."""
+        if type(fields) is not dict:
+            raise NotARecordError(f"an object in {where!r}", shown(fields))
+        values = self.take(fields)
+        _check_nothing_left(fields)
+        return dict(zip(self._names, values, strict=True))
+
+    def _refuse(self, values: tuple[Any, ...]) -> NoReturn:
+        wrong = zip(self._names, self._kinds, values, strict=True)
+        for name, kinds, value in wrong:
+            _check(value, kinds, name)
+        raise AssertionError(self._names)  # one of them was wrong
+
+
+_IN_WORDS: dict[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    dict: "an object",
+    list: "a list",
+    NoneType: "null",
+}
+
+
+def _kinds(hint: Any) -> tuple[type, ...]:  # noqa: ANN401 - a type, in any of the ways in which types are written
+    """The types that values have in JSON where Python has this one.
+
+    >>> _kinds(str | None), _kinds(tuple[str, ...]), _kinds(Mapping[str, int])
+    ((<class 'str'>, <class 'NoneType'>), (<class 'list'>,), (<class 'dict'>,))
+    """
+    if isinstance(hint, UnionType):
+        return tuple(kind for part in get_args(hint) for kind in _kinds(part))
+    origin = get_origin(hint)
+    if origin is tuple:
+        return (list,)
+    return (dict,) if origin in (dict, Mapping) else (hint,)
+
+
+class _Place(Struct, frozen=True):
+    """Where a record stands."""
+
+    seq: int
+    group: int
+
+
+_OWN = ("subject", "fields", "keyed")
+"""What of a record is made up of several fields, or is not always there."""
+_RESPONSE = _Shape(_Place, QuestionIdentity, Response, without=_OWN)
+_IMPORTED = _Shape(_Place, ImportIdentity, Response, without=_OWN)
+_FAILED = _Shape(_Place, QuestionIdentity, Failed, without=_OWN)
+_FAILED_JUDGEMENT = _Shape(_Place, JudgementIdentity, Failed, without=_OWN)
+_JUDGEMENT = _Shape(_Place, JudgementIdentity, Judgement, without=_OWN)
+_LABEL = _Shape(_Place, Label)
+_FINDING, _QUOTE = _Shape(RecordedFinding), _Shape(RecordedQuote)
+_QUESTION_END = 2 + len(QuestionIdentity.__struct_fields__)
+_JUDGED_END = 2 + len(JudgementIdentity.__struct_fields__)
+_KEY = re.compile("[0-9a-f]{64}")
+_SOMETIMES_KINDS = ((bool, NoneType), (bool, NoneType), (str, NoneType))
+_SOMETIMES = frozenset(product(*_SOMETIMES_KINDS))
+"""Of the fields of a response that are not always there."""
+
+
+def _response(fields: Fields) -> Placed:
+    # A contract may have a field `output_id` of its own; the digest of the prompt is never a contract's.
+    subject: QuestionIdentity | ImportIdentity
+    if "prompt_sha256" in fields:
+        values = _RESPONSE.take(fields)
+        subject = QuestionIdentity(*values[2:_QUESTION_END])
+    else:
+        values = _IMPORTED.take(fields)
+        subject = ImportIdentity(*values[2:_QUESTION_END])
+    raw, contract, params, compliant, finish_reason, reasoning, rendered, usage = values[_QUESTION_END:]
+    keyed: Any = fields.pop("keyed", None)
+    _check_key(subject.key, "key")
+    if usage is not None:
+        _check_counts(usage, "usage")
+    sometimes = keyed, fields.get("correct"), fields.get("unread")
+    if tuple(map(type, sometimes)) not in _SOMETIMES:
+        for name, value, kinds in zip(("keyed", "correct", "unread"), sometimes, _SOMETIMES_KINDS, strict=True):
+            _check(value, kinds, name)
+    response = Response(
+        subject, raw, contract, params, compliant, fields, finish_reason, reasoning, rendered, usage, keyed
+    )
+    return Placed(values[0], values[1], response)
+
+
+def _failed(fields: Fields) -> Placed:
+    subject: QuestionIdentity | JudgementIdentity
+    if "judged_key" in fields:
+        values = _FAILED_JUDGEMENT.take(fields)
+        subject = _judged(values[2:_JUDGED_END])
+    else:
+        values = _FAILED.take(fields)
+        subject = QuestionIdentity(*values[2:_QUESTION_END])
+    _check_key(subject.key, "key")
+    _check_nothing_left(fields)
+    return Placed(values[0], values[1], Failed(subject, values[-1]))
+
+
+def _judgement(fields: Fields) -> Placed:
+    values = _JUDGEMENT.take(fields)
+    _check_nothing_left(fields)
+    said = Judgement(_judged(values[2:_JUDGED_END]), *values[_JUDGED_END:])
+    for name, texts in (("flags", said.flags), ("judge_flags", said.judge_flags)):
+        if not all(type(text) is str for text in texts):
+            raise NotARecordError(f"texts in {name!r}", shown(texts))
+    _check_counts(said.scores or {}, "scores")
+    _check_counts(said.usage or {}, "usage")
+    judgement = replace(
+        said,
+        flags=tuple(said.flags),
+        findings=tuple(RecordedFinding(**_FINDING.all_of(each, "findings")) for each in said.findings),
+        judge_flags=tuple(said.judge_flags),
+        evidence=tuple(RecordedQuote(**_QUOTE.all_of(each, "evidence")) for each in said.evidence),
+    )
+    return Placed(values[0], values[1], judgement)
+
+
+def _judged(values: tuple[Any, ...]) -> JudgementIdentity:
+    subject = JudgementIdentity(*values)
+    _check_key(subject.key, "key")
+    _check_key(subject.judged_key, "judged_key")
+    for name in META:
+        if type(subject.asked.get(name)) is not str:
+            raise NotARecordError(f"a text in 'asked.{name}'", shown(subject.asked.get(name)))
+    return subject
+
+
+def _label(fields: Fields) -> Placed:
+    seq, group, *values = _LABEL.take(fields)
+    label = Label(*values)
+    _check_key(label.labelled_key, "labelled_key")
+    _check_nothing_left(fields)
+    return Placed(seq, group, label)
+
+
+def _check(value: object, kinds: tuple[type, ...], name: str) -> None:
+    if type(value) not in kinds:
+        raise NotARecordError(f"{' or '.join(_IN_WORDS[kind] for kind in kinds)} in {name!r}", shown(value))
+
+
+def _check_key(key: str, name: str) -> None:
+    if _KEY.fullmatch(key) is None:
+        raise NotARecordError(f"64 hexadecimal digits in {name!r}", shown(key))
+
+
+def _check_counts(counts: Mapping[str, int], name: str) -> None:
+    for count in counts.values():
+        if type(count) is not int:
+            raise NotARecordError(f"whole numbers in {name!r}", shown(counts))
+
+
+def _check_nothing_left(fields: Fields) -> None:
+    if fields:
+        raise NotARecordError("no other field", f"a field {next(iter(fields))!r}")
+
+
+_DECODERS: dict[str, Callable[[Fields], Placed]] = {
+    Kind.RESPONSE: _response,
+    Kind.FAILURE: _failed,
+    Kind.JUDGEMENT: _judgement,
+    Kind.LABEL: _label,
+}

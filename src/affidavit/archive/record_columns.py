@@ -6,14 +6,19 @@ can be made again from the journal.
 """
 
 import json
-import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
-from affidavit.archive.record import Kind
-from affidavit.contracts.contract import RAW_OUTPUT
+from affidavit.archive.record import (
+    Failed,
+    ImportIdentity,
+    Judgement,
+    JudgementIdentity,
+    QuestionIdentity,
+    Response,
+)
+from affidavit.contracts.parts import CountTable, Parts
 from affidavit.contracts.rubric import TOTAL
 
 _QUOTES = ("exact", "normalised", "elided", "absent", "absence")
@@ -40,6 +45,8 @@ SCHEMA: dict[str, pl.DataType] = {
     "extraction_method": pl.String(),
     "reason": pl.String(),
     "failure": pl.String(),
+    "failing": pl.String(),
+    "marks": pl.String(),
     "truncated": pl.Boolean(),
     "prompt_tokens": pl.Int64(),
     "completion_tokens": pl.Int64(),
@@ -57,56 +64,127 @@ SCHEMA: dict[str, pl.DataType] = {
     **{f"quotes_{kind}": pl.Int64() for kind in _QUOTES},
 }
 """`answer` is in the item's own letters, `letter` and `right_letter` as they were shown; `options` is the option
-set of multiple choice; `failure` is why nothing arrived."""
-_NAMES = tuple(SCHEMA)
+set of multiple choice; `failure` is why nothing arrived; `failing` is what is out of order in an output that did,
+and `marks` holds, as JSON, the fields that say where the contract read what it read."""
 
 
-def row_of(record: Mapping[str, Any]) -> tuple[object, ...]:
-    """The row of a record."""
-    failed = record["kind"] == Kind.FAILURE
-    asked = record.get("asked") or {}
-    found: dict[str, object] = {
-        **{name: record.get(name) for name in _COPIED},
-        "failure": record["reason"] if failed else None,
-        "reason": None if failed else record.get("reason"),
-        "method": asked.get("method"),
-        "target_model": asked.get("target_model"),
+def column_of(field: str) -> str:
+    """The column that holds a field of a contract; one that only some contracts have is called `field.NAME`."""
+    return field if field in SCHEMA else f"field.{field}"
+
+
+class RecordColumns:
+    """The records of a study as rows and frames; `parts` are those of the contract of each task."""
+
+    def __init__(self, parts: Mapping[str, Parts]) -> None:
+        self._parts = parts
+        self._own = {task: tuple(_declared_fields(each)) for task, each in parts.items()}
+        declared = dict.fromkeys(column_of(field) for fields in self._own.values() for field in fields)
+        self.schema: dict[str, pl.DataType] = {**SCHEMA, **dict.fromkeys(declared, pl.String())}
+        self._names = tuple(self.schema)
+
+    def row(self, record: Response | Failed | Judgement) -> tuple[object, ...]:
+        """The row of a record."""
+        cells: dict[str, object] = {"kind": record.kind, **_about(record.subject)}
+        match record:
+            case Failed():
+                cells["failure"] = record.reason
+            case Response():
+                cells.update(_arrived(record))
+                cells.update(_read(record))
+                cells.update(self._by_contract(record))
+            case Judgement():
+                cells.update(_arrived(record))
+                cells.update(_judged(record))
+        return tuple(map(cells.get, self._names))
+
+    def _by_contract(self, response: Response) -> dict[str, object]:
+        """What the contract of the task says of its records, beyond what all of them have."""
+        parts = self._parts.get(response.subject.task, _DEFAULT_PARTS)
+        own, reading = response.fields, response.reading
+        marked = {name: own[name] for pair in parts.mark_fields for name in pair if own.get(name) is not None}
+        failing = "unread" if own.get("unread") is not None else parts.kind_of_failing(reading)
+        return {
+            "failing": failing,
+            "marks": json.dumps(marked) if marked else None,
+            **{column_of(field): _text(own.get(field)) for field in self._own.get(response.subject.task, ())},
+            **parts.result_columns(own, response.contract_params),
+        }
+
+    def frame(self, rows: Iterable[tuple[object, ...]]) -> pl.DataFrame:
+        """Rows as a frame."""
+        gathered = list(rows)
+        try:
+            return pl.DataFrame(gathered, schema=self.schema, orient="row")
+        except UnicodeEncodeError:
+            spelt = [
+                [without_surrogates(cell) if isinstance(cell, str) else cell for cell in row] for row in gathered
+            ]
+            return pl.DataFrame(spelt, schema=self.schema, orient="row")
+
+
+_DEFAULT_PARTS = Parts()
+
+
+def _declared_fields(parts: Parts) -> Iterator[str]:
+    """The fields of a contract that its declared tables count and that not every record has."""
+    for table in parts.tables:
+        if isinstance(table, CountTable):
+            yield from (field for field in table.fields if field not in SCHEMA)
+
+
+def _about(subject: QuestionIdentity | ImportIdentity | JudgementIdentity) -> dict[str, object]:
+    cells: dict[str, object] = {
+        "key": subject.key,
+        "item_id": subject.item_id,
+        "model": subject.model,
+        "condition": subject.condition,
+        "sample": subject.sample,
     }
-    if failed:
-        return tuple(found.get(name) for name in _NAMES)
-    raw, usage = record[RAW_OUTPUT], record.get("usage") or {}
-    found["raw_output"], found["raw_output_escaped"] = _storable(raw)
-    found["answer"] = record.get("own_answer", record.get("extracted_answer"))
-    found.update({name: _text(found[name]) for name in _OWN})
-    if (options := _options(record)) is not None:
-        found["letter"], found["right_letter"] = record.get("extracted_answer"), record.get("right_answer")
-        found["options"] = options
-    found["truncated"] = record.get("finish_reason") == "length"
-    for name in ("prompt_tokens", "completion_tokens"):
-        found[name] = _count(usage.get(name))
-    if record["kind"] == Kind.JUDGEMENT:
-        found.update(_judged(record))
-    return tuple(found.get(name) for name in _NAMES)
+    if isinstance(subject, JudgementIdentity):
+        cells.update(
+            judge=subject.judge,
+            judging_condition=subject.judging_condition,
+            judged_key=subject.judged_key,
+            repeat=subject.repeat,
+            method=subject.asked["method"],
+            target_model=subject.asked["target_model"],
+        )
+    else:
+        cells["task"] = subject.task
+    return cells
 
 
-_COPIED = (
-    "kind", "key", "task", "item_id", "model", "condition", "sample", "contract", "protocol_compliant", "unread",
-    "deviation", "correct", "keyed", "extraction_method", "judge", "judging_condition", "judged_key", "repeat",
-)  # fmt: skip
-_OWN = ("answer", "deviation", "extraction_method", "reason")
-"""Whatever a contract of the user's own puts there is shown as a text."""
+def _arrived(record: Response | Judgement) -> dict[str, object]:
+    raw, escaped = _storable(record.raw_output)
+    usage = record.usage or {}
+    return {
+        "contract": record.contract,
+        "raw_output": raw,
+        "raw_output_escaped": escaped,
+        "protocol_compliant": record.protocol_compliant,
+        "truncated": record.finish_reason == "length",
+        "prompt_tokens": _count(usage.get("prompt_tokens")),
+        "completion_tokens": _count(usage.get("completion_tokens")),
+    }
+
+
+def _read(response: Response) -> dict[str, object]:
+    own = response.fields.get
+    return {
+        "unread": own("unread"),
+        "correct": response.correct,
+        "keyed": response.keyed,
+        # Whatever a contract of the user's own puts there is shown as a text.
+        "answer": _text(own("own_answer", own("extracted_answer"))),
+        "deviation": _text(own("deviation")),
+        "extraction_method": _text(own("extraction_method")),
+        "reason": _text(own("reason")),
+    }
 
 
 def _text(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-def _options(record: Mapping[str, Any]) -> str | None:
-    """The option set of multiple choice; a contract of the user's own may mean anything by that word."""
-    options = (record.get("contract_params") or {}).get("options")
-    if not isinstance(options, str) or not str(record.get("contract")).startswith("mcqa/"):
-        return None
-    return options if re.fullmatch("A-[B-W]", options) else None
 
 
 def _count(value: object) -> int | None:
@@ -132,23 +210,13 @@ def _storable(raw: str) -> tuple[str | None, str | None]:
     return raw, None
 
 
-def _judged(record: Mapping[str, Any]) -> dict[str, object]:
-    scores, kinds = record["scores"], [each["kind"] for each in record["evidence"]]
+def _judged(judgement: Judgement) -> dict[str, object]:
+    scores, kinds = judgement.scores, [quote.kind for quote in judgement.evidence]
     return {
-        "flags": record["flags"],
-        "findings": list(dict.fromkeys(each["code"] for each in record["findings"])),
-        "verdict": record["verdict"],
+        "flags": list(judgement.flags),
+        "findings": list(dict.fromkeys(finding.code for finding in judgement.findings)),
+        "verdict": judgement.verdict,
         TOTAL: None if scores is None else sum(scores.values()),
         "scores": None if scores is None else json.dumps(scores, sort_keys=True),
         **{f"quotes_{kind}": kinds.count(kind) for kind in _QUOTES},
     }
-
-
-def frame_of(rows: Iterable[tuple[object, ...]]) -> pl.DataFrame:
-    """Rows as a frame."""
-    gathered = list(rows)
-    try:
-        return pl.DataFrame(gathered, schema=SCHEMA, orient="row")
-    except UnicodeEncodeError:
-        told = [[without_surrogates(each) if isinstance(each, str) else each for each in row] for row in gathered]
-        return pl.DataFrame(told, schema=SCHEMA, orient="row")

@@ -14,9 +14,11 @@ from affidavit.errors import UsageError, did_you_mean
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
+    from affidavit.archive.study_directory import StudyDirectory
     from affidavit.json_values import Fields
-    from affidavit.judging.plan import JudgeTerms
-    from affidavit.running.judging_run import Bench, Judged
+    from affidavit.judging.terms import JudgeTerms
+    from affidavit.results.judging import Judgements, JudgingFigures
+    from affidavit.running.judging_run import Judged, JudgePanel
     from affidavit.study.models_file import ModelsFile
 
 
@@ -91,23 +93,23 @@ def judge(
     4 some judgements failed or are pending; 5 the disk refused or the archive is broken;
     6 another run holds the directory; 130, 143 stopped by a signal.
     """
-    from affidavit.archive.lock import locked
     from affidavit.commands.run_progress import RunProgress
     from affidavit.contracts.registry import task_contract_named
+    from affidavit.results.judging import Judgements
     from affidavit.running.judging_run import JudgeOptions, judge_study
 
     directory = _directory(source, out, pattern)
+    judgements = Judgements()
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
-    with locked(directory):
+    with directory.locked():
         file = _models(directory, models_file)
-        bench = _bench(
-            directory, file, judges, rubric, tasks, _Wanted(conditions, repeats, temperature, max_tokens)
-        )
+        wanted = _Wanted(conditions, repeats, temperature, max_tokens)
+        panel = _panel(directory, file, judges, rubric, tasks, wanted)
         with RunProgress(sys.stderr) as progress:
-            options = JudgeOptions(retry_failed, progress.tell_judging, beside=file.beside)
-            judged = judge_study(directory, bench, task_contract_named, options)
-    _report(judged, include_self=include_self, as_json=as_json)
+            options = JudgeOptions(retry_failed, progress.tell_judging, beside=file.beside, watch=judgements.add)
+            judged = judge_study(directory, panel, task_contract_named, options)
+    _report(judged, judgements, include_self=include_self, as_json=as_json)
     _say_what_is_left(judged, judges, models_file, as_json=as_json)
     page = not no_page and judged.signal is None
     say_where_results_are(judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json)
@@ -116,34 +118,36 @@ def judge(
     sys.exit(ENDED_WITH_FAILURES if judged.open else DONE)
 
 
-def _report(judged: "Judged", *, include_self: bool, as_json: bool) -> None:
+def _report(judged: "Judged", judgements: "Judgements", *, include_self: bool, as_json: bool) -> None:
     from affidavit.commands.output import show
 
+    figures = figures_of(judged, judgements, include_self=include_self)
     if as_json:
         facts = {"directory": str(judged.directory), "root_sha256": judged.root_sha256, "asked": judged.asked}
-        show({**facts, "stopped": judged.stopped, "judging": tables_of(judged, include_self=include_self)})
+        show({**facts, "stopped": judged.stopped, "judging": json_of(judged, figures)})
     else:
-        report_judging(judged, include_self=include_self)
+        show_judging(judged, figures)
         click.echo(plain_lines(f"sealed in {judged.directory}, digest {judged.root_sha256[:16]}…"))
 
 
-def _directory(source: Path, out: Path | None, pattern: str | None) -> Path:
+def _directory(source: Path, out: Path | None, pattern: str | None) -> "StudyDirectory":
     """The directory of the outputs; those from elsewhere are taken in first."""
     from affidavit.archive.disk import Disk
-    from affidavit.running.import_outputs import is_study, rows_in, take_in
+    from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.running.import_outputs import rows_in, take_in
 
-    if is_study(source):
+    if StudyDirectory(source).is_study:
         if out is not None:
             raise UsageError("--out", expected="no other directory for a study", found=str(out))
-        return source
+        return StudyDirectory(source)
     if out is None:
         hint = "Or did you mean a study's directory?" if source.is_dir() else ""
         raise UsageError(str(source), expected="--out DIR, where the outputs are kept", found="none", hint=hint)
-    take_in(out, rows_in(source, pattern), Disk())
-    return out
+    take_in(StudyDirectory(out), rows_in(source, pattern), Disk())
+    return StudyDirectory(out)
 
 
-def _models(directory: Path, file: Path | None) -> "ModelsFile":
+def _models(directory: "StudyDirectory", file: Path | None) -> "ModelsFile":
     from affidavit.study.models_file import read_models, study_file_of
 
     found = file or study_file_of(directory)
@@ -157,16 +161,16 @@ def _models(directory: Path, file: Path | None) -> "ModelsFile":
     return read_models(found)
 
 
-def _bench(
-    directory: Path,
+def _panel(
+    directory: "StudyDirectory",
     file: "ModelsFile",
     judges: tuple[str, ...],
     rubric: str | None,
     tasks: tuple[str, ...],
     wanted: _Wanted,
-) -> "Bench":
+) -> "JudgePanel":
     from affidavit.judging.directory import read_judging
-    from affidavit.running.judging_run import Bench
+    from affidavit.running.judging_run import JudgePanel
     from affidavit.study.files import read_rubric
 
     for name in judges:
@@ -177,11 +181,11 @@ def _bench(
     known = {} if before is None else {each.name: each for each in before.judges}
     terms = [_terms(name, file, wanted, known.get(name)) for name in dict.fromkeys(judges)]
     chosen = None if rubric is None else read_rubric(rubric, Path())
-    return Bench(terms, file.models, file.model, chosen, tasks, file.limits)
+    return JudgePanel(terms, file.models, file.model, chosen, tasks, file.limits)
 
 
 def _terms(name: str, file: "ModelsFile", wanted: _Wanted, known: "JudgeTerms | None") -> "JudgeTerms":
-    from affidavit.judging.plan import FREE, JudgeTerms
+    from affidavit.judging.terms import FREE, SCHEMA, JudgeTerms
 
     table = file.models[name]
     decoding: Fields = (
@@ -194,29 +198,35 @@ def _terms(name: str, file: "ModelsFile", wanted: _Wanted, known: "JudgeTerms | 
     if wanted.max_tokens is not None:
         decoding["max_tokens"] = wanted.max_tokens
     conditions = wanted.conditions or ((FREE,) if known is None else known.conditions)
+    if SCHEMA in conditions and not table.provider.takes_schema:
+        raise UsageError("--condition", expected=f"free: the judge {name} takes no JSON schema", found=SCHEMA)
     repeats = wanted.repeats or (1 if known is None else known.repeats)
-    return JudgeTerms(name, table.identity or name, decoding, tuple(dict.fromkeys(conditions)), repeats)
+    return JudgeTerms(name, table.identity, decoding, tuple(dict.fromkeys(conditions)), repeats)
 
 
-def tables_of(judged: "Judged", *, include_self: bool = False) -> "Fields":
-    """The tables of a judging as JSON values."""
-    from affidavit.archive.journal import journal
-    from affidavit.results.judging import Judgements, judge_tables
+def figures_of(judged: "Judged", judgements: "Judgements", *, include_self: bool = False) -> "JudgingFigures":
+    """The figures of a judging, from the judgements that it has shown: those of the report."""
+    from affidavit.results.judging import judging_figures
 
-    judgements = Judgements(judged.frozen.terms.rubric)
-    for record in journal(judged.directory):
-        judgements.add(record)
-    tables = judge_tables(judgements, judged.tallies, include_self=include_self)
-    missing: Any = [each._asdict() for each in judged.frozen.not_arrived]
-    return {**tables, "sha256_of_terms": judged.frozen.terms.digest, "not_arrived": missing, "late": judged.late}
+    rubric = judged.frozen.terms.rubric
+    return judging_figures(judgements, rubric, judged.tallies, include_self=include_self, seed=judged.seed)
 
 
-def report_judging(judged: "Judged", *, include_self: bool = False) -> None:
+def json_of(judged: "Judged", figures: "JudgingFigures") -> "Fields":
+    """The figures of a judging as JSON values, and what is missing among its outputs."""
+    from affidavit.results.judging_tables import judging_json
+
+    missing: Any = [output._asdict() for output in judged.frozen.not_arrived]
+    terms = {"sha256_of_terms": judged.frozen.terms.digest}
+    return {**judging_json(figures), **terms, "not_arrived": missing, "late": judged.late}
+
+
+def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
     """Print the tables of a judging."""
     from affidavit.commands.output import show
-    from affidavit.results.judging_closing import judge_report
+    from affidavit.results.judging_closing import judging_closing
 
-    show(judge_report(judged.frozen, tables_of(judged, include_self=include_self), late=judged.late))
+    show(judging_closing(judged.frozen, figures, late=judged.late))
 
 
 def _say_what_is_left(
@@ -241,9 +251,10 @@ def say_where_results_are(directory: Path, *, asked: int, left: int, page: bool,
     """In the page, which is written now unless it is there or would take long; else behind a command."""
     said = f"affidavit report {directory}"
     if page:
+        from affidavit.archive.study_directory import StudyDirectory
         from affidavit.results.page.study_page import page_at_the_end
 
-        said = page_at_the_end(directory, anew=asked > 0)
+        said = page_at_the_end(StudyDirectory(directory), anew=asked > 0)
     if not as_json and (page or not left):
         click.echo(plain_lines(f"the results: {said}"))
     if not as_json and not left:

@@ -1,6 +1,7 @@
 """`affidavit models`: the embedded models that are at hand, and how to get or make one.
 
-What can be done with a file of weights is decided in `weights.py`, which each command imports when it runs.
+What can be done with a file of weights is decided in `weights.py` and `quantisation.py`, which the commands
+import when they run.
 """
 
 import json
@@ -120,11 +121,12 @@ def quantize(model: str, kind: str, *, as_json: bool) -> None:
     disk refused, or the file is not what it must be.
     """
     from affidavit.models import weights
+    from affidavit.models.quantisation import quantize as quantized
 
     by_path = "/" in model or model.lower().endswith(".gguf")
     source = Path(model) if by_path else weights.find(model)
     click.echo(plain(f"quantising {source.name} to {kind}; this takes some seconds or more"), err=True)
-    made = weights.describe(weights.quantize(source, kind))
+    made = weights.describe(quantized(source, kind))
     if as_json:
         click.echo(json.dumps(_fields(made), indent=2))
         return

@@ -3,9 +3,7 @@
 import gc
 import json
 import sys
-from contextlib import ExitStack, nullcontext, redirect_stdout
-from dataclasses import dataclass
-from functools import partial
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -16,10 +14,12 @@ from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
-    from affidavit.commands.progress import Progress
+    from collections.abc import Sequence
+
     from affidavit.contracts.judge import Judge
-    from affidavit.reading.json_lines import EachRow, Result, Source
+    from affidavit.reading.batches import EachRow, Result
     from affidavit.reading.rows import RowReader
+    from affidavit.reading.source import Source
 
 
 @click.command(no_args_is_help=True)
@@ -45,14 +45,14 @@ def read(
     """Read outputs that exist already.
 
     CONTRACT is mcqa, game24, judge, text, or a contract of your own as my_file.py:name. FILES are JSON
-    Lines, CSV (.csv) or Parquet (.parquet), all of one kind; `-`, or no file, is JSON Lines from standard
-    input. The same rows come out in the same order, with the contract's fields at their end; JSON Lines
-    keep every byte that they had.
+    Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, which is told by their content; the first two
+    may be compressed (.gz, .zst). `-`, or no file, is standard input. The same rows come out in the same
+    order, with the contract's fields at their end; JSON Lines keep every byte that they had.
 
     \b
     Rows go to --out, else to standard output unless that is a terminal; the summary goes
     to standard output, or to standard error when the rows are there. With --json, standard
-    output carries the summary alone.
+    output carries the summary alone. An --out that ends in .gz or .zst is compressed.
 
     \b
     Examples:
@@ -66,41 +66,44 @@ def read(
     """
     from affidavit.commands.progress import Progress
     from affidavit.contracts.registry import contract_named
+    from affidavit.reading.engines import batch_reader, common_format, read_files
     from affidavit.reading.rows import RowReader
 
     # Rows by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
     reader = RowReader(contract_named(contract, options), field=field, lenses=lenses)
-    paths = files or (Path("-"),)
-    kind = _kind(paths, out)
-    if kind != "jsonl" and archive is not None:
-        raise UsageError("--archive", expected="JSON Lines", found=f"{kind} files")
-    with Progress(sys.stderr, _size(paths)) as progress:
-        places = _ReadOptions(out, archive, as_json, progress)
-        if kind == "parquet":
-            result, on_stdout = _read_parquet(paths, reader, places), False
-        else:
-            result, on_stdout = _read_streams(kind, paths, reader, places)
+    with ExitStack() as stack:
+        each_row = _filed(stack, reader, archive)
+        rows = _rows_out(stack, out, as_json=as_json)
+        on_stdout = sys.stdout is not None and rows is sys.stdout.buffer
+        sources = [_source(path) for path in files or (Path("-"),)]
+        found = common_format(sources, _named(out))
+        batches = batch_reader(found, reader, keep_readings=each_row is not None)
+        if batches.binary and rows is not None and _named(out) is None:
+            raise UsageError("--out", expected=f"a name for the {found.name} file", found="none")
+        progress = stack.enter_context(Progress(sys.stderr, _size(sources)))
+        stack.enter_context(redirect_stdout(sys.stderr))  # whatever a user's contract prints is not a row
+        result = read_files(sources, batches, out=rows, each_row=each_row, progress=progress.tell)
+        if rows is not None and on_stdout:
+            rows.flush()
     _report(result, reader, as_json=as_json, rows_on_stdout=on_stdout)
     sys.exit(ENDED_WITH_FAILURES if result.tally.unread else DONE)
 
 
-def _kind(paths: tuple[Path, ...], out: Path | None) -> str:
-    """The one kind of file that all these are, by their endings."""
-    kinds = {_ENDINGS.get(path.suffix.lower(), "jsonl") for path in paths}
-    if out is not None and str(out) != "-" and not _is_device(out):
-        kinds.add(_ENDINGS.get(out.suffix.lower(), "jsonl"))
-    if len(kinds) > 1:
-        raise UsageError(
-            "FILES and --out",
-            expected="files of one kind, told by their endings: .jsonl, .csv or .parquet",
-            found=", ".join(map(str, [*paths, *([out] if out is not None else [])])),
-        )
-    return kinds.pop()
+def _source(path: Path) -> "Source":
+    from affidavit.reading.source import file_source, stream_source
+
+    if str(path) != "-":
+        return file_source(path)
+    if sys.stdin is None:
+        raise UsageError("standard input", expected="rows of outputs", found="nothing: it is closed")
+    return stream_source("standard input", sys.stdin.buffer)
 
 
-_ENDINGS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+def _named(out: Path | None) -> Path | None:
+    """The output, if it is a file whose name may say what it holds."""
+    return None if out is None or str(out) == "-" or _is_device(out) else out
 
 
 def _is_device(path: Path) -> bool:
@@ -110,33 +113,10 @@ def _is_device(path: Path) -> bool:
         return False  # what is wrong with the name is told when it is opened
 
 
-def _size(paths: tuple[Path, ...]) -> int | None:
+def _size(sources: "Sequence[Source]") -> int | None:
     """The bytes that there are to read; None if nobody knows."""
-    return sum(path.stat().st_size for path in paths) if all(path.is_file() for path in paths) else None
-
-
-def _read_streams(
-    kind: str, paths: tuple[Path, ...], reader: "RowReader", options: "_ReadOptions"
-) -> tuple["Result", bool]:
-    """Files that are read from their first byte to their last; also says whether rows went to standard output."""
-    from affidavit.reading.csv_files import read_csv
-    from affidavit.reading.json_lines import read_lines
-
-    tell = options.progress.tell
-    sources = [_source(path) for path in paths]
-    with ExitStack() as stack:
-        rows = _rows_out(stack, options.out, as_json=options.as_json)
-        on_stdout = sys.stdout is not None and rows is sys.stdout.buffer
-        stack.enter_context(redirect_stdout(sys.stderr))  # whatever a user's contract prints is not a row
-        if kind == "csv":
-            result = read_csv(sources, reader, out=rows, progress=tell)
-        else:
-            result = read_lines(
-                sources, reader, out=rows, each_row=_filed(stack, reader, options.archive), progress=tell
-            )
-        if on_stdout and rows is not None:
-            rows.flush()
-    return result, on_stdout
+    paths = [source.path for source in sources]
+    return None if None in paths else sum(path.stat().st_size for path in paths if path is not None)
 
 
 def _filed(stack: ExitStack, reader: "RowReader", archive: Path | None) -> "EachRow | None":
@@ -147,45 +127,17 @@ def _filed(stack: ExitStack, reader: "RowReader", archive: Path | None) -> "Each
         return None
     if not reader.parts.evaluates:
         raise UsageError("--archive", expected="the contract judge", found=reader.contract.name)
-    return partial(file_row, stack.enter_context(judge_archive(archive, cast("Judge", reader.contract))))
-
-
-def _read_parquet(paths: tuple[Path, ...], reader: "RowReader", options: "_ReadOptions") -> "Result":
-    from affidavit.reading.parquet_files import read_parquet
-
-    nowhere = options.out is None and not options.as_json and not (sys.stdout and sys.stdout.isatty())
-    if nowhere or str(options.out) == "-":
-        raise UsageError("--out", expected="a name for the Parquet file", found="nothing")
-    return read_parquet(paths, reader, out=options.out, progress=options.progress.tell)
-
-
-@dataclass(frozen=True)
-class _ReadOptions:
-    """Where the results of `read` go."""
-
-    out: Path | None
-    archive: Path | None
-    as_json: bool
-    progress: "Progress"
-
-
-def _source(path: Path) -> "Source":
-    from affidavit.reading.json_lines import Source, open_source
-
-    if str(path) == "-":
-        if sys.stdin is None:
-            raise UsageError("standard input", expected="rows of outputs", found="nothing: it is closed")
-        return Source("standard input", lambda: nullcontext(sys.stdin.buffer))
-    open_source(path).close()  # a file that is not there is told of before anything is done
-    return Source(str(path), partial(open_source, path))
+    trees = stack.enter_context(judge_archive(archive, cast("Judge", reader.contract)))
+    return lambda row: file_row(trees, *row)
 
 
 def _rows_out(stack: ExitStack, out: Path | None, *, as_json: bool) -> BinaryIO | None:
-    """Where the rows go; None if nowhere."""
+    """Where the rows go, compressed if the name says so; None if nowhere."""
     from affidavit.archive.disk import new_file
+    from affidavit.reading.compressed import packed_by_ending
 
     if out is not None and str(out) != "-":
-        return stack.enter_context(new_file(out))
+        return stack.enter_context(packed_by_ending(stack.enter_context(new_file(out)), out.name))
     if out is None and as_json:
         return None
     if sys.stdout is None:
@@ -195,11 +147,14 @@ def _rows_out(stack: ExitStack, out: Path | None, *, as_json: bool) -> BinaryIO 
 
 def _report(result: "Result", reader: "RowReader", *, as_json: bool, rows_on_stdout: bool) -> None:
     from affidavit import label
-    from affidavit.reading.summary import figures, text
+    from affidavit.reading.summary import figures, shares_of, text
 
     name = label(reader.contract)
     if as_json:
-        summary = json.dumps(figures(result.tally, name, dict(reader.contract.params), reader.parts), indent=2)
+        summary = json.dumps(
+            figures(result.tally, name, dict(reader.contract.params), reader.parts, shares_of(result.tally)),
+            indent=2,
+        )
     else:
         summary = text(result.tally, name, reader.parts)
     click.echo(plain_lines(summary), err=rows_on_stdout)

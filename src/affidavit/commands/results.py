@@ -49,16 +49,18 @@ def report(directory: Path, form: str | None, out: Path | None, by: str, *, incl
     if form is None:
         _write_page(directory, groups, out, include_self=include_self)
         return
+    from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.study_results import Results
 
-    _write(Results(directory, groups).report(include_self=include_self), form, out)
+    _write(Results(StudyDirectory(directory), groups).report(include_self=include_self), form, out)
 
 
 def _write_page(directory: Path, by: tuple[str, ...], out: Path | None, *, include_self: bool) -> None:
+    from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.page.headline import as_lines
     from affidavit.results.page.study_page import write_page
 
-    written = write_page(directory, by=by, include_self=include_self, out=out)
+    written = write_page(StudyDirectory(directory), by=by, include_self=include_self, out=out)
     click.echo(plain_lines(f"{as_lines(written.answers)}the page: {written.path}"))
 
 
@@ -104,7 +106,8 @@ def compare(first: str, second: str, form: str, out: Path | None) -> None:
     from affidavit.results.text_forms import Report
 
     sides = [_side(text) for text in (first, second)]
-    tables = [compared(*sides)]
+    # The intervals of a comparison are drawn with the seed of the study that is compared against.
+    tables = [compared(*sides, seed=sides[0].seed)]
     moved = moved_readings(*sides) if sides[0].name.partition("@")[0] != sides[1].name.partition("@")[0] else None
     if moved is not None:
         tables.append(moved)
@@ -112,11 +115,13 @@ def compare(first: str, second: str, form: str, out: Path | None) -> None:
 
 
 def _side(text: str) -> "Side":
+    from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.comparison import Side, parse_side
     from affidavit.results.study_results import Results
 
     directory, chosen = parse_side(text)
-    return Side(text, Results(Path(directory)).sheet.records, chosen)
+    records = Results(StudyDirectory(Path(directory))).records
+    return Side(text, records.records, chosen, records.seed)
 
 
 @click.command(no_args_is_help=True)
@@ -165,6 +170,7 @@ def gate(
     not met; 5 the disk refused or the archive is broken.
     """
     from affidavit.archive.disk import new_file
+    from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.output import show
     from affidavit.results import gate as gates
     from affidavit.results.counting import groups
@@ -176,9 +182,9 @@ def gate(
             raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(value))
     if not wanted:
         raise UsageError("gate", expected="at least one threshold", found="none", hint="See --help.")
-    results = Results(directory, tuple(part.strip() for part in by.split(",") if part.strip()))
+    results = Results(StudyDirectory(directory), tuple(part.strip() for part in by.split(",") if part.strip()))
     judging = results.judging_figures()
-    found = list(gates.checks(groups(results.sheet), judging, wanted, on_interval=on == "interval"))
+    found = list(gates.checks(groups(results.records), judging, wanted, on_interval=on == "interval"))
     page = gates.summary(results.name, found)
     for file, content in ((junit_file, gates.junit(results.name, found)), (summary_file, page.encode())):
         if file is not None:

@@ -3,6 +3,7 @@
 import gc
 import shlex
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from affidavit.contracts.contract import AnyContract
+    from affidavit.results.closing import ClosedRun
+    from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Ended
 
 
@@ -62,16 +65,14 @@ def run(
     from affidavit.commands.output import show
     from affidavit.commands.run_progress import RunProgress
     from affidavit.contracts.registry import task_contract_named
+    from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Options, run_study
     from affidavit.study.dry_run import dry_run as plan_only
     from affidavit.study.dry_run import left_out
     from affidavit.study.files import load
 
     files = load(study, task_contract_named, with_weights=not dry_run)
-    for name in models:
-        if name not in files.study.models:
-            hint = did_you_mean(name, files.study.models)
-            raise UsageError("--model", expected=", ".join(files.study.models), found=repr(name), hint=hint)
+    _check_models(models, files.study.models)
     if dry_run:
         planned = plan_only(files, first_items=limit, models=models)
         show(planned.as_json() if as_json else planned.as_table())
@@ -81,15 +82,23 @@ def run(
     gc.set_threshold(10_000, 20, 50)
     for line in left_out(files.study):
         click.echo(f"note: {line}", err=True)
+    judgements = Judgements()
     with RunProgress(sys.stderr) as progress:
-        options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging)
+        options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging, judgements.add)
         ended = run_study(files, task_contract_named, options)
     signal = ended.signal if ended.judged is None else ended.judged.signal
-    page = not no_page and signal is None
-    _report_run(ended, files.contracts, _again(study, out), as_json=as_json, page=page)
+    closed, page = _closed(ended, files.contracts), not no_page and signal is None
+    _report_run(ended, closed, judgements, _again(study, out), as_json=as_json, page=page)
     if signal is not None:
         sys.exit(128 + signal)
     sys.exit(ENDED_WITH_FAILURES if ended.open or ended.unread else DONE)
+
+
+def _check_models(chosen: Collection[str], known: Collection[str]) -> None:
+    for name in chosen:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise UsageError("--model", expected=", ".join(known), found=repr(name), hint=hint)
 
 
 def _again(study: Path, out: Path | None) -> str:
@@ -97,28 +106,47 @@ def _again(study: Path, out: Path | None) -> str:
     return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
 
 
-def _report_run(
-    ended: "Ended", contracts: "Mapping[str, AnyContract]", again: str, *, as_json: bool, page: bool
-) -> None:
-    from affidavit.commands.judge import report_judging, say_where_results_are, tables_of
-    from affidavit.commands.output import show
+def _closed(ended: "Ended", contracts: "Mapping[str, AnyContract]") -> "ClosedRun":
+    """The figures of the report. Where items were asked once each, the running counts are all they are made of."""
     from affidavit.contracts.parts import parts_of
-    from affidavit.results import closing_tables as run_report
+    from affidavit.results.closing import ClosedRun
+    from affidavit.results.groups import groups_of_tallies
 
-    parts = {name: parts_of(contract) for name, contract in contracts.items()}
-    standings = run_report.Standings(
-        contracts=ended.contracts, parts=parts, tallies=ended.tallies, flips=ended.flips, samples=ended.samples
+    groups = groups_of_tallies(ended.tallies, seed=ended.seed)
+    if ended.samples > 1:
+        from affidavit.archive.study_directory import StudyDirectory
+        from affidavit.results.counting import groups as counted
+        from affidavit.results.study_results import Results
+
+        by_cell = {group.names: group for group in counted(Results(StudyDirectory(ended.directory)).records)}
+        groups = [by_cell[cell] for cell in ended.tallies]
+    return ClosedRun(
+        contracts=ended.contracts,
+        parts={name: parts_of(contract) for name, contract in contracts.items()},
+        tallies=ended.tallies,
+        groups=groups,
+        changes=ended.flips,
     )
+
+
+def _report_run(
+    ended: "Ended", closed: "ClosedRun", judgements: "Judgements", again: str, *, as_json: bool, page: bool
+) -> None:
+    from affidavit.commands.judge import figures_of, json_of, say_where_results_are, show_judging
+    from affidavit.commands.output import show
+    from affidavit.results import closing
+
     judged = ended.judged
+    figures = None if judged is None else figures_of(judged, judgements)
     root = ended.root_sha256 if judged is None else judged.root_sha256
     if as_json:
         facts = {"directory": str(ended.directory), "root_sha256": root, "asked": ended.asked}
-        judging = {} if judged is None else {"judging": tables_of(judged)}
-        show({**facts, "stopped": ended.stopped, **run_report.as_json(standings), **judging})
+        judging = {} if judged is None or figures is None else {"judging": json_of(judged, figures)}
+        show({**facts, "stopped": ended.stopped, **closing.as_json(closed), **judging})
     else:
-        show(run_report.as_tables(standings))
-        if judged is not None:
-            report_judging(judged)
+        show(closing.as_tables(closed))
+        if judged is not None and figures is not None:
+            show_judging(judged, figures)
         if not ended.asked and ended.stopped is None:
             click.echo(f"nothing to do: {_what_is_left(ended)}")
         click.echo(plain_lines(f"sealed in {ended.directory}, digest {root[:16]}…"))

@@ -32,10 +32,11 @@ def verify(directory: Path, study: Path | None, *, as_json: bool) -> None:
     """
     from dataclasses import asdict
 
+    from affidavit.archive.study_directory import StudyDirectory
     from affidavit.contracts.registry import task_contract_named
     from affidavit.running.verify import verify as check
 
-    found = check(directory, task_contract_named, beside=None if study is None else study.parent)
+    found = check(StudyDirectory(directory), task_contract_named, beside=None if study is None else study.parent)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     else:

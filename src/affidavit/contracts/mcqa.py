@@ -236,12 +236,12 @@ class MultipleChoice(KeyedParts):
         deviation = fields.get("deviation")
         return None if deviation is None else str(deviation)
 
-    def result_columns(self, fields: Mapping[str, object]) -> Fields:
-        """The letters as they were shown: the one chosen and the right one."""
+    def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
+        """The letters as they were shown: the one chosen and the right one; and the option set of the item."""
         return {
             "letter": fields.get("extracted_answer"),
             "right_letter": fields.get("right_answer"),
-            "options": self.options,
+            "options": params.get("options"),
         }
 
     def _deviation(self, raw: str, trimmed: str) -> Deviation:

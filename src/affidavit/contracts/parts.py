@@ -219,7 +219,7 @@ class Parts:
         """What is out of order in an output that was read, in a few words; None if nothing is."""
         return "not compliant" if fields.get("protocol_compliant") is False else None
 
-    def result_columns(self, fields: Mapping[str, object]) -> Fields:
+    def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
         """Further columns of a record for the tables that cannot be declared."""
         return {}
 

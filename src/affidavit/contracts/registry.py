@@ -17,7 +17,7 @@ from affidavit.contracts.contract import AnyContract, Unread, guarded
 from affidavit.contracts.game24 import game24
 from affidavit.contracts.judge import judge
 from affidavit.contracts.mcqa import mcqa
-from affidavit.contracts.parts import OWN_DATA, OWN_METHODS, CountTable, Parts, parts_of
+from affidavit.contracts.parts import OWN_DATA, OWN_METHODS, CountTable, DeclaredParts, Parts, parts_of
 from affidavit.contracts.text import text
 from affidavit.errors import UsageError, did_you_mean
 
@@ -50,6 +50,11 @@ def parts_named(name: str) -> Parts:
     """
     contract = BUILT_IN.get(name.partition("/")[0] if ":" not in name else name)
     return Parts() if contract is None else parts_of(contract)
+
+
+def frozen_parts(name: str, declared: Mapping[str, Any]) -> Parts:
+    """The parts of a contract that a study froze: a built-in one's own, of a user's own what was declared."""
+    return parts_of(BUILT_IN[name]) if name in BUILT_IN else DeclaredParts(declared)
 
 
 def _contract(name: str) -> AnyContract:

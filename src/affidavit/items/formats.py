@@ -3,8 +3,7 @@
     {"id": "q1", "question": "…", "options": ["Rome", "Paris"], "answer": "B", "metadata": {}}
     {"id": "1-1-4-6", "numbers": [1, 1, 4, 6], "target": 24, "metadata": {}}
 
-A file is told by its content, never by its name. It is Parquet, a JSON list, JSON Lines or CSV (`,` or `;`),
-and its fields say whose format it is; `FORMATS` is the list. The first row decides for all: a row of another
+The fields of a row say whose format it is; `FORMATS` is the list. The first row decides for all: a row of another
 format is refused. So is whatever could be read in two ways. The rules, where there had to be one:
 
 - *Ids* are the file's own (`id`, `question_id`, `Record ID`). Where that is missing or blank, the id is the
@@ -26,57 +25,40 @@ format is refused. So is whatever could be read in two ways. The rules, where th
   question), line feed and column name. The columns, in the order drawn, are `metadata.option_order`.
 - *Everything else* that a row held is in `metadata`; an object that the row held under that name is joined with
   it. NaN becomes null there, and what JSON cannot hold (dates, decimals, infinities) becomes its text.
-- *Text* is UTF-8, with or without a byte order mark. A table's list in a cell is JSON or Python.
+- *A list in a cell* of a table is JSON or Python.
 """
 
-import csv
+import ast
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import chain, combinations_with_replacement, islice, takewhile
+from itertools import chain, takewhile
 from math import isfinite, isnan
 
-from affidavit.contracts.expression import solve
-from affidavit.errors import InputError, UsageError
-from affidavit.items.cells import list_in_cell
+from affidavit.errors import InputError
+from affidavit.items.hands import TARGET
 from affidavit.json_values import Fields, shown
-from affidavit.reading.jsonl import decode_row
+from affidavit.reading.source import Row
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
 """What an option may be called (ruling M3)."""
-SOLVABLE_HANDS = 1362
-"""Hands of four numbers from 1 to 13 that make 24."""
-TARGET = 24
-
-Placed = tuple[str, int, Fields]
-"""Place, number and fields of a row as it was published."""
 
 
-def rows_of(name: str, content: bytes) -> Iterator[tuple[str, Fields]]:
-    """Place and item of every row of a file; InputError at the first row that is not one.
-
-    >>> list(rows_of("mmlu.csv", b"Two and two?,3,4,5,6,B"))  # doctest: +NORMALIZE_WHITESPACE
-    [('mmlu.csv:row 1', {'id': 'mmlu-1', 'question': 'Two and two?', 'options': ['3', '4', '5', '6'],
-                         'answer': 'B', 'metadata': {}})]
-    """
-    yield from items_of_rows(name, _rows(name, content), id_prefix=_stem(name))
-
-
-def items_of_rows(name: str, rows: Iterable[Placed], *, id_prefix: str) -> Iterator[tuple[str, Fields]]:
+def items_of_rows(name: str, rows: Iterable[Row], *, id_prefix: str) -> Iterator[tuple[str, Fields]]:
     """Place and item of every row of one source; a row without an id gets the prefix and its number.
 
     >>> row = {"question": "Two and two?", "choices": ["3", "4"], "answer": 1}
-    >>> [item["id"] for _, item in items_of_rows("sums", [("sums:row 1", 1, row)], id_prefix="sums")]
+    >>> [item["id"] for _, item in items_of_rows("sums", [Row("sums:row 1", 1, row)], id_prefix="sums")]
     ['sums-1']
     """
     first: Format | None = None
     places: dict[object, str] = {}
     for where, number, fields in rows:
-        told = _format_of(fields)
+        told = format_of(fields)
         if told is None or (first is not None and told is not first):
-            raise _unknown(where, f"the fields {shown(list(fields))}", first)
+            raise unknown_format(where, f"the fields {shown(list(fields))}", first)
         first = told
         row = told.read(dict(fields), where).row(where, f"{id_prefix}-{number}")
         if row["id"] in places:
@@ -88,169 +70,8 @@ def items_of_rows(name: str, rows: Iterable[Placed], *, id_prefix: str) -> Itera
         raise InputError(name, expected="at least one item", found="no rows")
 
 
-def generated_hands(count: int | None, seed: int) -> Iterator[tuple[str, Fields]]:
-    """Place and item of every solvable hand of four numbers from 1 to 13, or of a sample of `count` of them.
-
-    All come in order of their numbers, and `seed` does nothing. A sample comes in the order of the SHA-256 of
-    seed, line feed and id, so that a larger one of the same seed begins with a smaller one.
-
-    >>> [row["id"] for _, row in generated_hands(2, seed=0)]
-    ['3-6-8-13', '2-8-8-12']
-    """
-    if count is not None and not 1 <= count <= SOLVABLE_HANDS:
-        raise UsageError("count", expected=f"1 to {SOLVABLE_HANDS} hands", found=str(count))
-    hands = [("-".join(map(str, hand)), hand) for hand in combinations_with_replacement(range(1, 14), 4)]
-    if count is not None:
-        hands.sort(key=lambda hand: _digest(f"{seed}\n{hand[0]}"))
-    solvable = (
-        (f"generated hands:{name}", {"id": name, "numbers": [*numbers], "target": TARGET, "metadata": {}})
-        for name, numbers in hands
-        if solve(numbers, TARGET) is not None
-    )
-    return islice(solvable, count)
-
-
 def _digest(text: str) -> bytes:
     return sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _stem(name: str) -> str:
-    """The file's name without its directory and ending."""
-    file = re.split(r"[/\\]", name)[-1]
-    return file.rpartition(".")[0] or file.lstrip(".") or "item"
-
-
-# --- bytes to rows ---
-
-_LFS = b"version https://git-lfs.github.com/spec/"
-_PACKED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "Zstandard"}
-_JSON_LINES = re.compile(r'[ \t\r\n]*+\{[ \t\r\n]*+["}]')
-_JSON_LIST = re.compile(r"[ \t\r\n]*+\[[ \t\r\n]*+[{\]]")
-
-
-def _rows(name: str, content: bytes) -> Iterator[Placed]:
-    if content.startswith(b"PAR1"):
-        return _parquet_rows(name, content)
-    text = _text(name, content)
-    if not text.strip():
-        raise InputError(name, expected="items", found="an empty file")
-    if _JSON_LINES.match(text):
-        return _json_lines(name, text)
-    return _json_list(name, text) if _JSON_LIST.match(text) else _csv_rows(name, text)
-
-
-def _text(name: str, content: bytes) -> str:
-    """The text of a file; refused if it is packed, a pointer, or in another encoding."""
-    if content.startswith(_LFS):
-        found = "a Git LFS pointer, which stands for a file that was not downloaded"
-        raise InputError(name, expected="items", found=found, hint="Run `git lfs pull` in its repository.")
-    for mark, kind in _PACKED.items():
-        if content.startswith(mark):
-            raise InputError(name, expected="items", found=f"a {kind} file", hint="Unpack it first.")
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        hint = "Convert the file, for example with `iconv -f utf-16 -t utf-8`."
-        raise InputError(name, expected="text in UTF-8", found="the byte order mark of UTF-16", hint=hint)
-    try:
-        return content.removeprefix(b"\xef\xbb\xbf").decode("utf-8")
-    except UnicodeDecodeError as error:
-        before = error.object[: error.start]
-        line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
-        raise InputError(
-            f"{name}:{line}",
-            expected="text in UTF-8",
-            found=f"byte 0x{error.object[error.start]:02x} at byte {column} of the line",
-            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
-        ) from error
-
-
-def _parquet_rows(name: str, content: bytes) -> Iterator[Placed]:
-    import polars as pl  # noqa: PLC0415 - few files need it, and it is slow to import
-
-    try:
-        frame = pl.read_parquet(content)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise InputError(name, expected="Parquet", found=str(error).partition("\n")[0]) from error
-    for number, row in enumerate(frame.iter_rows(named=True), 1):
-        yield f"{name}:row {number}", number, row
-
-
-def _json_lines(name: str, text: str) -> Iterator[Placed]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            where = f"{name}:{number}"
-            yield where, number, decode_row(line, where=where)
-
-
-def _json_list(name: str, text: str) -> Iterator[Placed]:
-    try:
-        rows = json.loads(text, strict=False)
-    except (ValueError, RecursionError) as error:
-        raise InputError(name, expected="a JSON list of objects", found=str(error)) from error
-    for number, row in enumerate(rows, 1):
-        where = f"{name}:row {number}"
-        if not isinstance(row, dict):
-            raise InputError(where, expected="a JSON object", found=shown(row))
-        yield where, number, row
-
-
-# --- CSV ---
-
-_Record = tuple[str, int, list[str]]
-_PLAIN_MMLU = ["question", "A", "B", "C", "D", "answer"]
-"""The columns of MMLU's own files, which have no header."""
-
-
-def _csv_rows(name: str, text: str) -> Iterator[Placed]:
-    delimiter, header = _layout(name, text)
-    records = _records(name, text, delimiter, first=1 if header is None else 0)
-    if header is not None:
-        next(records)
-        record = next(records, None)
-        if record is None:
-            raise InputError(name, expected="at least one item", found="a header alone")
-        records = chain([record], records)
-    columns = header or _PLAIN_MMLU
-    for where, number, cells in records:
-        if len(cells) != len(columns):
-            hint = "A text that holds the delimiter, a quote or a line end must stand in quotes."
-            found = f"{len(cells)}, the first {shown(cells[0])}"
-            raise InputError(where, expected=f"{len(columns)} cells", found=found, hint=hint)
-        yield where, number, dict(zip(columns, cells, strict=True))
-
-
-def _layout(name: str, text: str) -> tuple[str, list[str] | None]:
-    """The delimiter and the header; no header for MMLU's own files."""
-    refusals: list[InputError] = []
-    for delimiter in ",;":
-        try:
-            _, _, first = next(_records(name, text, delimiter, first=1))
-        except InputError as error:
-            refusals.append(error)
-            continue
-        if _format_of(dict.fromkeys(first, "")) is not None:
-            if len(set(first)) < len(first):
-                raise InputError(name, expected="columns of different names", found=shown(first))
-            return delimiter, first
-        if delimiter == "," and len(first) == len(_PLAIN_MMLU) and re.fullmatch("[A-Z]?", first[-1].strip()):
-            return delimiter, None
-        refusals.append(_unknown(name, f"a first row of {shown(first)}"))
-    raise refusals[0]
-
-
-def _records(name: str, text: str, delimiter: str, *, first: int) -> Iterator[_Record]:
-    """Place, number and cells of every row that is not blank; `first` is the number of the first."""
-    # Lines end at line feeds alone: `splitlines` would cut texts at U+2028 and its like.
-    reader = csv.reader(re.findall(r"[^\n]*\n|[^\n]+", text), delimiter=delimiter, strict=True)
-    number = first
-    try:
-        for cells in reader:
-            if cells:
-                yield f"{name}:row {number}", number, cells
-                number += 1
-    except csv.Error as error:
-        where, found = f"{name}:row {number}", f"{error} (line {reader.line_num} of the file)"
-        hint = "Quotes inside a quoted text are written twice, and lines end with a line feed."
-        raise InputError(where, expected="CSV", found=found, hint=hint) from error
 
 
 # --- what every item must be ---
@@ -413,6 +234,25 @@ def _listed(value: object, name: str, where: str) -> list[object]:
         return found
     hint = "In a cell, write a JSON list; numpy's way to print one leaves out the commas."
     raise InputError(where, expected=f"a list of texts in {name!r}", found=_seen(value), hint=hint)
+
+
+# A Python text as `repr` writes it. Two of them side by side, as numpy prints lists, would be one to Python.
+_ESCAPE = r"\\(?:[\\'\"nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4})"
+_PLAIN = r"\\\0\n\r\ud800-\udfff"
+_LITERAL = f"(?:'(?:[^'{_PLAIN}]|{_ESCAPE})*+'|\"(?:[^\"{_PLAIN}]|{_ESCAPE})*+\")"
+_PYTHON_LIST = re.compile(rf"\s*+\[[ \n]*+{_LITERAL}(?:[ \n]*+,[ \n]*+{_LITERAL})*+[ \n]*+\]\s*+")
+
+
+def list_in_cell(text: str) -> object:
+    """What the cell says if it is JSON, or a Python list of texts; else the text itself.
+
+    >>> list_in_cell('["a", "b"]'), list_in_cell("['a', 'b']"), list_in_cell("['a' 'b']")
+    (['a', 'b'], ['a', 'b'], "['a' 'b']")
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return ast.literal_eval(text.strip()) if _PYTHON_LIST.fullmatch(text) else text
 
 
 # --- one reader for each format: it takes out of the row what it knows ---
@@ -585,11 +425,13 @@ FORMATS = (
 """Every format that is known; the first that fits a row is the row's."""
 
 
-def _format_of(row: Fields) -> Format | None:
+def format_of(row: Fields) -> Format | None:
+    """The format of a row; None if it has none that is known."""
     return next((one for one in FORMATS if one.tells(row)), None)
 
 
-def _unknown(where: str, found: str, first: Format | None = None) -> InputError:
+def unknown_format(where: str, found: str, first: Format | None = None) -> InputError:
+    """The refusal of a row that has no known format, or not that of the rows before it."""
     if first is not None:
         expected = f"{first.name} ({first.looks}), as in the rows before"
         return InputError(where, expected=expected, found=found, hint="A file holds items of one format.")

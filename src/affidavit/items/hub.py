@@ -14,7 +14,7 @@ Only the name must be there. The rules:
   in its cache, whatever was asked for; a copy of another commit, or of a configuration that nobody named, is
   refused here.
 - *Code* of a data set is never run: that is why `datasets` must be version 4 or newer, which cannot.
-- *Rows* are told apart by their fields, as those of a file are (see `item_formats.py`), and counted from 1. A
+- *Rows* are told apart by their fields, as those of a file are (see `formats.py`), and counted from 1. A
   row without an id is called by name, configuration, split and number: `mmlu-abstract_algebra-test-12`.
 - *Values* are what `datasets` makes of the files: its CSV reader takes `NA`, `None` and the like for nothing,
   and numbers for numbers. An option that was lost that way is refused like any that is blank or no text.
@@ -29,8 +29,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from affidavit.errors import AffidavitError, InputError, UsageError
-from affidavit.items.formats import Placed, items_of_rows
+from affidavit.items.formats import items_of_rows
 from affidavit.json_values import Fields, shown
+from affidavit.reading.source import Row
 
 PREFIX = "hf:"
 """What the source of a task's items begins with if it is one of these."""
@@ -99,11 +100,11 @@ def hub_rows(source: HubSource) -> Iterator[tuple[str, Fields]]:
     yield from items_of_rows(str(source), _rows(source), id_prefix="-".join(part for part in named if part))
 
 
-def _rows(source: HubSource) -> Iterator[Placed]:
+def _rows(source: HubSource) -> Iterator[Row]:
     library = _library()
     with _told(source):
         for number, row in enumerate(_split(library, source), 1):
-            yield f"{source}:row {number}", number, row
+            yield Row(f"{source}:row {number}", number, row)
 
 
 def _split(library: Any, source: HubSource) -> Any:  # noqa: ANN401 - it has no types

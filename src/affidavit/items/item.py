@@ -14,7 +14,6 @@ from affidavit.contracts.contract import RAW_OUTPUT, AnyContract, Unread
 from affidavit.contracts.parts import parts_of
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
-from affidavit.reading.jsonl import decode_row
 from affidavit.reading.rows import RowReader
 
 
@@ -25,11 +24,6 @@ class Item:
     id: str
     fields: Mapping[str, object]
     """Question, options, answer or numbers and target; whatever else the row held stays with them."""
-
-
-def read_items(lines: Iterable[tuple[str, str]]) -> Iterator[tuple[str, Fields]]:
-    """Place and fields of JSON Lines of our own shape, given as place and text of each line."""
-    return ((where, decode_row(line, where=where)) for where, line in lines)
 
 
 def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Iterator[tuple[str, Item]]:
@@ -65,19 +59,6 @@ class _Ids:
             return False
         bucket += entry
         return True
-
-
-def is_own(line: str) -> bool:
-    """Whether a line of a file is an item of our own shape, so that the file can be read line by line.
-
-    >>> is_own('{"id": 1, "question": "?"}'), is_own("Two and two?,3,4,5,6,B")
-    (True, False)
-    """
-    try:
-        row = decode_row(line, where="")
-    except InputError:
-        return False
-    return "id" in row and (isinstance(row.get("question"), str) or "numbers" in row) and "choices" not in row
 
 
 def check(row: Fields, contract: AnyContract, *, where: str) -> None:

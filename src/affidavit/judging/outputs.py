@@ -9,47 +9,47 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from affidavit.archive.record import Kind
-from affidavit.contracts.contract import RAW_OUTPUT
+from affidavit.archive.record import ImportIdentity, Response
+from affidavit.archive.study_directory import IMPORTED
+from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
 from affidavit.contracts.judge import IDENTIFIERS
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, digest, shown
-from affidavit.judging.plan import NotArrived, Output
+from affidavit.judging.plan import Output
 from affidavit.judging.prompt import UNKNOWN_TASK
-from affidavit.models.model import Completion, Message
+from affidavit.judging.terms import NotArrived
+from affidavit.models.model import Message
 from affidavit.reading.rows import RowReader
 
-IMPORTED = "imported"
-"""The task of outputs that came from elsewhere."""
 _PARTS = ("question_id", "prompt_variant", "target_model")
 
 
 # --- of a study ---
 
 
-def output_of(record: Mapping[str, object], *, identity: str, task: str) -> Output:
-    """The output that a record of a response holds."""
-    sample = record["sample"]
+def output_of(response: Response, *, identity: str, task: str) -> Output:
+    """The output that a response holds; `identity` is who gave it, `task` the words that it answers."""
+    subject = response.subject
     return Output(
-        key=str(record["key"]),
-        output_id=str(record.get("output_id", record["key"])),
-        question_id=str(record["item_id"]),
-        prompt_variant=str(record["condition"]),
-        model=str(record["model"]),
+        key=subject.key,
+        output_id=subject.output_id if isinstance(subject, ImportIdentity) else subject.key,
+        question_id=subject.item_id,
+        prompt_variant=subject.condition,
+        model=subject.model,
         target_model=identity,
-        sample=sample if isinstance(sample, int) else 0,
-        text=str(record[RAW_OUTPUT]),
+        sample=subject.sample,
+        text=response.raw_output,
         task=task,
     )
 
 
-def spoken(messages: Iterable[Message]) -> str:
+def transcript(messages: Iterable[Message]) -> str:
     """A conversation as one text, for a judge to read.
 
-    >>> spoken([{"role": "user", "content": "Hello?"}])
+    >>> transcript([{"role": "user", "content": "Hello?"}])
     'Hello?'
-    >>> print(spoken([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello?"}]))
+    >>> print(transcript([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello?"}]))
     [system]
     Be brief.
     <BLANKLINE>
@@ -67,16 +67,16 @@ def spoken(messages: Iterable[Message]) -> str:
 
 @dataclass(frozen=True)
 class Imported:
-    """Rows of outputs, checked: the records that they become, and what is missing among them."""
+    """Rows of outputs, checked: the responses that they become, and what is missing among them."""
 
-    records: list[Fields]
+    responses: list[Response]
     not_arrived: list[NotArrived]
     targets: list[str]
 
 
 def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
     """The records of rows, given as place and fields; a row that says twice the same is refused by name."""
-    records, missing, places = [], list[NotArrived](), dict[tuple[str, ...], str]()
+    responses, missing, places = list[Response](), list[NotArrived](), dict[tuple[str, ...], str]()
     reader = RowReader(text_contract)
     for where, row in rows:
         names = _identifiers(row, where)
@@ -90,10 +90,15 @@ def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
             continue
         if not isinstance(raw, str):
             raise InputError(where, expected=f"a text in {RAW_OUTPUT!r}", found=shown(raw))
-        records.append(_record(study, names, row, raw, reader, where))
-    if not records:
+        prompt = row.get("prompt")
+        if prompt is not None and not isinstance(prompt, str):
+            raise InputError(where, expected="a text in 'prompt'", found=shown(prompt))
+        question, variant, target, output = names
+        subject = imported_identity(study, question, variant, target, output, prompt)
+        responses.append(imported_response(subject, raw, reader))
+    if not responses:
         raise InputError("outputs", expected="at least one output", found="none")
-    return Imported(records, missing + _holes(places), list(dict.fromkeys(names[2] for names in places)))
+    return Imported(responses, missing + _holes(places), list(dict.fromkeys(names[2] for names in places)))
 
 
 def _identifiers(row: Fields, where: str) -> tuple[str, ...]:
@@ -107,44 +112,40 @@ def _identifiers(row: Fields, where: str) -> tuple[str, ...]:
     return question, variant, target, output
 
 
-def _record(  # noqa: PLR0913, PLR0917
-    study: str, names: tuple[str, ...], row: Fields, raw: str, reader: RowReader, where: str
-) -> Fields:
-    question, variant, target, output = names
-    prompt = row.get("prompt")
-    if prompt is not None and not isinstance(prompt, str):
-        raise InputError(where, expected="a text in 'prompt'", found=shown(prompt))
-    return {
-        "kind": Kind.RESPONSE,
-        "key": imported_key(names),
-        "study": study,
-        "task": IMPORTED,
-        "item_id": question,
-        "condition": variant,
-        "model": target,
-        "sample": 0,
-        "output_id": output,
-        "prompt": prompt,
-        **imported_reading(raw, reader),
-        RAW_OUTPUT: raw,
-        **Completion(raw).about(),
-    }
+def imported_identity(  # noqa: PLR0913, PLR0917 - the names of an output, in the order of the protocol
+    study: str, question: str, variant: str, target: str, output: str, prompt: str | None
+) -> ImportIdentity:
+    """What the record of an output from elsewhere says of it; its names make its key."""
+    return ImportIdentity(
+        key=digest([IMPORTED, question, variant, target, output]),
+        study=study,
+        task=IMPORTED,
+        item_id=question,
+        condition=variant,
+        model=target,
+        sample=0,
+        output_id=output,
+        prompt=prompt,
+    )
 
 
-def imported_key(names: tuple[str, ...]) -> str:
-    """The key of an output from elsewhere."""
-    return digest([IMPORTED, *names])
+def imported_response(subject: ImportIdentity, raw: str, reader: RowReader) -> Response:
+    """The record of an output from elsewhere: the text, and whether there is anything to judge."""
+    added = reader.read({RAW_OUTPUT: raw}, where="").added
+    compliant = added.pop(COMPLIANT)
+    return Response(
+        subject,
+        raw,
+        contract=reader.label,
+        contract_params=reader.params,
+        protocol_compliant=compliant if isinstance(compliant, bool) else None,
+        fields=added,
+    )
 
 
-def imported_reading(raw: str, reader: RowReader) -> Fields:
-    """What is read from an output from elsewhere: whether there is anything to judge."""
-    return {**reader.about, **reader.read({RAW_OUTPUT: raw}, where="").added}
-
-
-def imported_task(record: Mapping[str, object]) -> str:
+def imported_task(subject: ImportIdentity) -> str:
     """The words that an output from elsewhere answers."""
-    prompt = record.get("prompt")
-    return prompt if isinstance(prompt, str) else UNKNOWN_TASK
+    return UNKNOWN_TASK if subject.prompt is None else subject.prompt
 
 
 def _holes(places: Mapping[tuple[str, ...], str]) -> list[NotArrived]:

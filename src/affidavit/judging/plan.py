@@ -1,25 +1,19 @@
 """The plan of a judging: which outputs are judged by whom, in which words, and what is kept of it.
 
-The terms are frozen at the first judging (ruling J7): rubric, thresholds, prompts, date and the set of outputs.
 Each planned judgement is one output, one judge, one condition of decoding and one repeat, under a key of its own.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from affidavit.archive.record import Kind
-from affidavit.contracts.contract import RAW_OUTPUT, label
-from affidavit.contracts.judge import Asked, Judge, JudgingMethod, own_method
-from affidavit.contracts.rubric import Dimension, Level, MappingRule, Rubric, Thresholds
-from affidavit.json_values import Fields, canonical, digest
-from affidavit.judging.prompt import PROMPT_IDS, evaluation_schema, judge_messages, judge_template, nonce_of
+from affidavit.archive.record import Failed, Judgement, JudgementIdentity, RecordedFinding, RecordedQuote
+from affidavit.contracts.contract import label
+from affidavit.contracts.judge import Asked, Evidence, JudgingMethod, own_method
+from affidavit.json_values import canonical, digest
+from affidavit.judging.prompt import evaluation_schema, judge_messages, nonce_of
+from affidavit.judging.terms import SCHEMA, JudgeTerms, Terms
 from affidavit.models.model import Completion, Failure, Request
-
-FREE, SCHEMA = "free", "schema"
-"""The conditions of judging: as the judge likes, or held to the shape of an evaluation."""
 
 
 class Output(NamedTuple):
@@ -40,106 +34,6 @@ class Output(NamedTuple):
     """The words that it answers, as far as they are known."""
 
 
-class NotArrived(NamedTuple):
-    """An output that was planned and is not there: outside the identity, listed beside it."""
-
-    question_id: str
-    prompt_variant: str
-    target_model: str
-    sample: int
-    why: str
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What is frozen at the first judging."""
-
-    rubric: Rubric
-    date: str
-    """Given to every judge, the same for all requests."""
-    outputs: tuple[str, ...]
-    """The keys of the outputs, sorted."""
-
-    @cached_property
-    def contract(self) -> Judge:
-        """The contract over this rubric."""
-        return Judge(self.rubric)
-
-    def facts(self) -> Fields:
-        """Everything that the digest is over."""
-        return {
-            "contract": label(self.contract),
-            "contract_params": dict(self.contract.params),
-            "rubric": asdict(self.rubric),
-            "prompts": {PROMPT_IDS[each]: digest(judge_template(self.contract, each)) for each in JudgingMethod},
-            "date": self.date,
-            "evaluation_set": {"count": len(self.outputs), "sha256": digest(self.outputs)},
-        }
-
-    @cached_property
-    def digest(self) -> str:
-        """By which these terms are told from others (ruling J7)."""
-        return digest(self.facts())
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Any], outputs: Iterable[str]) -> "Terms":
-        """The terms whose facts these are."""
-        return cls(rubric_of(facts["rubric"]), str(facts["date"]), tuple(outputs))
-
-
-def rubric_of(fields: Mapping[str, Any]) -> Rubric:
-    """The rubric that was frozen as these fields."""
-    limits = fields["thresholds"]
-    return Rubric(
-        fields["name"],
-        tuple(Dimension(**each) for each in fields["dimensions"]),
-        tuple(Level(**each) for each in fields["scale"]),
-        Thresholds(limits["pass_from"], limits["fail_to"], tuple(limits["pass_needs_nonzero"])),
-        fields["maps_to"],
-        MappingRule(fields["maps_by"]),
-    )
-
-
-@dataclass(frozen=True)
-class JudgeTerms:
-    """How one judge is asked; frozen when it is first asked."""
-
-    name: str
-    """In the study, or in the file of models."""
-    identity: str
-    decoding: Mapping[str, object]
-    conditions: tuple[str, ...] = (FREE,)
-    repeats: int = 1
-
-    def facts(self) -> Fields:
-        """As it is frozen."""
-        return {
-            "identity": self.identity,
-            "decoding": dict(self.decoding),
-            "conditions": list(self.conditions),
-            "repeats": self.repeats,
-        }
-
-    @classmethod
-    def of(cls, name: str, facts: Mapping[str, Any]) -> "JudgeTerms":
-        """The terms that were frozen as these facts."""
-        conditions = tuple(facts["conditions"])
-        return cls(name, facts["identity"], facts["decoding"], conditions, int(facts["repeats"]))
-
-
-@dataclass(frozen=True)
-class FrozenJudging:
-    """A judging as it stands in a study's directory."""
-
-    terms: Terms
-    judges: tuple[JudgeTerms, ...]
-    not_arrived: tuple[NotArrived, ...]
-    """Outputs that were planned and were not there when the set was frozen."""
-    tasks: tuple[str, ...]
-    targets: Mapping[str, int]
-    """How many outputs of the set each target gave."""
-
-
 class JudgeCell(NamedTuple):
     """One judge under one condition, on outputs of others or on its own."""
 
@@ -148,7 +42,7 @@ class JudgeCell(NamedTuple):
     method: str
 
 
-class Judgement(NamedTuple):
+class PlannedJudgement(NamedTuple):
     """One output put to one judge, once."""
 
     key: str
@@ -172,7 +66,7 @@ class JudgingPlan:
         self._seed = seed
         self._set = frozenset(terms.outputs)
 
-    def judgements(self, judge: str, outputs: Iterable[Output]) -> Iterator[Judgement]:
+    def judgements(self, judge: str, outputs: Iterable[Output]) -> Iterator[PlannedJudgement]:
         """What one judge is asked about outputs; those outside the set are not judged."""
         terms = self.judges[judge]
         for output in outputs:
@@ -181,7 +75,7 @@ class JudgingPlan:
                     for repeat in range(1, terms.repeats + 1):
                         yield self.judgement(terms, output, condition, repeat)
 
-    def judgement(self, judge: JudgeTerms, output: Output, condition: str, repeat: int) -> Judgement:
+    def judgement(self, judge: JudgeTerms, output: Output, condition: str, repeat: int) -> PlannedJudgement:
         """One judgement of the plan."""
         asked = self._asked(judge, output)
         nonce = nonce_of(
@@ -206,7 +100,7 @@ class JudgingPlan:
         drawn = sha256(canonical([self._seed, "judging", output.key, repeat])).digest()
         seed = int.from_bytes(drawn[:4], "big") >> 1
         request = Request(said, judge.decoding, seed, repeat - 1, schema=schema)
-        return Judgement(digest(what), output, judge.name, condition, repeat, asked, digest(said), request)
+        return PlannedJudgement(digest(what), output, judge.name, condition, repeat, asked, digest(said), request)
 
     @staticmethod
     def method(judge: JudgeTerms, target: str) -> JudgingMethod:
@@ -227,48 +121,61 @@ class JudgingPlan:
 
     # --- records ---
 
-    def response(self, judgement: Judgement, completion: Completion) -> Fields:
-        """The record of an evaluation, valid or not: what arrived, and everything that the contract says of it."""
-        return {
-            "kind": Kind.JUDGEMENT,
-            **self.identity(judgement),
-            RAW_OUTPUT: completion.text,
-            **self.derived(judgement, completion.text),
-            **completion.about(),
-        }
+    def response(self, judgement: PlannedJudgement, completion: Completion) -> Judgement:
+        """The record of an evaluation, valid or not: what arrived, and all that follows from it (ruling C2)."""
+        contract = self.terms.contract
+        reading = contract.read(completion.text, judgement.asked)
+        return Judgement(
+            self.identity(judgement),
+            completion.text,
+            contract=label(contract),
+            contract_params=dict(contract.params),
+            rubric_sha256=self.terms.rubric.sha256(),
+            protocol_compliant=reading.protocol_compliant,
+            valid=reading.protocol_compliant,
+            flags=reading.flags,
+            findings=tuple(
+                RecordedFinding(code=each.code, path=each.path, expected=each.expected, found=each.found)
+                for each in reading.findings
+            ),
+            judge_flags=reading.judge_flags,
+            scores=reading.scores,
+            verdict=reading.verdict,
+            evidence=tuple(_recorded(each) for each in reading.evidence),
+            evidence_checked=reading.evidence_checked,
+            finish_reason=completion.finish_reason,
+            reasoning=completion.reasoning,
+            rendered_prompt=completion.rendered_prompt,
+            usage=completion.usage,
+        )
 
-    def failure(self, judgement: Judgement, failure: Failure) -> Fields:
+    def failure(self, judgement: PlannedJudgement, failure: Failure) -> Failed:
         """The record of a judgement that nobody gave."""
-        return {"kind": Kind.FAILURE, **self.identity(judgement), "reason": failure.reason}
+        return Failed(self.identity(judgement), failure.reason)
 
-    def identity(self, judgement: Judgement) -> Fields:
+    def identity(self, judgement: PlannedJudgement) -> JudgementIdentity:
         """What every record says of its judgement."""
         output, schema = judgement.output, judgement.request.schema
-        return {
-            "key": judgement.key,
-            "study": self.study,
-            "judge": judgement.model,
-            "judged_key": output.key,
-            "judging_sha256": self.terms.digest,
-            "judging_condition": judgement.condition,
-            "repeat": judgement.repeat,
-            "asked": dict(judgement.asked.meta),
-            "item_id": output.question_id,
-            "condition": output.prompt_variant,
-            "model": output.model,
-            "sample": output.sample,
-            "prompt_sha256": judgement.prompt_sha256,
-            "schema_sha256": None if schema is None else digest(schema),
-        }
+        return JudgementIdentity(
+            key=judgement.key,
+            study=self.study,
+            judge=judgement.model,
+            judged_key=output.key,
+            judging_sha256=self.terms.digest,
+            judging_condition=judgement.condition,
+            repeat=judgement.repeat,
+            asked=dict(judgement.asked.meta),
+            item_id=output.question_id,
+            condition=output.prompt_variant,
+            model=output.model,
+            sample=output.sample,
+            prompt_sha256=judgement.prompt_sha256,
+            schema_sha256=None if schema is None else digest(schema),
+        )
 
-    def derived(self, judgement: Judgement, raw: str) -> Fields:
-        """Every field that follows from the raw text, the judged output and the terms (ruling C2)."""
-        contract = self.terms.contract
-        reading = contract.read(raw, judgement.asked)
-        return {
-            "contract": label(contract),
-            "contract_params": dict(contract.params),
-            "rubric_sha256": self.terms.rubric.sha256(),
-            "protocol_compliant": reading.protocol_compliant,
-            **reading.fields(),
-        }
+
+def _recorded(evidence: Evidence) -> RecordedQuote:
+    start, end = evidence.span or (None, None)
+    return RecordedQuote(
+        dimension=evidence.dimension, quote=evidence.quote, kind=evidence.kind, start=start, end=end
+    )

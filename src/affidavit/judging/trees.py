@@ -55,18 +55,17 @@ class Evaluation:
 _READ = ("valid", "flags", "findings", "judge_flags", "evidence", "evidence_checked")
 
 
-class JudgeArchive:
-    """Two trees being written."""
+class TreeFiles:
+    """The files of both trees: where each stands and what is in it, and the counts of all of them."""
 
-    def __init__(self, directory: Path, contract: Judge) -> None:
-        self._directory = directory
+    def __init__(self, contract: Judge) -> None:
         self._contract = contract
         self._repeats: Counter[tuple[str, ...]] = Counter()
         self._counts: Counter[str] = Counter()
         self._flags: Counter[str] = Counter()
 
-    def add(self, evaluation: Evaluation) -> None:
-        """Write one evaluation below the names that were asked for, or else that the judge states."""
+    def file(self, evaluation: Evaluation) -> tuple[list[str], bytes]:
+        """Path and content of an evaluation: below the names that were asked for, or that the judge states."""
         tree = VALID if evaluation.read["valid"] else INVALID
         judge = {"judge_model": evaluation.judge} if evaluation.judge else {}
         names = tuple(_names({**evaluation.stated, **evaluation.asked, **judge}))
@@ -77,7 +76,7 @@ class JudgeArchive:
         file = evaluation.file or str(self._repeats[names])
         parts = [tree, *(part for name in names for part in encode(name)), f"{file}.json"]
         content = json.dumps(self._content(evaluation), indent=2) + "\n"
-        write_below(self._directory, parts, content.encode("ascii"))
+        return parts, content.encode("ascii")
 
     def add_missing(self, *, failed: int = 0, pending: int = 0) -> None:
         """Count judgements that are not there."""
@@ -97,9 +96,9 @@ class JudgeArchive:
             **verbatim,
         }
 
-    def write_readme(self) -> None:
-        """State the boundaries of the invalid tree, and how much lies on either side."""
-        (self._directory / INVALID / "README.md").write_text(self._readme(), encoding="utf-8")
+    def readme(self) -> tuple[list[str], bytes]:
+        """Path and content of the page that states the boundaries, and how much lies on either side."""
+        return [INVALID, "README.md"], self._readme().encode()
 
     def _readme(self) -> str:
         lines = [
@@ -131,6 +130,26 @@ class JudgeArchive:
             "",
         ]
         return "\n".join(lines)
+
+
+class JudgeArchive:
+    """Two trees being written."""
+
+    def __init__(self, directory: Path, contract: Judge) -> None:
+        self._directory = directory
+        self._files = TreeFiles(contract)
+
+    def add(self, evaluation: Evaluation) -> None:
+        """Write one evaluation below the names that were asked for, or else that the judge states."""
+        write_below(self._directory, *self._files.file(evaluation))
+
+    def add_missing(self, *, failed: int = 0, pending: int = 0) -> None:
+        """Count judgements that are not there."""
+        self._files.add_missing(failed=failed, pending=pending)
+
+    def write_readme(self) -> None:
+        """State the boundaries of the invalid tree."""
+        write_below(self._directory, *self._files.readme())
 
 
 def _names(meta: Mapping[str, str]) -> Iterator[str]:

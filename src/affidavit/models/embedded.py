@@ -7,14 +7,10 @@ another run. The weights that answer are those that answered first: a file that 
 """
 
 import asyncio
-import os
 import re
 import secrets
-import sys
-from asyncio.subprocess import PIPE, Process
-from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,23 +20,76 @@ import aiohttp
 
 from affidavit.errors import AffidavitError, InputError, UsageError
 from affidavit.json_values import Fields
-from affidavit.models.llama_server import KEY
-from affidavit.models.model import Answer, Failure, Message, Reason, Request
-from affidavit.models.openai_compatible import OpenAICompatible
-from affidavit.models.settings import Limits, ModelTable
-from affidavit.models.weights import describe, digest_of, not_installed
+from affidavit.models.llama_process import LlamaProcess
+from affidavit.models.model import Answer, Failure, Message, Model, Reason, Request
+from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
+from affidavit.models.settings import CONTEXT, Limits, ModelTable, Provider, SettingsTable, check_positive
+from affidavit.models.weights import describe, digest_of, find, not_installed
 
 RESTARTS = 3
 """How often the process is started again without an answer in between."""
-_PROGRAM = Path(__file__).with_name("llama_server.py")
-_LONGEST_START = 120.0
-"""Seconds that loading may take."""
-_LAST_WORDS = 8
-"""Lines that are kept of what the process says."""
 _PROMPTS = 64
 """Rendered prompts that are kept, so that the samples of one question share one."""
 _DEEPEST_GRAMMAR = 4000
 """Parentheses, or rules, of a grammar; llama.cpp reads them by recursion and dies of some ten thousand."""
+
+
+class EmbeddedProvider(SettingsTable, Provider, frozen=True, kw_only=True):
+    """`embedded` or `gguf`: a file of weights that runs here."""
+
+    flavours = ("embedded",)
+
+    embedded: str = ""
+    """The name of the weights in `affidavit models`."""
+    gguf: str = ""
+    """Or the path of their file."""
+    slots: int = 8
+    """Questions that are answered at once."""
+    context: int = CONTEXT
+    """Tokens of one question with its answer."""
+    threads: int = 1
+
+    @property
+    def takes_grammar(self) -> bool:
+        """As llama.cpp does."""
+        return True
+
+    @property
+    def takes_schema(self) -> bool:
+        """As llama.cpp does."""
+        return True
+
+    def check(self, *, where: str, place: str) -> None:
+        """Refuse numbers that are none."""
+        numbers = {"slots": self.slots, "context": self.context, "threads": self.threads}
+        check_positive({f"{place}.{name}": number for name, number in numbers.items()}, where=where)
+
+    def weights(self, *, beside: Path) -> Path:
+        """The file; whatever is no GGUF is refused before its digest is frozen."""
+        path = find(self.embedded) if self.embedded else beside / self.gguf
+        describe(path)
+        return path
+
+    def frozen(self) -> Fields:
+        """The context too: a longer one gives other answers where a short one overflows."""
+        return {**super().frozen(), "context": self.context}
+
+    @classmethod
+    def from_frozen(cls, *, flavour: str, context: int) -> Self:
+        """Settings of the same context, without a file."""
+        return cls(context=context)
+
+    def open(self, name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
+        """The model, not yet loaded."""
+        return Embedded(
+            name,
+            self.weights(beside=beside),
+            limits,
+            slots=self.slots,
+            context=self.context,
+            threads=self.threads,
+            body=table.body,
+        )
 
 
 class Embedded:
@@ -53,7 +102,7 @@ class Embedded:
         limits: Limits,
         *,
         slots: int = 8,
-        context: int = 2048,
+        context: int = CONTEXT,
         threads: int = 1,
         body: Mapping[str, object] | None = None,
     ) -> None:
@@ -79,14 +128,14 @@ class Embedded:
 
     def facts(self) -> Fields:
         """What the run log says of the model."""
-        found = describe(self.path)
+        weights = describe(self.path)
         return {
-            "file": found.path.name,
-            "bytes": found.size,
-            "sha256": found.sha256,
-            "quantisation": found.quantisation,
-            "quantised_twice_from": found.quantised_twice_from,
-            "licence": found.licence,
+            "file": weights.path.name,
+            "bytes": weights.size,
+            "sha256": weights.sha256,
+            "quantisation": weights.quantisation,
+            "quantised_twice_from": weights.quantised_twice_from,
+            "licence": weights.licence,
             "slots": self.connections,
             "context": self.context,
             "threads": self.threads,
@@ -174,21 +223,18 @@ class Embedded:
         numbers = [str(number) for number in (self.connections, self.context, self.threads)]
         key = secrets.token_urlsafe()
         async with AsyncExitStack() as stack:
-            child = await _Child.started([str(self.path), *numbers], name=self.name, key=key)
+            child = await LlamaProcess.started([str(self.path), *numbers], name=self.name, key=key)
             stack.push_async_callback(child.end)
             address = await child.address()
             headers = {"Authorization": f"Bearer {key}"}
             patience = aiohttp.ClientTimeout(total=self._limits.connect)
             session = aiohttp.ClientSession(address, headers=headers, timeout=patience)
             await stack.enter_async_context(session)
-            table = ModelTable(
-                base_url=f"{address}/v1",
-                flavour="llamacpp",
-                connections=self.connections,
-                headers=headers,
-                body=self._body,
+            server = ServerProvider(
+                base_url=f"{address}/v1", flavour="llamacpp", connections=self.connections, headers=headers
             )
-            client = await stack.enter_async_context(OpenAICompatible(self.name, table, self._limits))
+            client = OpenAICompatible(self.name, server, self._limits, model=self.name, body=self._body)
+            await stack.enter_async_context(client)
             served = _Served(child, session, client, stack)
             self.context = await served.context() or self.context
             return replace(served, held=stack.pop_all())
@@ -212,7 +258,7 @@ _ENDED = Failure(Reason.CONNECTION, "the model's process ended")
 class _Served:
     """A child that listens, and whatever asks it."""
 
-    child: "_Child"
+    child: LlamaProcess
     session: aiohttp.ClientSession
     client: OpenAICompatible
     held: AsyncExitStack
@@ -221,34 +267,34 @@ class _Served:
 
     async def render(self, messages: Sequence[Message]) -> str | Failure:
         """The prompt that the model's template makes of the messages."""
-        said = await self._told("POST", "/apply-template", {"messages": list(messages)})
-        if isinstance(said, Failure):
-            return said
-        prompt = said.get("prompt")
+        content = await self._ask_llama("POST", "/apply-template", {"messages": list(messages)})
+        if isinstance(content, Failure):
+            return content
+        prompt = content.get("prompt")
         return prompt if isinstance(prompt, str) else Failure(Reason.BAD_BODY, "no prompt in the body")
 
-    async def _told(self, method: str, path: str, content: Fields | None = None) -> Fields | Failure:
+    async def _ask_llama(self, method: str, path: str, body: Fields | None = None) -> Fields | Failure:
         """What llama.cpp itself says, apart from the OpenAI interface."""
         if self.ended:
             return _ENDED
         try:
-            async with self.session.request(method, path, json=content) as response:
+            async with self.session.request(method, path, json=body) as response:
                 if response.status != 200:
                     said = (await response.text(errors="replace"))[:300]
                     return Failure(Reason.BAD_REQUEST, f"HTTP {response.status}: {said}")
-                found = await response.json(content_type=None)
+                content = await response.json(content_type=None)
         except TimeoutError:
             return Failure(Reason.TIMEOUT, "no answer in time")
         except (aiohttp.ClientError, OSError):
             return Failure(Reason.CONNECTION, "the connection broke")
         except ValueError:
             return Failure(Reason.BAD_BODY, "the body is not JSON")
-        return found if isinstance(found, dict) else Failure(Reason.BAD_BODY, "the body is not an object")
+        return content if isinstance(content, dict) else Failure(Reason.BAD_BODY, "the body is not an object")
 
     async def context(self) -> int | None:
         """The tokens of a slot: llama.cpp rounds them up, and gives no more than the model was trained for."""
-        said = await self._told("GET", "/props")
-        settings = {} if isinstance(said, Failure) else said.get("default_generation_settings")
+        content = await self._ask_llama("GET", "/props")
+        settings = {} if isinstance(content, Failure) else content.get("default_generation_settings")
         number = settings.get("n_ctx") if isinstance(settings, dict) else None
         return number if isinstance(number, int) else None
 
@@ -257,77 +303,3 @@ class _Served:
         self.ended = True
         self.child.kill()
         await self.held.aclose()
-
-
-class _Child:
-    """The process that runs llama.cpp, and the last of what it said."""
-
-    def __init__(self, process: Process, name: str) -> None:
-        self._process = process
-        self._name = name
-        self._words: deque[str] = deque(maxlen=_LAST_WORDS)
-        self._listening = asyncio.create_task(self._listen())
-
-    @classmethod
-    async def started(cls, arguments: Sequence[str], *, name: str, key: str) -> Self:
-        """A new process; in a session of its own, so that a signal from the terminal lets open requests end."""
-        try:
-            process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                str(_PROGRAM),
-                *arguments,
-                stdin=PIPE,  # never written to: its end tells the child that we are gone
-                stdout=PIPE,
-                stderr=PIPE,
-                env={**os.environ, KEY: key},
-                start_new_session=True,
-            )
-        except OSError as error:
-            found = error.strerror or type(error).__name__
-            raise UsageError(f"the embedded model {name}", expected="a process for it", found=found) from error
-        return cls(process, name)
-
-    @property
-    def runs(self) -> bool:
-        """Whether it has not ended."""
-        return self._process.returncode is None
-
-    async def _listen(self) -> None:
-        """Read all that it says, so that it never waits for us, and keep the last of it."""
-        if self._process.stderr is not None:
-            while piece := await self._process.stderr.read(65_536):
-                for line in piece.decode(errors="replace").splitlines():
-                    self._words.append(re.sub(r"^[\d.]+ [A-Z] ", "", line)[:200])
-
-    def last_words(self) -> str:
-        """The last lines it said, in one."""
-        return "; ".join(self._words) or "it said nothing"
-
-    async def address(self) -> str:
-        """Where it listens, once the model is loaded."""
-        line, found = b"", "a process that ended"
-        try:
-            async with asyncio.timeout(_LONGEST_START):
-                if self._process.stdout is not None:
-                    line = await self._process.stdout.readline()
-        except TimeoutError:
-            found = f"nothing within {_LONGEST_START:g} s"
-        if line.startswith(b"http://127.0.0.1:"):
-            return line.decode("ascii").strip()
-        await self.end()
-        raise UsageError(
-            f"the embedded model {self._name}",
-            expected="llama.cpp to load it and listen",
-            found=f"{found}: {self.last_words()}",
-        )
-
-    def kill(self) -> None:
-        """End it now; it has nothing to lose."""
-        with suppress(ProcessLookupError):
-            self._process.kill()
-
-    async def end(self) -> None:
-        """Make sure that it has ended."""
-        self.kill()
-        await self._process.wait()
-        await self._listening

@@ -43,10 +43,10 @@ class Header:
     def _bytes(self, count: int) -> bytes:
         if count > self._size:
             raise ValueError("a length beyond its end")
-        found = self._stream.read(count)
-        if len(found) < count:
+        content = self._stream.read(count)
+        if len(content) < count:
             raise ValueError("a header that ends early")
-        return found
+        return content
 
     def _number(self, form: str) -> int:
         number: int = struct.unpack(form, self._bytes(struct.calcsize(form)))[0]

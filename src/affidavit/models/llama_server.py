@@ -19,7 +19,7 @@ KEY = "AFFIDAVIT_LLAMA_SERVER_KEY"
 def main() -> None:
     """Serve until standard input ends."""
     file, slots, context, threads = sys.argv[1:]
-    told = os.dup(1)
+    address_output = os.dup(1)
     os.dup2(2, 1)  # whatever the library prints cannot be mistaken for the address
     watch = Thread(target=_end_with_whoever_started_us, daemon=True)
     watch.start()
@@ -28,7 +28,7 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 - whatever it is, these are our last words
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         sys.exit(1)
-    os.write(told, f"{server.listening_address}\n".encode())  # type: ignore[attr-defined]
+    os.write(address_output, f"{server.listening_address}\n".encode())  # type: ignore[attr-defined]
     watch.join()
 
 

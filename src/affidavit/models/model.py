@@ -42,15 +42,6 @@ class Completion:
     rendered_prompt: str | None = None
     """The prompt as the model's own template made it, where that is known."""
 
-    def about(self) -> Fields:
-        """What a record says of how the text arrived."""
-        return {
-            "finish_reason": self.finish_reason,
-            "reasoning": self.reasoning,
-            "rendered_prompt": self.rendered_prompt,
-            "usage": None if self.usage is None else dict(self.usage),
-        }
-
 
 class Reason(StrEnum):
     """Why no output arrived; the closed list of ruling C1."""
@@ -113,6 +104,9 @@ class Model(Protocol):
     @property
     def connections(self) -> int:
         """How many requests it takes at once, at most."""
+
+    def facts(self) -> Fields:
+        """What the run log says of it beyond its name and flavour, such as the digest of its weights."""
 
     async def __aenter__(self) -> "Model":
         """Get ready."""

@@ -8,69 +8,128 @@ secret was taken out of it.
 import asyncio
 import json
 import os
-import re
 import zlib
-from base64 import b64encode
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Self
-from urllib.parse import unquote, urlsplit, urlunsplit
+from pathlib import Path
+from typing import Literal, Self, get_args
 
 import aiohttp
-from yarl import URL
+import msgspec
 
-from affidavit.errors import UsageError
+from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.models.chat_response import read_chat, read_refusal
-from affidavit.models.model import Answer, Failure, Reason, Request
-from affidavit.models.settings import Limits, ModelTable
+from affidavit.models.endpoint import Endpoint, is_address
+from affidavit.models.model import Answer, Failure, Model, Reason, Request
+from affidavit.models.redaction import Redaction
+from affidavit.models.retry_after import retry_after
+from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, check_positive
 
+Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter"]
+"""Servers speak one interface, and differ in what they add to it."""
+
+_GRAMMAR_IN_BODY: Mapping[str, Callable[[str], Fields]] = {
+    "llamacpp": lambda grammar: {"grammar": grammar},
+    "vllm": lambda grammar: {"structured_outputs": {"grammar": grammar}},
+}
+"""How a grammar is sent, by flavour; the others take none."""
 _KEPT_OPEN = 30.0
 """Seconds that an idle connection is kept."""
 _LONGEST_DETAIL = 300
-_SHORTEST_SECRET = 4
+
+
+class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
+    """`base_url`: a server, at one address or several."""
+
+    flavours = get_args(Flavour)
+
+    base_url: str | list[str] = ""
+    flavour: Flavour = "openai"
+    key_env: str | None = None
+    """The environment variable that holds the key; the key itself is never in a file."""
+    connections: int = 32
+    """Requests that are sent at once, at most."""
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def addresses(self) -> list[str]:
+        """Where it is reached."""
+        return [self.base_url] if isinstance(self.base_url, str) else self.base_url
+
+    @property
+    def takes_grammar(self) -> bool:
+        """By its flavour."""
+        return self.flavour in _GRAMMAR_IN_BODY
+
+    @property
+    def takes_schema(self) -> bool:
+        """Every flavour has `response_format`."""
+        return True
+
+    def check(self, *, where: str, place: str) -> None:
+        """Refuse what is no address, and a number of connections that is none."""
+        check_positive({f"{place}.connections": self.connections}, where=where)
+        if not all(map(is_address, self.addresses)):
+            # The address itself is not repeated: it may hold a password.
+            expected = f"an http:// or https:// address in {place}.base_url"
+            raise InputError(where, expected=expected, found="something else")
+
+    @classmethod
+    def from_frozen(cls, *, flavour: str, context: int) -> Self:
+        """Settings of the same flavour, without an address."""
+        return cls(flavour=flavour)  # type: ignore[arg-type]
+
+    def open(self, name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
+        """The model at its server."""
+        return OpenAICompatible(name, self, limits, model=table.model, body=table.body)
 
 
 class OpenAICompatible:
     """One model at one or several addresses; requests are spread over them."""
 
-    def __init__(self, name: str, table: ModelTable, limits: Limits) -> None:
+    def __init__(
+        self, name: str, server: ServerProvider, limits: Limits, *, model: str, body: Mapping[str, object]
+    ) -> None:
         self.name = name
-        self.connections = table.connections
-        self._table = table
+        self.connections = server.connections
+        self._server = server
         self._limits = limits
+        self._model = model
+        self._further_fields = body
         self._most_bytes = int(limits.body_megabytes * 1e6)
-        self._secrets = _Secrets()
-        urls = [table.base_url] if isinstance(table.base_url, str) else table.base_url
-        self._places = [_Place(url, self._secrets) for url in urls]
+        self._redaction = Redaction()
+        self._endpoints = [Endpoint(url, self._redaction) for url in server.addresses]
         self._headers = self._checked_headers()
         self._session: aiohttp.ClientSession | None = None
 
     def _checked_headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **self._table.headers}
-        for name, value in self._table.headers.items():
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **self._server.headers}
+        for name, value in self._server.headers.items():
             self._refuse_breaks(f"headers.{name}", value)
-            self._secrets.add(value)
-        if self._table.key_env:
-            key = os.environ.get(self._table.key_env, "").strip()
+            self._redaction.add(value)
+        if variable := self._server.key_env:
+            key = os.environ.get(variable, "").strip()
             if not key:
                 raise UsageError(
                     f"models.{self.name}.key_env",
-                    expected=f"a key in the environment variable {self._table.key_env}",
+                    expected=f"a key in the environment variable {variable}",
                     found="none",
-                    hint=f"Set it before running: export {self._table.key_env}=…",
+                    hint=f"Set it before running: export {variable}=…",
                 )
             self._refuse_breaks("key_env", key)
-            self._secrets.add(key)
+            self._redaction.add(key)
             headers["Authorization"] = f"Bearer {key}"
         return headers
 
     def _refuse_breaks(self, place: str, value: str) -> None:
-        if any(each < " " and each != "\t" for each in value) or not value.isascii():
+        if any(character < " " and character != "\t" for character in value) or not value.isascii():
             expected = "a text that a header can carry: ASCII, without line breaks"
             raise UsageError(f"models.{self.name}.{place}", expected=expected, found="another")
+
+    def facts(self) -> Fields:
+        """Nothing: what is known of a server before it is asked stands in its table."""
+        return {}
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -88,49 +147,52 @@ class OpenAICompatible:
 
     async def reachable(self) -> Failure | None:
         """The first address that does not answer at all, or refuses the key."""
-        for place in self._places:
+        for endpoint in self._endpoints:
             try:
                 async with asyncio.timeout(self._limits.connect):
-                    failure = await self._looked_up(place)
+                    failure = await self._failure_at(endpoint)
             except TimeoutError:
                 failure = Failure(Reason.TIMEOUT, f"no answer within {self._limits.connect:g} s")
             if failure is not None:
-                return Failure(failure.reason, f"{place.shown}: {failure.detail}")
+                return Failure(failure.reason, f"{endpoint.host}: {failure.detail}")
         return None
 
-    async def _looked_up(self, place: "_Place") -> Failure | None:
+    async def _failure_at(self, endpoint: Endpoint) -> Failure | None:
         try:
-            async with self._opened().get(place.at("models"), headers=place.headers, allow_redirects=False) as got:
+            async with self._open_session().get(
+                endpoint.at("models"), headers=endpoint.headers, allow_redirects=False
+            ) as response:
                 # Whatever else it answers, somebody is there: not every server lists its models.
-                return Failure(Reason.UNAUTHORISED, f"HTTP {got.status}") if got.status in (401, 403) else None
+                refused = response.status in (401, 403)
+                return Failure(Reason.UNAUTHORISED, f"HTTP {response.status}") if refused else None
         except (aiohttp.ClientError, OSError) as error:
             return self._connection_failure(error)
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             raise RuntimeError("a model is asked inside `async with`")
         return self._session
 
     async def complete(self, request: Request) -> Answer:
         """One attempt; whoever calls sets its deadline."""
-        place = min(self._places, key=_Place.load)
-        place.in_flight += 1
+        endpoint = min(self._endpoints, key=lambda endpoint: endpoint.in_flight)
+        endpoint.in_flight += 1
         try:
-            answer = await self._asked(place, request)
+            answer = await self._answer_from(endpoint, request)
         except (aiohttp.ClientError, OSError) as error:
             answer = self._connection_failure(error)
         finally:
-            place.in_flight -= 1
+            endpoint.in_flight -= 1
         if isinstance(answer, Failure) and answer.detail:
             # Cut only what is clean: half a secret would not be known for one.
-            clean = self._secrets.removed_from(answer.detail)[:_LONGEST_DETAIL]
+            clean = self._redaction.redacted(answer.detail)[:_LONGEST_DETAIL]
             return Failure(answer.reason, clean, answer.retry_after, answer.slow_down)
         return answer
 
-    async def _asked(self, place: "_Place", request: Request) -> Answer:
+    async def _answer_from(self, endpoint: Endpoint, request: Request) -> Answer:
         body = json.dumps(self._body(request)).encode()
-        async with self._opened().post(
-            place.chat, data=body, headers=place.headers, allow_redirects=False
+        async with self._open_session().post(
+            endpoint.chat, data=body, headers=endpoint.headers, allow_redirects=False
         ) as response:
             content = await self._capped(response)
             if isinstance(content, Failure):
@@ -142,19 +204,16 @@ class OpenAICompatible:
             return Failure(failure.reason, failure.detail, wait, failure.slow_down)
 
     def _body(self, request: Request) -> Fields:
-        body: Fields = {"model": self._table.model or self.name, "messages": list(request.messages)}
+        body: Fields = {"model": self._model, "messages": list(request.messages)}
         body.update(request.decoding)
         if request.seed is not None:
             body["seed"] = request.seed
         if request.grammar is not None:
-            if self._table.kind == "llamacpp":
-                body["grammar"] = request.grammar
-            else:
-                body["structured_outputs"] = {"grammar": request.grammar}
+            body.update(_GRAMMAR_IN_BODY[self._server.flavour](request.grammar))
         if request.schema is not None:
             schema = {"name": "answer", "strict": True, "schema": dict(request.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        body.update(self._table.body)
+        body.update(self._further_fields)
         return body
 
     async def _capped(self, response: aiohttp.ClientResponse) -> bytes | Failure:
@@ -207,81 +266,3 @@ class OpenAICompatible:
                 return Failure(Reason.CONNECTION, words if "//" not in words else "the connection failed")
             case _:
                 return Failure(Reason.CONNECTION, "the connection broke")
-
-
-class _Place:
-    """One address, its credentials taken out of it."""
-
-    def __init__(self, url: str, secrets: "_Secrets") -> None:
-        parts = urlsplit(url)
-        userinfo, _, host = parts.netloc.rpartition("@")
-        self._parts = (parts.scheme, host, parts.path.rstrip("/"), parts.query)
-        self.shown = host
-        self.chat = URL(self.at("chat/completions"), encoded=True)
-        self.in_flight = 0
-        self.headers: Mapping[str, str] = {}
-        if userinfo:
-            user, _, password = userinfo.partition(":")
-            packed = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
-            self.headers = {"Authorization": f"Basic {packed}"}
-            for secret in (userinfo, password, unquote(password), packed):
-                secrets.add(secret)
-
-    def at(self, path: str) -> str:
-        """The address of one of the server's resources."""
-        scheme, host, above, query = self._parts
-        return urlunsplit((scheme, host, f"{above}/{path}", query, ""))
-
-    def load(self) -> int:
-        """Requests that wait for an answer."""
-        return self.in_flight
-
-
-class _Secrets:
-    """What must never be written or printed."""
-
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-        self._parts: set[str] = set()
-
-    def add(self, secret: str) -> None:
-        """One more; a word too short to be a secret would only blot out ordinary text."""
-        if len(secret) >= _SHORTEST_SECRET:
-            self._known.add(secret)
-        for part in (secret, *secret.split()):
-            if len(bare := _bare(part)) >= _SHORTEST_SECRET:
-                self._parts.add(bare)
-
-    def removed_from(self, text: str) -> str:
-        """The text with every secret blotted out; nothing of it if one is still there in another spelling."""
-        for secret in sorted(self._known, key=len, reverse=True):
-            text = text.replace(secret, "[secret]")
-        bare = _bare(text)
-        return "(not kept: it repeats a [secret])" if any(part in bare for part in self._parts) else text
-
-
-def _bare(text: str) -> str:
-    """A text without blanks, quotes and backslashes, which change when it is repeated."""
-    return re.sub(r"[\s\\'\"]+", "", text)
-
-
-def retry_after(header: str | None, *, now: datetime) -> float | None:
-    """The seconds that a server asks to wait, given as seconds or as a date; None if it says nothing sensible.
-
-    >>> retry_after("8", now=datetime(2026, 1, 1, tzinfo=UTC))
-    8.0
-    >>> retry_after("Thu, 01 Jan 2026 00:00:05 GMT", now=datetime(2026, 1, 1, tzinfo=UTC))
-    5.0
-    >>> retry_after("soon", now=datetime(2026, 1, 1, tzinfo=UTC))
-    """
-    if header is None:
-        return None
-    with suppress(ValueError):
-        seconds = float(header)
-        return seconds if 0 <= seconds < float("inf") else None
-    try:
-        date = parsedate_to_datetime(header)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (date - now).total_seconds())

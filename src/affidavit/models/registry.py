@@ -1,26 +1,102 @@
-"""The model that a table of a study stands for."""
+"""The providers of models, and the model tables of a file read with them.
 
+A new provider is one file, with its settings and its model, and one line in `PROVIDERS`.
+"""
+
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from affidavit.models.embedded import Embedded
+import msgspec
+
+from affidavit.errors import InputError, did_you_mean
+from affidavit.json_values import shown
+from affidavit.models.embedded import EmbeddedProvider
 from affidavit.models.model import Model
-from affidavit.models.openai_compatible import OpenAICompatible
-from affidavit.models.replay import Replay
-from affidavit.models.settings import Limits, ModelTable
+from affidavit.models.openai_compatible import ServerProvider
+from affidavit.models.replay import ReplayProvider
+from affidavit.models.settings import Limits, ModelTable, Provider
+
+PROVIDERS: dict[str, type[Provider]] = {
+    "base_url": ServerProvider,
+    "embedded": EmbeddedProvider,
+    "gguf": EmbeddedProvider,
+    "replay": ReplayProvider,
+}
+"""The key of a model table that names what is asked, and who then answers."""
+
+_COMMON_KEYS = tuple(name for name in ModelTable.__struct_fields__ if name != "provider")
 
 
-def chosen(name: str, table: ModelTable, limits: Limits, *, beside: Path, weights: Path | None) -> Model:
-    """A server, another study's answers, or a file of weights that runs here; paths are meant from `beside`."""
-    if table.replay:
-        return Replay(name, beside / table.replay, table.model or name)
-    if weights is not None:
-        return Embedded(
-            name,
-            weights,
-            limits,
-            slots=table.slots,
-            context=table.context,
-            threads=table.threads,
-            body=table.body,
-        )
-    return OpenAICompatible(name, table, limits)
+def read_model_tables(tables: Mapping[str, object], *, where: str) -> dict[str, ModelTable]:
+    """The models of a file by their names, each checked: `tables` is what TOML gives for `[models]`.
+
+    >>> read_model_tables({"m": {"replay": "other-study"}}, where="study.toml")["m"].identity
+    'm'
+    >>> read_model_tables({"m": {"replay": "other-study", "slots": 4}}, where="study.toml")
+    Traceback (most recent call last):
+    affidavit.errors.InputError: study.toml: expected no slots in models.m: it has no meaning beside replay, found slots given
+    """  # noqa: E501
+    return {name: _read_model(name, fields, where=where) for name, fields in tables.items()}
+
+
+def _read_model(name: str, fields: object, *, where: str) -> ModelTable:
+    place = f"models.{name}"
+    if not isinstance(fields, dict):
+        raise InputError(where, expected=f"a table [{place}]", found=shown(fields))
+    provider = _provider_of(fields, where=where, place=place)
+    own = {key: value for key, value in fields.items() if key in provider.__struct_fields__}
+    common = {key: value for key, value in fields.items() if key not in own}
+    try:
+        table = msgspec.convert({**common, "provider": msgspec.convert(own, provider)}, ModelTable)
+    except msgspec.ValidationError as error:
+        found = str(error).replace("`$", f"`{place}")
+        raise InputError(where, expected=f"a model in {place}", found=found) from error
+    table = msgspec.structs.replace(table, model=table.model or name, identity=table.identity or name)
+    table.check(where=where, place=place)
+    return table
+
+
+def _provider_of(fields: Mapping[str, object], *, where: str, place: str) -> type[Provider]:
+    """Who answers, by the one key that says so; no key may be there that is nobody's, or another's."""
+    known = {*_COMMON_KEYS, *(key for provider in PROVIDERS.values() for key in provider.__struct_fields__)}
+    for key in fields:
+        if key not in known:
+            hint = did_you_mean(key, sorted(known))
+            raise InputError(where, expected=f"known keys in {place}", found=repr(key), hint=hint)
+    given = [key for key in PROVIDERS if fields.get(key)]
+    if len(given) != 1:
+        expected = f"exactly one of {', '.join(PROVIDERS)} in {place}"
+        raise InputError(where, expected=expected, found=" and ".join(given) or "none")
+    provider = PROVIDERS[given[0]]
+    for key in fields:
+        if key not in _COMMON_KEYS and key not in provider.__struct_fields__:
+            expected = f"no {key} in {place}: it has no meaning beside {given[0]}"
+            raise InputError(where, expected=expected, found=f"{key} given")
+    return provider
+
+
+def model_from_frozen(name: str, fields: Mapping[str, Any]) -> ModelTable:
+    """The table of a model as it was frozen with a study: it decides the same answers, but knows nobody to ask."""
+    flavour = fields["flavour"]
+    for provider in PROVIDERS.values():
+        if flavour in provider.flavours:
+            return ModelTable(
+                provider=provider.from_frozen(flavour=flavour, context=fields["context"]),
+                model=fields["model"],
+                identity=fields["identity"],
+                body=fields["body"],
+            )
+    known = ", ".join(dict.fromkeys(word for provider in PROVIDERS.values() for word in provider.flavours))
+    raise InputError(f"models.{name}.flavour", expected=known, found=repr(flavour))
+
+
+def weights_of(models: Mapping[str, ModelTable], *, beside: Path) -> dict[str, Path]:
+    """The file of weights of each model that has one; paths are meant from `beside`."""
+    files = {name: table.provider.weights(beside=beside) for name, table in models.items()}
+    return {name: file for name, file in files.items() if file is not None}
+
+
+def open_model(name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
+    """The model that a table stands for, ready for `async with`; paths are meant from `beside`."""
+    return table.provider.open(name, table, limits, beside=beside)

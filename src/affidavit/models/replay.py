@@ -4,16 +4,38 @@ An answer is found by the words of the question, the grammar that held it and th
 of the other study gave it is chosen by name.
 """
 
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
-from affidavit.archive.journal import read_seal, scan, segments
-from affidavit.archive.record import Kind
+from affidavit.archive.record import QuestionIdentity, Response
+from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.errors import InputError
-from affidavit.json_values import digest
-from affidavit.models.model import Answer, Completion, Failure, Reason, Request
+from affidavit.json_values import Fields, digest
+from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
+from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable
+
+
+class ReplayProvider(SettingsTable, Provider, frozen=True, kw_only=True):
+    """`replay`: the directory of another study, whose answers are given again."""
+
+    flavours = ("replay",)
+
+    replay: str = ""
+
+    @property
+    def takes_grammar(self) -> bool:
+        """Whatever the model of the other study took."""
+        return True
+
+    @property
+    def takes_schema(self) -> bool:
+        """Whatever the model of the other study took."""
+        return True
+
+    def open(self, name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
+        """The answers, read from the directory."""
+        return Replay(name, beside / self.replay, table.model)
 
 
 class Replay:
@@ -23,29 +45,38 @@ class Replay:
 
     def __init__(self, name: str, directory: Path, model: str) -> None:
         self.name = name
-        self._answers: dict[tuple[str, object, int], list[Completion]] = {}
-        seal, first = read_seal(directory), 1
-        sealed = 0 if seal is None else len(seal.segments)
-        for segment in segments(directory):
-            for line in scan(segment.path, first=first, sealed=segment.number <= sealed):
-                first += 1
-                if line.fields["kind"] == Kind.RESPONSE and line.fields["model"] == model:
-                    self._add(line.fields)
+        self._answers: dict[tuple[str, str | None, int], list[Completion]] = {}
+        study = StudyDirectory(directory)
+        if isinstance(study.frozen_or_none(), ImportedStudy):
+            raise InputError(
+                str(directory),
+                expected="a study whose questions were asked by Affidavit",
+                found="outputs from elsewhere, of which nobody knows word for word what they answer",
+                hint="Judge them with `affidavit judge`; only the answers of a run can be replayed.",
+            )
+        for record in study.records():
+            if isinstance(record, Response) and record.subject.model == model:
+                self._add(record)
         if not self._answers:
             raise InputError(str(directory), expected=f"answers of the model {model!r}", found="none")
 
-    def _add(self, fields: Mapping[str, object]) -> None:
-        usage = fields["usage"]
-        key = (str(fields["prompt_sha256"]), fields["grammar_sha256"], int(str(fields["sample"])))
-        self._answers.setdefault(key, []).append(
-            Completion(
-                str(fields["raw_output"]),
-                None if fields["finish_reason"] is None else str(fields["finish_reason"]),
-                None if fields["reasoning"] is None else str(fields["reasoning"]),
-                usage if isinstance(usage, dict) else None,
-                None if fields["rendered_prompt"] is None else str(fields["rendered_prompt"]),
+    def _add(self, response: Response) -> None:
+        subject = response.subject
+        if isinstance(subject, QuestionIdentity):
+            key = (subject.prompt_sha256, subject.grammar_sha256, subject.sample)
+            self._answers.setdefault(key, []).append(
+                Completion(
+                    response.raw_output,
+                    response.finish_reason,
+                    response.reasoning,
+                    response.usage,
+                    response.rendered_prompt,
+                )
             )
-        )
+
+    def facts(self) -> Fields:
+        """Nothing: whose answers these are stands in the table."""
+        return {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -60,7 +91,7 @@ class Replay:
     async def complete(self, request: Request) -> Answer:
         """The answer that was given then."""
         grammar = None if request.grammar is None else sha256(request.grammar.encode()).hexdigest()
-        found = self._answers.get((digest(request.messages), grammar, request.sample))
-        if not found:
+        answers = self._answers.get((digest(request.messages), grammar, request.sample))
+        if not answers:
             return Failure(Reason.BAD_REQUEST, "the archive holds no answer to this question")
-        return found[0]
+        return answers[0]

@@ -1,15 +1,82 @@
-"""What a study says of a model: which it is, where it is reached, how patiently it is asked."""
+"""What a study file says of its models, and how patiently they are asked: `[models.NAME]` and `[limits]`.
 
-from typing import Literal
+Some keys of a model's table mean the same whoever answers; the others are its provider's. A provider is a class of
+settings in the file of the model that it makes, and one line in `registry.py`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Self
 
 import msgspec
 
-Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter", "embedded", "replay"]
-_TAKES_GRAMMAR = ("llamacpp", "vllm", "embedded", "replay")
+from affidavit.errors import InputError
+from affidavit.json_values import Fields
+from affidavit.models.model import Model
+
+TOO_LARGE = 1e9
+"""No setting that is a number is as large as this."""
+CONTEXT = 2048
+"""Tokens of one question with its answer; frozen with every model, also where the provider has no such key."""
 
 
 class SettingsTable(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """A table of the file: it refuses keys that it does not know."""
+
+
+class Provider:
+    """Who answers the requests to a model: a server, weights that run here, the archive of another study.
+
+    A provider is a `SettingsTable` too. Its fields are the keys that it adds to `[models.NAME]`, every one with a
+    default, and one of them names what is asked; by that key the registry knows it:
+
+        class Parrot(SettingsTable, Provider, frozen=True, kw_only=True):
+            flavours = ("parrot",)
+            parrot: str = ""
+
+            def open(self, name, table, limits, *, beside):
+                return ParrotModel(name, self.parrot)
+    """
+
+    __slots__ = ()
+    __struct_fields__: ClassVar[tuple[str, ...]]
+
+    flavours: ClassVar[tuple[str, ...]]
+    """The ways of speaking that it has; a frozen study names one of them, and by it the provider."""
+
+    @property
+    def flavour(self) -> str:
+        """The way of speaking of this model: what is frozen with a study and written to the run log."""
+        return self.flavours[0]
+
+    @property
+    def takes_grammar(self) -> bool:
+        """Whether its decoding can be constrained by a GBNF grammar."""
+        return False
+
+    @property
+    def takes_schema(self) -> bool:
+        """Whether its decoding can be constrained by a JSON schema."""
+        return False
+
+    def check(self, *, where: str, place: str) -> None:
+        """Refuse settings that are of the right types and still cannot be used; `place` is the table's name."""
+
+    def weights(self, *, beside: Path) -> Path | None:
+        """The file whose digest is frozen with the study, if there is one, checked; meant from `beside`."""
+
+    def frozen(self) -> Fields:
+        """What of these settings decides the answers."""
+        return {"flavour": self.flavour, "context": CONTEXT}
+
+    @classmethod
+    def from_frozen(cls, *, flavour: str, context: int) -> Self:
+        """Settings that are frozen alike; they know nobody to ask."""
+        return cls()
+
+    def open(self, name: str, table: "ModelTable", limits: "Limits", *, beside: Path) -> Model:
+        """The model, ready for `async with`. `name` is its name in the study; paths are meant from `beside`."""
+        raise NotImplementedError
 
 
 class Price(SettingsTable, frozen=True, kw_only=True):
@@ -20,54 +87,60 @@ class Price(SettingsTable, frozen=True, kw_only=True):
 
 
 class ModelTable(SettingsTable, frozen=True, kw_only=True):
-    """`[models.NAME]`: which model it is, and where it is reached."""
+    """`[models.NAME]`: what means the same for every model, and the settings of its provider."""
 
-    base_url: str | list[str] = ""
-    embedded: str = ""
-    """Instead of an address: a model that runs here, by its name in `affidavit models`."""
-    gguf: str = ""
-    """Instead of an address: a file of weights, to run here."""
-    replay: str = ""
-    """Instead of an address: the directory of another study whose answers are given again."""
+    provider: Provider
     model: str = ""
-    """Its name at the server or in the other study; the name in this study unless given."""
+    """Its name at the server or in the other study; once read, the name in this study unless given."""
     identity: str = ""
-    """Two models of one identity are one to a judge; the name in this study unless given."""
-    flavour: Flavour | None = None
-    key_env: str | None = None
-    """The environment variable that holds the key; the key itself is never in a file."""
-    connections: int = 32
-    headers: dict[str, str] = {}
+    """Two models of one identity are one to a judge; once read, the name in this study unless given."""
     body: dict[str, object] = {}
     """Further fields of every request."""
     price: Price | None = None
-    slots: int = 8
-    """Embedded: questions that are answered at once."""
-    context: int = 2048
-    """Embedded: tokens of one question with its answer."""
-    threads: int = 1
 
-    @property
-    def kind(self) -> Flavour:
-        """Whose ways of speaking it has."""
-        if self.embedded or self.gguf:
-            return "embedded"
-        return "replay" if self.replay else self.flavour or "openai"
+    def check(self, *, where: str, place: str) -> None:
+        """Refuse a model that could not be asked."""
+        self.provider.check(where=where, place=place)
+        price = self.price
+        if price is not None and not all(0 <= amount < TOO_LARGE for amount in (price.input, price.output)):
+            raise InputError(where, expected=f"finite prices from 0 in {place}.price", found=repr(price))
 
-    @property
-    def takes_grammar(self) -> bool:
-        """Whether its output can be held to a grammar."""
-        return self.kind in _TAKES_GRAMMAR
+    def frozen(self) -> Fields:
+        """What of the table decides the answers, as JSON values: no address, no header, no price."""
+        common: Fields = {"model": self.model, "identity": self.identity, "body": self.body}
+        return {**common, **self.provider.frozen()}
 
 
 class Limits(SettingsTable, frozen=True, kw_only=True):
-    """`[limits]`: seconds, unless the name says otherwise. All are finite."""
+    """`[limits]`: how long anything may take, in seconds unless the name says otherwise. All are finite."""
 
     connect: float = 10.0
+    """To reach a server, or to ask it which models it has."""
     attempt: float = 120.0
+    """One request with its answer."""
     sample: float = 900.0
+    """All attempts at one sample, with the waits between them."""
     run: float = 7 * 86_400.0
     attempts: int = 6
+    """How often one sample is asked for, at most."""
     retry_after: float = 120.0
     """The longest wait that a server may ask for."""
     body_megabytes: float = 8.0
+    """The longest body of an answer."""
+
+    def check(self, *, where: str) -> None:
+        """Refuse limits that are none."""
+        numbers = {f"limits.{name}": getattr(self, name) for name in self.__struct_fields__}
+        check_positive(numbers, where=where)
+
+
+def check_positive(numbers: Mapping[str, float], *, where: str) -> None:
+    """Refuse a number that is not positive and finite; each is named by its place in the file.
+
+    >>> check_positive({"limits.attempts": 0}, where="study.toml")
+    Traceback (most recent call last):
+    affidavit.errors.InputError: study.toml: expected a positive, finite limits.attempts, found 0
+    """
+    for place, number in numbers.items():
+        if not 0 < number < TOO_LARGE:
+            raise InputError(where, expected=f"a positive, finite {place}", found=str(number))

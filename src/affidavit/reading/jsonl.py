@@ -13,6 +13,7 @@ from functools import cached_property
 
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
+from affidavit.reading.utf8 import decoded
 
 _BLANKS = " \t\n\r"
 
@@ -22,7 +23,8 @@ def _whole(text: str) -> int | str:
     return int(text) if len(text) < 4000 else text
 
 
-_DECODER = json.JSONDecoder(parse_int=_whole, strict=False)
+DECODER = json.JSONDecoder(parse_int=_whole, strict=False)
+"""Of rows: control characters may stand in a text, and a number may have any length."""
 
 
 def decode_row(line: str, *, where: str) -> Fields:
@@ -33,7 +35,7 @@ def decode_row(line: str, *, where: str) -> Fields:
     """
     hint = "JSON Lines hold one JSON object per line."
     try:
-        value = _DECODER.decode(line)
+        value = DECODER.decode(line)
     except json.JSONDecodeError as error:
         found = f"{error.msg} at column {error.colno} of {shown(line)}"
         raise InputError(where, expected="a JSON object", found=found, hint=hint) from error
@@ -72,9 +74,9 @@ def _members(line: str) -> Iterator[tuple[str, str]]:
     at = _skip(line, line.index("{") + 1)
     while line[at] != "}":
         start = at
-        key, at = _DECODER.raw_decode(line, at)
+        key, at = DECODER.raw_decode(line, at)
         at = _skip(line, _skip(line, at) + 1)  # the colon
-        _, at = _DECODER.raw_decode(line, at)
+        _, at = DECODER.raw_decode(line, at)
         yield key, line[start:at]
         at = _skip(line, at)
         if line[at] == ",":
@@ -91,8 +93,8 @@ class Batch:
     """Lines that follow each other in a file, each with its line feed."""
 
     def __init__(self, name: str, first: int, content: bytes) -> None:
-        self._name = name
-        self._first = first
+        self.name = name
+        self.first = first
         self.content = content if content.endswith(b"\n") else content + b"\n"
 
     @cached_property
@@ -110,14 +112,13 @@ class Batch:
         if len(heads) != objects or not _all_begin_with_brace(heads):
             return None
         self.height = objects
-        return Heads(self._name, self._first, heads)
+        return Heads(self.name, self.first, heads)
 
-    def lines(self) -> Iterator[tuple[str, str]]:
-        """Place and text of every line that is not blank."""
-        for number, line in enumerate(self.content.split(b"\n")[:-1], self._first):
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Number and text of every line that is not blank."""
+        for number, line in enumerate(self.content.split(b"\n")[:-1], self.first):
             if line and not line.isspace():
-                where = f"{self._name}:{number}"
-                yield where, _text(line, where=where)
+                yield number, decoded(line, where=f"{self.name}:{number}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,18 +132,6 @@ class Heads:
     def batch(self) -> Batch:
         """The lines with their ends."""
         return Batch(self.name, self.first, b"}\n".join((*self.lines, b"")))
-
-
-def _text(line: bytes, *, where: str) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            where,
-            expected="text in UTF-8",
-            found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
-            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
-        ) from error
 
 
 def _all_begin_with_brace(lines: list[bytes]) -> bool:

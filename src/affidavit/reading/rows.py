@@ -81,9 +81,14 @@ class RowReader:
             )
 
     @cached_property
-    def about(self) -> Fields:
-        """What every record says of its contract (ruling C3)."""
-        return {"contract": label(self.contract), "contract_params": dict(self.contract.params)}
+    def label(self) -> str:
+        """The contract's name and version, which every record tells (ruling C3)."""
+        return label(self.contract)
+
+    @cached_property
+    def params(self) -> Fields:
+        """The contract's parameters, which every record tells too."""
+        return dict(self.contract.params)
 
     @cached_property
     def in_columns(self) -> bool:
@@ -140,14 +145,12 @@ class RowReader:
         return RowResult(outcome, item, added, self._right_answer_known(item, outcome))
 
     def _right_answer_known(self, item: object, outcome: Outcome) -> bool:
-        known: object = None
+        """Whether a right answer is known: what was compared had one, whatever the contract says besides."""
+        if isinstance(outcome, Read) and outcome.validation is not None:
+            return True
         if self.ours:
-            known = self.parts.right_answer_known(item)
-        elif not isinstance(item, Unread):
-            known = guarded(lambda: self.parts.right_answer_known(item))
-        if isinstance(known, bool):
-            return known
-        return isinstance(outcome, Read) and outcome.validation is not None
+            return self.parts.right_answer_known(item) is True
+        return not isinstance(item, Unread) and guarded(lambda: self.parts.right_answer_known(item)) is True
 
     def _outcome(self, raw: str, item: object) -> Outcome:
         if self.ours:
@@ -220,8 +223,3 @@ def column_values(reader: RowReader, added: Fields, names: Iterable[str]) -> lis
 # --- until the readers of files ask for parts ---
 
 CHOICE_FIELDS = (COMPLIANT, "extracted_answer", "deviation", "correct", "unread", "other_readings")
-
-
-def column_names(reader: RowReader, header: Fields) -> list[str]:
-    """The names of the columns added."""
-    return list(columns_added(reader, header))

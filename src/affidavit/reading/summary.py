@@ -6,15 +6,37 @@ and the bounds between which accuracy would lie if every missing answer were wro
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
+from affidavit.reading.accounting import identity as accounting_identity
 from affidavit.reading.tally import Tally, ranked
-from affidavit.statistics.estimates import wilson
+from affidavit.statistics.estimate import Estimate, in_words
+from affidavit.statistics.shares import wilson
 
 
-def figures(tally: Tally, contract: str, params: Fields, parts: Parts) -> Fields:
+class Shares(NamedTuple):
+    """The main figures; None where there is nothing to share."""
+
+    compliance: Estimate | None
+    accuracy: Estimate | None
+    """Right answers, of compliant outputs."""
+    right_of_all: Estimate | None
+    """Compliant and right, of all outputs whose right answer is known: the yield."""
+
+
+def shares_of(tally: Tally) -> Shares:
+    """The main figures of rows that are independent of each other."""
+    return Shares(
+        _estimate(tally.compliant, tally.arrived),
+        _estimate(tally.right, tally.compared),
+        _estimate(tally.right, tally.keyed),
+    )
+
+
+def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: Shares) -> Fields:
     """The summary as JSON values; a share without observations is null."""
     low, high = _bounds(tally)
     return {
@@ -27,9 +49,9 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts) -> Fields
         "failed": tally.failed,
         "pending": tally.pending,
         "truncated": tally.truncated,
-        "compliance": _share(tally.compliant, tally.arrived),
-        "accuracy_over_compliant": _share(tally.right, tally.compared),
-        "yield": _share(tally.right, tally.keyed),
+        "compliance": _json(shares.compliance),
+        "accuracy_over_compliant": _json(shares.accuracy),
+        "yield": _json(shares.right_of_all),
         "accuracy_bounds": [low, high] if tally.keyed else None,
         "valid_without_the_evidence_not_located_clause": (
             _share(tally.compliant + tally.valid_but_for_evidence, tally.arrived)
@@ -49,11 +71,10 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts) -> Fields
 def identity(tally: Tally, parts: Parts) -> str:
     """The accounting identity of ruling C5; an evaluation is never unread."""
     words = parts.outcome_words
-    counts = [(tally.compliant, words.kept), (tally.non_compliant, words.broken)]
+    counts = {words.kept: tally.compliant, words.broken: tally.non_compliant}
     if not parts.evaluates:
-        counts.append((tally.unread, "unread"))
-    counts += [(tally.failed, "failed"), (tally.pending, "pending")]
-    return f"{tally.n:,} planned = " + " + ".join(f"{count:,} {name}" for count, name in counts)
+        counts["unread"] = tally.unread
+    return accounting_identity({**counts, "failed": tally.failed, "pending": tally.pending})
 
 
 def text(tally: Tally, contract: str, parts: Parts) -> str:
@@ -66,7 +87,7 @@ def text(tally: Tally, contract: str, parts: Parts) -> str:
     >>> print(text(tally, "mcqa/1", mcqa))
     mcqa/1: 2 outputs
     <BLANKLINE>
-      compliant       1   50.0% [9.5%, 90.5%]  n=2, Wilson 95%
+      compliant       1   50.0% [9.5, 90.5] n=2, Wilson 95%
       non-compliant   1
     <BLANKLINE>
     deviations
@@ -150,14 +171,19 @@ def _bounds(tally: Tally) -> tuple[float, float]:
 
 
 def _noted(successes: int, n: int) -> str:
-    if n == 0:
-        return ""
-    share = wilson(successes, n)
-    return f"{share}  n={n:,}, {share.method}"
+    share = _estimate(successes, n)
+    return "" if share is None else f"{in_words(share)}, {share.method}"
+
+
+def _estimate(successes: int, n: int) -> Estimate | None:
+    return wilson(successes, n) if n else None
 
 
 def _share(successes: int, n: int) -> Fields | None:
-    if n == 0:
+    return _json(_estimate(successes, n))
+
+
+def _json(share: Estimate | None) -> Fields | None:
+    if share is None:
         return None
-    share = wilson(successes, n)
-    return {"value": share.value, "low": share.low, "high": share.high, "n": n, "method": share.method}
+    return {"value": share.value, "low": share.low, "high": share.high, "n": share.n, "method": share.method}

@@ -13,17 +13,12 @@ import polars as pl
 
 from affidavit.archive.record import Kind
 from affidavit.errors import UsageError
-from affidavit.results.counting import CELL
+from affidavit.results.groups import CELL
 from affidavit.results.table import Chance, Points, Table, Value
-from affidavit.statistics.differences import (
-    Significance,
-    benjamini_hochberg,
-    difference_of_clusters,
-    holm,
-    mcnemar,
-    sign_flip_test,
-)
-from affidavit.statistics.estimates import Estimate, clustered_standard_error
+from affidavit.statistics.differences import Significance, difference_of_clusters, mcnemar, sign_flip_test
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.means import clustered_standard_error
+from affidavit.statistics.multiplicity import benjamini_hochberg, holm
 from affidavit.statistics.power import LEVEL, detectable_mean
 
 MEASURES = ("compliance", "accuracy over compliant", "yield")
@@ -38,6 +33,8 @@ class Side:
     records: pl.LazyFrame
     chosen: Mapping[str, str]
     """What was chosen of the study: values of task, model or condition."""
+    seed: int
+    """The study's."""
 
     def outputs(self) -> pl.LazyFrame:
         """The questions of this side."""
@@ -71,7 +68,7 @@ class _Pairs:
     frame: pl.DataFrame
 
 
-def compared(first: Side, second: Side, *, seed: int = 0, shared: Sequence[str] | None = None) -> Table:
+def compared(first: Side, second: Side, *, seed: int, shared: Sequence[str] | None = None) -> Table:
     """The differences of every cell and measure, with intervals and adjusted p-values.
 
     Cells are matched by the columns in `shared`, which are told from the sides unless given.
@@ -185,7 +182,7 @@ def _verdict(difference: Estimate, p_value: float, detectable: str) -> str:
     """The finding in words, without more certainty than there is."""
     if told_apart(difference, p_value):
         return "higher" if difference.value > 0 else "lower"
-    return f"no difference can be told at this n{detectable}"
+    return f"not distinguishable at this n{detectable}"
 
 
 def moved_readings(first: Side, second: Side) -> Table | None:

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from affidavit.plain_text import plain
-from affidavit.results.counting import Group
-from affidavit.results.text_forms import escaped, told
-from affidavit.statistics.estimates import Estimate, wilson
+from affidavit.results.groups import Group
+from affidavit.results.judging import JudgeFigures, JudgingFigures
+from affidavit.results.text_forms import escaped, in_cell
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.shares import wilson
 
 MEASURES = {
     "min_compliance": "compliance",
@@ -47,12 +49,12 @@ class Check:
     def __str__(self) -> str:
         bound = "at least" if self.at_least else "at most"
         end = " at the interval's end" if self.on_interval else ""
-        return f"{self.who}, {self.measure}: {told(self.found)}, wanted {bound} {self.threshold:.1%}{end}"
+        return f"{self.who}, {self.measure}: {in_cell(self.found)}, wanted {bound} {self.threshold:.1%}{end}"
 
 
 def checks(
     groups: Sequence[Group],
-    judging: Mapping[str, object] | None,
+    judging: JudgingFigures | None,
     thresholds: Mapping[str, float],
     *,
     on_interval: bool,
@@ -72,31 +74,24 @@ def checks(
 
 
 def _figures(
-    measure: str, groups: Sequence[Group], judging: Mapping[str, object] | None
+    measure: str, groups: Sequence[Group], judging: JudgingFigures | None
 ) -> Iterator[tuple[str, Estimate | None]]:
     if measure in ("invalid evaluations", "fabricated quotes"):
-        judges = judging["judges"] if judging is not None else []
-        if not isinstance(judges, list) or not judges:
+        if judging is None or not judging.judges:
             yield "judging", None
             return
-        for each in judges:
-            who = f"{each['judge']}, {each['judging_condition']}, {each['method']}"
-            yield who, _judged(measure, each)
+        for judge in judging.judges:
+            yield ", ".join(judge.names), _judged(measure, judge)
         return
     for group in groups:
         yield ", ".join(group.names), _of_group(measure, group)
 
 
-def _judged(measure: str, judge: Mapping[str, object]) -> Estimate | None:
-    coverage, quotes = judge["coverage"], judge["quotes"]
-    if not isinstance(coverage, dict) or not isinstance(quotes, dict):
-        return None
-    if measure == "invalid evaluations":
-        arrived = coverage["valid"] + coverage["invalid"]
-        return wilson(coverage["invalid"], arrived) if arrived else None
-    found = sum(quotes[kind] for kind in ("exact", "normalised", "elided"))
-    looked_for = found + quotes["absent"]
-    return wilson(quotes["absent"], looked_for) if looked_for else None
+def _judged(measure: str, judge: JudgeFigures) -> Estimate | None:
+    if measure == "fabricated quotes":
+        return judge.fabricated
+    arrived = judge.coverage["valid"] + judge.coverage["invalid"]
+    return wilson(judge.coverage["invalid"], arrived) if arrived else None
 
 
 def _of_group(measure: str, group: Group) -> Estimate | None:
@@ -135,6 +130,6 @@ def summary(name: str, found: Sequence[Check]) -> str:
     for check in found:
         bound = "≥" if check.at_least else "≤"
         mark = "✓" if check.held else "✗"
-        figure, found_there = escaped(f"{check.who}: {check.measure}"), escaped(told(check.found))
+        figure, found_there = escaped(f"{check.who}: {check.measure}"), escaped(in_cell(check.found))
         lines.append(f"| {mark} | {figure} | {found_there} | {bound} {check.threshold:.1%} |")
     return "\n".join(lines) + "\n"

@@ -11,18 +11,18 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import inf, isfinite
 from typing import Any, NamedTuple
 
-from affidavit.archive.record import Kind
+from affidavit.archive.record import Judgement, Record
 from affidavit.contracts.finding import ADVISORY, Code
 from affidavit.contracts.judge import EvidenceKind, JudgingMethod
-from affidavit.contracts.rubric import Rubric
-from affidavit.json_values import Fields
+from affidavit.contracts.rubric import TOTAL, Rubric
 from affidavit.judging.plan import JudgeCell
+from affidavit.reading.accounting import identity
 from affidavit.reading.tally import Tally
-from affidavit.results.table import Mean, Table, Value
-from affidavit.statistics.estimates import Estimate, cluster_mean, wilson
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.means import cluster_mean
+from affidavit.statistics.shares import wilson
 
 POOLED = "cross + self"
 _FOUND = (EvidenceKind.EXACT, EvidenceKind.NORMALISED, EvidenceKind.ELIDED)
@@ -39,8 +39,8 @@ class Scored(NamedTuple):
     question: str
     output: str
     verdict: str
-    scores: Mapping[str, float]
-    """Under the dimensions that they are mapped to (ruling J11)."""
+    scores: Mapping[str, Any]
+    """Whole numbers as the judge gave them, or what the rubric makes of them."""
     overall: int
     valid: bool
     """False: only its quotes were nowhere to be found."""
@@ -50,44 +50,160 @@ class Scored(NamedTuple):
 class Judgements:
     """Everything that the tables are made of, gathered record by record."""
 
-    rubric: Rubric
     scored: list[Scored] = field(default_factory=list)
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """One record; only evaluations with scores are kept."""
-        if record["kind"] != Kind.JUDGEMENT or record["scores"] is None or record["verdict"] is None:
+        if not isinstance(record, Judgement) or record.scores is None or record.verdict is None:
             return
-        codes = {each["code"] for each in record["findings"]} - set(ADVISORY)
+        codes = {finding.code for finding in record.findings} - set(ADVISORY)
         if codes - {Code.EVIDENCE_NOT_LOCATED}:
             return
-        asked, scores = record["asked"], record["scores"]
+        subject, asked = record.subject, record.subject.asked
         self.scored.append(
             Scored(
-                record["judge"],
-                record["judging_condition"],
+                subject.judge,
+                subject.judging_condition,
                 asked["method"],
                 asked["target_model"],
                 asked["prompt_variant"],
                 asked["question_id"],
-                record["judged_key"],
-                record["verdict"],
-                self.rubric.mapped(scores),
-                sum(scores.values()),
+                subject.judged_key,
+                record.verdict,
+                record.scores,
+                sum(record.scores.values()),
                 not codes,
             )
         )
 
 
-def judge_tables(
-    judgements: Judgements, tallies: Mapping[JudgeCell, Tally], *, include_self: bool = False, seed: int = 0
-) -> Fields:
-    """All tables as JSON values, by judge and condition, primary ones first."""
+# --- the figures ---
+
+
+@dataclass(frozen=True)
+class ScoreMean:
+    """The mean score of one dimension, or the overall one, of a target's outputs to one variant."""
+
+    target: str
+    variant: str
+    dimension: str
+    mean: Estimate | None
+    """Over valid evaluations."""
+    mean_quotes_aside: Estimate | None
+    """With the clause `evidence_not_located` set aside (ruling J6)."""
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """The shares of the verdicts of valid evaluations, by target and variant."""
+
+    target: str
+    variant: str
+    shares: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True)
+class VariantDifference:
+    """Overall scores of two variants of the same questions, of one target: the mean difference, paired."""
+
+    target: str
+    first: str
+    second: str
+    difference: Estimate
+
+
+@dataclass(frozen=True)
+class OverallBounds:
+    """The mean overall score if every missing evaluation gave the lowest total, and if every one the highest."""
+
+    lowest: float
+    highest: float
+    missing: int
+    n: int
+
+
+@dataclass(frozen=True)
+class JudgeFigures:
+    """What came of one judge under one condition, on outputs of others or on its own."""
+
+    judge: str
+    judging_condition: str
+    method: str
+    coverage: Mapping[str, int]
+    """Valid, invalid, failed and pending judgements; every planned one is there exactly once (rulings C5, J9)."""
+    valid: Estimate | None
+    valid_quotes_aside: Estimate | None
+    flags: Mapping[str, Estimate]
+    findings: Mapping[str, int]
+    quotes: Mapping[str, int]
+    fabricated: Estimate | None
+    """Quotes that are nowhere in the judged text, of those that were looked for (ruling J6)."""
+    declared_by_judge: Mapping[str, int]
+    scores: Sequence[ScoreMean]
+    overall_bounds: OverallBounds | None
+    verdicts: Sequence[Verdicts]
+    variant_differences: Sequence[VariantDifference]
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """Judge, condition and method."""
+        return self.judge, self.judging_condition, self.method
+
+    @property
+    def planned(self) -> int:
+        """All planned judgements."""
+        return sum(self.coverage.values())
+
+    @property
+    def identity(self) -> str:
+        """The accounting identity of this judge (ruling C5)."""
+        return f"{', '.join(self.names)}: {identity(self.coverage)}"
+
+
+@dataclass(frozen=True)
+class SelfPreference:
+    """What a model gives its own outputs above what other judges give the same outputs (ruling J8)."""
+
+    judge: str
+    judging_condition: str
+    gap: Estimate | None
+    outputs: int
+
+
+@dataclass(frozen=True)
+class JudgingFigures:
+    """All figures of a judging, primary ones first."""
+
+    pooled: bool
+    """Whether evaluations of others' outputs and of own ones are counted together."""
+    judges: Sequence[JudgeFigures]
+    self_preference: Sequence[SelfPreference]
+
+
+def judging_figures(
+    judgements: Judgements,
+    rubric: Rubric,
+    tallies: Mapping[JudgeCell, Tally],
+    *,
+    include_self: bool = False,
+    seed: int,
+) -> JudgingFigures:
+    """The figures of all judgements by judge and condition, scores under the dimensions they are mapped to."""
+    scored = [each._replace(scores=rubric.mapped(each.scores)) for each in judgements.scored]
+    counted = _Counted(rubric, scored, tallies, seed)
     groups = _groups(tallies, include_self=include_self)
-    return {
-        "pooled": include_self,
-        "judges": [_judge_table(judgements, cells, method, tallies, seed) for method, cells in groups],
-        "self_preference": list(_self_preference(judgements.scored, seed)),
-    }
+    judges = [_judge_figures(counted, cells, method) for method, cells in groups]
+    return JudgingFigures(include_self, judges, list(_self_preference(scored, seed)))
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """What figures are made of."""
+
+    rubric: Rubric
+    scored: Sequence[Scored]
+    tallies: Mapping[JudgeCell, Tally]
+    seed: int
 
 
 def _groups(tallies: Mapping[JudgeCell, Tally], *, include_self: bool) -> list[tuple[str, list[JudgeCell]]]:
@@ -101,109 +217,87 @@ def _groups(tallies: Mapping[JudgeCell, Tally], *, include_self: bool) -> list[t
     return [(cell.method, [cell]) for cell in sorted(tallies, key=lambda c: (order[JudgingMethod(c.method)], c))]
 
 
-def _judge_table(
-    judgements: Judgements, cells: Sequence[JudgeCell], method: str, tallies: Mapping[JudgeCell, Tally], seed: int
-) -> Fields:
-    tally = Tally.total(tallies[cell] for cell in cells)
-    judge, condition = cells[0].judge, cells[0].judging_condition
+def _judge_figures(counted: _Counted, cells: Sequence[JudgeCell], method: str) -> JudgeFigures:
+    tally, seed = Tally.total(counted.tallies[cell] for cell in cells), counted.seed
     wanted = set(cells)
-    scored = [each for each in judgements.scored if JudgeCell(each.judge, each.condition, each.method) in wanted]
+    scored = [each for each in counted.scored if JudgeCell(each.judge, each.condition, each.method) in wanted]
     valid = [each for each in scored if each.valid]
-    return {
-        "judge": judge,
-        "judging_condition": condition,
-        "method": method,
-        "coverage": _coverage(tally),
-        "valid": _share(tally.compliant, tally.arrived),
-        "valid_quotes_aside": _share(tally.compliant + tally.valid_but_for_evidence, tally.arrived),
-        "flags": {flag: _share(count, tally.arrived) for flag, count in sorted(_block(tally, "flags").items())},
-        "findings": dict(sorted(_block(tally, "findings").items())),
-        "quotes": _quotes(_block(tally, "evidence")),
-        "declared_by_judge": dict(sorted(_block(tally, "declared").items())),
-        "scores": [*_score_rows(scored, seed)],
-        "overall_bounds": _bounds(valid, tally, judgements.rubric),
-        "verdicts": _verdicts(valid),
-        "variant_differences": [*_variant_differences(valid, seed)],
-    }
-
-
-def _coverage(tally: Tally) -> Fields:
-    """The identity of ruling C5; every planned judgement is there exactly once or named as missing (ruling J9)."""
-    return {
-        "planned": tally.n,
-        "valid": tally.compliant,
-        "invalid": tally.non_compliant,
-        "failed": tally.failed,
-        "pending": tally.pending,
-    }
+    kinds = _block(tally, "evidence")
+    looked_for = sum(kinds[kind] for kind in (*_FOUND, EvidenceKind.ABSENT))
+    return JudgeFigures(
+        judge=cells[0].judge,
+        judging_condition=cells[0].judging_condition,
+        method=method,
+        coverage={
+            "valid": tally.compliant,
+            "invalid": tally.non_compliant,
+            "failed": tally.failed,
+            "pending": tally.pending,
+        },
+        valid=_share(tally.compliant, tally.arrived),
+        valid_quotes_aside=_share(tally.compliant + tally.valid_but_for_evidence, tally.arrived),
+        flags={flag: wilson(count, tally.arrived) for flag, count in sorted(_block(tally, "flags").items())},
+        findings=dict(sorted(_block(tally, "findings").items())),
+        quotes={kind.value: kinds[kind] for kind in EvidenceKind if kind is not EvidenceKind.UNCHECKED},
+        fabricated=_share(kinds[EvidenceKind.ABSENT], looked_for),
+        declared_by_judge=dict(sorted(_block(tally, "declared").items())),
+        scores=list(_score_means(scored, seed)),
+        overall_bounds=_bounds(valid, tally, counted.rubric),
+        verdicts=_verdicts(valid),
+        variant_differences=list(_variant_differences(valid, seed)),
+    )
 
 
 def _block(tally: Tally, name: str) -> Counter[str]:
     return tally.breakdowns.get(name, Counter())
 
 
-def _quotes(kinds: Counter[str]) -> Fields:
-    """What became of the quotes; a fabricated one is nowhere in the judged text (ruling J6)."""
-    found, absent = sum(kinds[kind] for kind in _FOUND), kinds[EvidenceKind.ABSENT]
-    return {
-        **{kind.value: kinds[kind] for kind in EvidenceKind if kind is not EvidenceKind.UNCHECKED},
-        "fabricated": _share(absent, found + absent),
-    }
+def _share(successes: int, n: int) -> Estimate | None:
+    return wilson(successes, n) if n else None
 
 
-def _score_rows(scored: Sequence[Scored], seed: int) -> Iterator[Fields]:
+def _score_means(scored: Sequence[Scored], seed: int) -> Iterator[ScoreMean]:
     """Means by target, variant and dimension, over valid evaluations, and with the quotes set aside."""
     groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
     for each in scored:
         groups[each.target, each.variant].append(each)
-    for (target, variant), many in sorted(groups.items()):
-        for name in (*many[0].scores, "overall_score"):
-            yield {
-                "target_model": target,
-                "prompt_variant": variant,
-                "dimension": name,
-                "mean": _mean([each for each in many if each.valid], name, seed),
-                "mean_quotes_aside": _mean(many, name, seed),
-            }
+    for (target, variant), evaluations in sorted(groups.items()):
+        valid = [each for each in evaluations if each.valid]
+        for name in (*evaluations[0].scores, TOTAL):
+            yield ScoreMean(target, variant, name, _mean(valid, name, seed), _mean(evaluations, name, seed))
 
 
-def _mean(many: Sequence[Scored], name: str, seed: int) -> Fields | None:
-    if not many:
+def _mean(evaluations: Sequence[Scored], name: str, seed: int) -> Estimate | None:
+    if not evaluations:
         return None
-    values = [(each.question, each.overall if name == "overall_score" else each.scores[name]) for each in many]
-    return _told(cluster_mean(values, seed=seed))
+    values = [(each.question, each.overall if name == TOTAL else each.scores[name]) for each in evaluations]
+    return cluster_mean(values, seed=seed)
 
 
-def _bounds(valid: Sequence[Scored], tally: Tally, rubric: Rubric) -> Fields | None:
-    """The mean overall score if every missing evaluation gave the lowest total, and if every one the highest."""
+def _bounds(valid: Sequence[Scored], tally: Tally, rubric: Rubric) -> OverallBounds | None:
     if not tally.n:
         return None
     missing, total = tally.n - len(valid), sum(each.overall for each in valid)
     lowest = len(rubric.ids) * rubric.scores[0]
-    return {
-        "lowest": (total + missing * lowest) / tally.n,
-        "highest": (total + missing * rubric.highest_total) / tally.n,
-        "missing": missing,
-        "n": tally.n,
-    }
+    return OverallBounds(
+        lowest=(total + missing * lowest) / tally.n,
+        highest=(total + missing * rubric.highest_total) / tally.n,
+        missing=missing,
+        n=tally.n,
+    )
 
 
-def _verdicts(valid: Sequence[Scored]) -> list[Fields]:
+def _verdicts(valid: Sequence[Scored]) -> list[Verdicts]:
     groups: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for each in valid:
         groups[each.target, each.variant][each.verdict] += 1
     return [
-        {
-            "target_model": target,
-            "prompt_variant": variant,
-            **{verdict: _share(count, counts.total()) for verdict, count in sorted(counts.items())},
-        }
+        Verdicts(target, variant, {verdict: wilson(n, counts.total()) for verdict, n in sorted(counts.items())})
         for (target, variant), counts in sorted(groups.items())
     ]
 
 
-def _variant_differences(valid: Sequence[Scored], seed: int) -> Iterator[Fields]:
-    """Overall scores of two variants of the same questions, of one target: the mean difference, paired."""
+def _variant_differences(valid: Sequence[Scored], seed: int) -> Iterator[VariantDifference]:
     means: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for (target, variant, question), overall in _means(valid).items():
         means[target][variant][question] = overall
@@ -212,19 +306,17 @@ def _variant_differences(valid: Sequence[Scored], seed: int) -> Iterator[Fields]
             both = sorted(variants[first].keys() & variants[second].keys())
             if both:
                 pairs = [(question, variants[second][question] - variants[first][question]) for question in both]
-                difference = _told(cluster_mean(pairs, seed=seed))
-                yield {"target_model": target, "from": first, "to": second, "difference": difference}
+                yield VariantDifference(target, first, second, cluster_mean(pairs, seed=seed))
 
 
 def _means(valid: Sequence[Scored]) -> dict[tuple[str, str, str], float]:
     sums: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for each in valid:
         sums[each.target, each.variant, each.question].append(each.overall)
-    return {key: sum(many) / len(many) for key, many in sums.items()}
+    return {key: sum(overall) / len(overall) for key, overall in sums.items()}
 
 
-def _self_preference(scored: Iterable[Scored], seed: int) -> Iterator[Fields]:
-    """What a model gives its own outputs above what other judges give the same outputs (ruling J8)."""
+def _self_preference(scored: Iterable[Scored], seed: int) -> Iterator[SelfPreference]:
     own: dict[tuple[str, str], dict[str, list[Scored]]] = defaultdict(lambda: defaultdict(list))
     others: dict[tuple[str, str], list[int]] = defaultdict(list)
     for each in scored:
@@ -234,123 +326,9 @@ def _self_preference(scored: Iterable[Scored], seed: int) -> Iterator[Fields]:
             others[each.condition, each.output].append(each.overall)
     for (judge, condition), outputs in sorted(own.items()):
         gaps = [
-            (many[0].question, sum(each.overall for each in many) / len(many) - sum(given) / len(given))
-            for output, many in sorted(outputs.items())
+            (mine[0].question, sum(each.overall for each in mine) / len(mine) - sum(given) / len(given))
+            for output, mine in sorted(outputs.items())
             if (given := others.get((condition, output)))
         ]
-        gap = _told(cluster_mean(gaps, seed=seed)) if gaps else None
-        yield {"judge": judge, "judging_condition": condition, "gap": gap, "outputs": len(gaps)}
-
-
-def _share(successes: int, n: int) -> Fields | None:
-    return _told(wilson(successes, n)) if n else None
-
-
-def _told(estimate: Estimate) -> Fields:
-    return {
-        "value": estimate.value,
-        "low": estimate.low if isfinite(estimate.low) else None,
-        "high": estimate.high if isfinite(estimate.high) else None,
-        "n": estimate.n,
-        "method": estimate.method,
-    }
-
-
-# --- the same as tables of a report ---
-
-
-def judging_tables(tables: Mapping[str, Any]) -> list[Table]:
-    """The tables of a judging in the form of all others."""
-    judges: Sequence[Mapping[str, Any]] = tables["judges"]
-    foot = "; ".join(_identity(each) for each in judges)
-    names = ("judge", "judging condition", "method")
-    by = [(each, (each["judge"], each["judging_condition"], each["method"])) for each in judges]
-    return [
-        _validity_table(names, by, foot),
-        _flag_table(names, by, foot),
-        _quote_table(names, by, foot),
-        _score_table(names, by, foot),
-        _difference_table(names, by, tables["self_preference"], foot),
-    ]
-
-
-_By = list[tuple[Mapping[str, Any], tuple[str, str, str]]]
-
-
-def _identity(judge: Mapping[str, Any]) -> str:
-    counts = judge["coverage"]
-    parts = " + ".join(f"{counts[name]:,} {name}" for name in ("valid", "invalid", "failed", "pending"))
-    who = f"{judge['judge']}, {judge['judging_condition']}, {judge['method']}"
-    return f"{who}: {counts['planned']:,} planned = {parts}"
-
-
-def _estimate(fields: Mapping[str, Any] | None) -> Estimate | None:
-    if fields is None:
-        return None
-    low, high = (end if fields[name] is None else fields[name] for name, end in (("low", -inf), ("high", inf)))
-    return Estimate(fields["value"], low, high, fields["n"], fields["method"])
-
-
-def _validity_table(names: tuple[str, ...], by: _By, foot: str) -> Table:
-    rows = tuple(
-        (
-            *who,
-            *(each["coverage"][name] for name in ("planned", "valid", "invalid", "failed", "pending")),
-            _estimate(each["valid"]),
-            _estimate(each["valid_quotes_aside"]),
-        )
-        for each, who in by
-    )
-    columns = ("planned", "valid", "invalid", "failed", "pending", "share valid", "valid, quotes aside")
-    return Table("judges", "Which evaluations are valid?", (*names, *columns), rows, foot)
-
-
-def _flag_table(names: tuple[str, ...], by: _By, foot: str) -> Table:
-    rows = tuple((*who, flag, _estimate(share)) for each, who in by for flag, share in each["flags"].items())
-    return Table("flags", "Why are evaluations invalid?", (*names, "flag", "share of evaluations"), rows, foot)
-
-
-def _quote_table(names: tuple[str, ...], by: _By, foot: str) -> Table:
-    kinds = tuple(kind.value for kind in EvidenceKind if kind is not EvidenceKind.UNCHECKED)
-    rows = tuple(
-        (*who, *(each["quotes"][kind] for kind in kinds), _estimate(each["quotes"]["fabricated"]))
-        for each, who in by
-    )
-    return Table("quotes", "Are the judges' quotes really there?", (*names, *kinds, "fabricated"), rows, foot)
-
-
-def _score_table(names: tuple[str, ...], by: _By, foot: str) -> Table:
-    rows = tuple(
-        (
-            *who,
-            row["target_model"],
-            row["prompt_variant"],
-            row["dimension"],
-            Mean.of(_estimate(row["mean"])),
-            Mean.of(_estimate(row["mean_quotes_aside"])),
-        )
-        for each, who in by
-        for row in each["scores"]
-    )
-    columns = ("target", "variant", "dimension", "mean", "mean, quotes aside")
-    return Table("scores", "What do the judges give?", (*names, *columns), rows, foot)
-
-
-def _difference_table(names: tuple[str, ...], by: _By, gaps: Sequence[Mapping[str, Any]], foot: str) -> Table:
-    rows: list[tuple[Value, ...]] = [
-        (*who, f"{row['from']} → {row['to']} of {row['target_model']}", Mean.of(_estimate(row["difference"])))
-        for each, who in by
-        for row in each["variant_differences"]
-    ]
-    rows += [
-        (
-            row["judge"],
-            row["judging_condition"],
-            JudgingMethod.SELF.value,
-            "own outputs, above what others give the same",
-            Mean.of(_estimate(row["gap"])),
-        )
-        for row in gaps
-    ]
-    question = "What moves the overall score: the variant, or whose output it is?"
-    return Table("score differences", question, (*names, "difference", "overall score"), tuple(rows), foot)
+        gap = cluster_mean(gaps, seed=seed) if gaps else None
+        yield SelfPreference(judge, condition, gap, len(gaps))

@@ -1,55 +1,57 @@
 """The results of a study's directory: its records as columns, what was planned, and all tables over them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from affidavit.archive.journal import check_seal, journal, read_seal, segments
-from affidavit.archive.parquet_copy import records_frame
+from affidavit.archive.parquet_copy import copied_frame, journal_frame
+from affidavit.archive.record import JudgementIdentity, Label, Record
 from affidavit.archive.record_columns import without_surrogates
+from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
 from affidavit.contracts.contract import label
 from affidavit.contracts.text import text as text_contract
-from affidavit.errors import InputError, UsageError
+from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
-from affidavit.judging.outputs import IMPORTED
 from affidavit.judging.plan import JudgingPlan
-from affidavit.results.counting import CELL, Sheet, all_tables
-from affidavit.results.judging import Judgements, judge_tables, judging_tables
-from affidavit.results.table import Table
+from affidavit.judging.terms import FrozenJudging
+from affidavit.results.counting import RecordSet, groups
+from affidavit.results.groups import CELL
+from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
+from affidavit.results.judging_tables import judging_tables
+from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_FROZEN, Report
-from affidavit.running.ledger import JudgeStanding, is_judgement
-from affidavit.study.freezing import frozen_items, read_frozen
+from affidavit.running.ledger import JudgingLedger
+from affidavit.study.freezing import frozen_items
 from affidavit.study.study_file import LeftOut, cells, thawed
 
 METADATA = "metadata."
-Watch = Callable[[Mapping[str, Any]], None]
 
 
 class Results:
-    """A study, ready for tables."""
+    """A study, ready for tables. `watch` sees every record of a judging, once, before its tables are made."""
 
-    def __init__(self, directory: Path, by: Sequence[str] = CELL) -> None:
-        frozen = read_frozen(directory)
-        if frozen is None:
-            raise InputError(str(directory), expected="a study directory", found="no study.json in it")
+    def __init__(
+        self, directory: StudyDirectory, by: Sequence[str] = CELL, *, watch: Callable[[Record], None] | None = None
+    ) -> None:
         self.directory = directory
-        self.config: Mapping[str, Any] = frozen["config"]  # type: ignore[assignment]
-        self.counts: Mapping[str, int] = frozen.get("counts", {})  # type: ignore[assignment]
+        self.frozen = directory.frozen()
+        self.config = self.frozen.config
+        self.counts = {} if isinstance(self.frozen, ImportedStudy) else self.frozen.counts
         """How many items each task has."""
-        self.study = None if IMPORTED in self.config else thawed(self.config)
-        self.seal = read_seal(directory)
+        self.study = None if isinstance(self.frozen, ImportedStudy) else thawed(self.frozen.config)
+        self.seal = directory.seal()
         if self.seal is not None:
-            check_seal(directory, self.seal)
-        self.frozen = self.seal is not None and len(self.seal.segments) == len(segments(directory))
-        self.sheet = self._sheet(tuple(by))
+            directory.check_seal(self.seal)
+        self.sealed = directory.is_sealed_by(self.seal)
+        self.judging = read_judging(directory)
+        self._judged = None if self.judging is None else _Judged(self.frozen, self.judging, watch)
+        self.records = self._record_set(tuple(by))
 
     @property
     def name(self) -> str:
         """The study's name."""
-        return str(self.config["name"])
+        return self.frozen.name
 
     @property
     def samples(self) -> int:
@@ -63,9 +65,9 @@ class Results:
             return {}
         return {name: table.control for name, table in self.study.conditions.items() if table.control}
 
-    # --- the sheet ---
+    # --- the records ---
 
-    def _sheet(self, by: tuple[str, ...]) -> Sheet:
+    def _record_set(self, by: tuple[str, ...]) -> RecordSet:
         known = (*CELL, "contract", "sample")
         metadata = [name for name in by if name.startswith(METADATA)]
         expected = f"{', '.join(known)} or {METADATA}NAME"
@@ -76,8 +78,7 @@ class Results:
             raise UsageError("--by", expected=f"{expected}, each once", found=repr(",".join(by)))
         if metadata and self.study is None:
             raise UsageError("--by", expected="items", found="outputs from elsewhere, which have no metadata")
-        records = records_frame(self.directory)
-        planned = self._planned_cells()
+        records, planned = self._records(), self._planned_cells()
         if metadata:
             items = self._items(metadata)
             records = records.join(items.lazy(), on=["task", "item_id"], how="left")
@@ -92,7 +93,16 @@ class Results:
             # A failure is of the task's contract too, although nothing arrived that it could read.
             contract = pl.col("task").replace_strict(self._contracts(), default=None, return_dtype=pl.String)
             records, planned = records.with_columns(contract=contract), planned.with_columns(contract=contract)
-        return Sheet(records, planned, by, int(self.config["seed"]))
+        return RecordSet(records, planned, self.frozen.seed, by, self.directory.parts())
+
+    def _records(self) -> pl.LazyFrame:
+        """The columns: from their copy or, with the judging on the same walk, from the journal."""
+        if (copied := copied_frame(self.directory)) is not None:
+            return copied
+        frame = journal_frame(self.directory, self._judged)
+        if self._judged is not None:
+            self._judged.complete = True
+        return frame
 
     def _contracts(self) -> dict[str, str]:
         if self.study is None:
@@ -107,10 +117,10 @@ class Results:
             "count": pl.Int64,
             "planned": pl.Int64,
         }
-        if self.study is None:
-            rows = [(*names, count, count) for *names, count in self.config["imported"]["cells"]]
+        if isinstance(self.frozen, ImportedStudy):
+            rows = [(*names, count, count) for names, count in self.frozen.cells.items()]
         else:
-            asked = [cell for cell in cells(self.study) if not isinstance(cell, LeftOut)]
+            asked = [cell for cell in cells(thawed(self.config)) if not isinstance(cell, LeftOut)]
             rows = [(*cell, self.counts[cell.task], self.counts[cell.task] * self.samples) for cell in asked]
         return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -128,43 +138,57 @@ class Results:
 
     # --- the report ---
 
-    def report(self, *, lenses: bool = True, include_self: bool = False, watch: Watch | None = None) -> Report:
-        """Every table that has something to say; over a study that is not sealed, the title says so.
-
-        `watch` sees every record of a judging on the way: reading them takes longer than all tables.
-        """
-        tables = list(all_tables(self.sheet, samples=self.samples, controls=self.controls, lenses=lenses))
-        tables += self._judging(include_self=include_self, watch=watch)
+    def report(self, *, include_self: bool = False) -> Report:
+        """Every table that has something to say; over a study that is not sealed, the title says so."""
+        tables = list(all_tables(self.records, groups(self.records), samples=self.samples, controls=self.controls))
+        figures = self.judging_figures(include_self=include_self)
+        tables += [] if figures is None else judging_tables(figures)
         title = f"{self.name}: results"
         facts: Fields = {
-            "root_sha256": self.seal.root_sha256 if self.seal is not None and self.frozen else None,
-            "seed": self.config["seed"],
-            "grouped_by": ", ".join(self.sheet.by),
+            "root_sha256": self.seal.root_sha256 if self.seal is not None and self.sealed else None,
+            "seed": self.frozen.seed,
+            "grouped_by": ", ".join(self.records.by),
         }
-        if not self.frozen:
+        if not self.sealed:
             title = f"{title} ({NOT_FROZEN})"
         return Report(title, facts, tables, [INTERVALS])
 
-    def _judging(self, *, include_self: bool, watch: Watch | None) -> list[Table]:
-        figures = self.judging_figures(include_self=include_self, watch=watch)
-        return [] if figures is None else judging_tables(figures)
-
-    def judging_figures(self, *, include_self: bool = False, watch: Watch | None = None) -> Fields | None:
-        """The tables of the judging as JSON values; None if nothing was judged."""
-        judging = read_judging(self.directory)
-        if judging is None:
+    def judging_figures(self, *, include_self: bool = False) -> JudgingFigures | None:
+        """The figures of the judging; None if nothing was judged."""
+        if self._judged is None:
             return None
-        plan = JudgingPlan(self.name, int(self.config["seed"]), judging.terms, judging.judges)
-        books = JudgeStanding(plan, judging.targets)
-        judgements = Judgements(judging.terms.rubric)
-        for record in journal(self.directory):
-            if is_judgement(record):
-                books.load(record)
-                judgements.add(record)
-                if watch is not None:
-                    watch(record)
-        seed = int(self.config["seed"])
-        return judge_tables(judgements, books.tallies, include_self=include_self, seed=seed)
+        if not self._judged.complete:
+            for record in self.directory.records():
+                self._judged(record)
+            self._judged.complete = True
+        return self._judged.figures(include_self=include_self)
+
+
+class _Judged:
+    """The judging of a study, gathered record by record."""
+
+    def __init__(self, study: FrozenStudy, judging: FrozenJudging, watch: Callable[[Record], None] | None) -> None:
+        self._seed, self._rubric = study.seed, judging.terms.rubric
+        plan = JudgingPlan(study.name, study.seed, judging.terms, judging.judges)
+        self._ledger = JudgingLedger(plan, judging.targets)
+        self._judgements = Judgements()
+        self._watch = watch
+        self.complete = False
+        """Whether all records were seen."""
+
+    def __call__(self, record: Record) -> None:
+        """One record of the journal."""
+        if isinstance(record, Label) or not isinstance(record.subject, JudgementIdentity):
+            return
+        self._ledger.load(record)
+        self._judgements.add(record)
+        if self._watch is not None:
+            self._watch(record)
+
+    def figures(self, *, include_self: bool) -> JudgingFigures:
+        """The figures of all that was seen."""
+        tallies = self._ledger.tallies
+        return judging_figures(self._judgements, self._rubric, tallies, include_self=include_self, seed=self._seed)
 
 
 INTERVALS = (

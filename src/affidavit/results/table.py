@@ -1,8 +1,10 @@
 """A table: a question, and its answer in rows. What is counted makes them; what is shown reads them."""
 
 from dataclasses import dataclass
+from math import isfinite
 
-from affidavit.statistics.estimates import Estimate
+from affidavit.json_values import Fields
+from affidavit.statistics.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,12 @@ def estimate_of(value: Value) -> Estimate | None:
     return value if isinstance(value, Estimate) else None
 
 
+def estimate_fields(estimate: Estimate) -> Fields:
+    """An estimate as JSON values; the ends of an interval that has none are null."""
+    low, high = (end if isfinite(end) else None for end in (estimate.low, estimate.high))
+    return {"value": estimate.value, "low": low, "high": high, "n": estimate.n, "method": estimate.method}
+
+
 @dataclass(frozen=True)
 class Table:
     """One question and its answer.
@@ -57,6 +65,8 @@ class Table:
     foot: str
     """The accounting identity over everything that the table is about (ruling C5)."""
     notes: tuple[str, ...] = ()
+    explains: tuple[str, ...] | None = ()
+    """Of a count of labels: those that say why an output is not compliant; None: all of them."""
 
     def column(self, name: str) -> list[Value]:
         """The values under a heading, row by row."""

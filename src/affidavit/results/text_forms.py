@@ -4,12 +4,11 @@ import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from math import isfinite
 
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
-from affidavit.results.table import Chance, Mean, Points, Table, Value, estimate_of
-from affidavit.statistics.estimates import Estimate
+from affidavit.results.table import Chance, Mean, Points, Table, Value, estimate_fields, estimate_of
+from affidavit.statistics.estimate import Form, in_words
 
 NOT_FROZEN = "not frozen"
 
@@ -45,14 +44,8 @@ def as_json(report: Report) -> Fields:
 def json_value(value: Value) -> object:
     """A value of a table as JSON; the ends of an interval that has none are null."""
     if (estimate := estimate_of(value)) is not None:
-        low, high = _ends(estimate)
-        return {"value": estimate.value, "low": low, "high": high, "n": estimate.n, "method": estimate.method}
+        return estimate_fields(estimate)
     return value.value if isinstance(value, Chance) else value
-
-
-def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
-    low, high = (each if isfinite(each) else None for each in (estimate.low, estimate.high))
-    return low, high
 
 
 # --- Markdown ---
@@ -72,11 +65,11 @@ def as_markdown(report: Report) -> str:
 
 def _markdown_rows(table: Table) -> list[str]:
     if not table.rows:
-        return ["Nothing to tell."]
+        return ["No rows."]
     numeric = [all(not isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]
     rule = "|".join("--:" if each else "---" for each in numeric)
-    rows = ["| " + " | ".join(escaped(name) for name in table.columns) + " |", f"|{rule}|"]
-    rows += ["| " + " | ".join(escaped(told(value)) for value in row) + " |" for row in table.rows]
+    rows = ["| " + " | ".join(escaped(label_of(name)) for name in table.columns) + " |", f"|{rule}|"]
+    rows += ["| " + " | ".join(escaped(in_cell(value)) for value in row) + " |" for row in table.rows]
     return rows
 
 
@@ -85,16 +78,15 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|#~$&])", r"\\\1", plain(text))
 
 
-def told(value: Value) -> str:
-    """A value in a table.
+def in_cell(value: Value) -> str:
+    """A value in a cell of a table.
 
-    >>> from affidavit.statistics.estimates import wilson
-    >>> told(wilson(22, 30)), told(None), told(1200), told(0.25)
+    >>> from affidavit.statistics.shares import wilson
+    >>> in_cell(wilson(22, 30)), in_cell(None), in_cell(1200), in_cell(0.25)
     ('73.3% [55.6, 85.8] n=30', '–', '1,200', '25.0%')
     """
     if (estimate := estimate_of(value)) is not None:
-        parts = parts_of(value, estimate)
-        return " ".join(part for part in parts if part) + ("" if parts[1] else f", {estimate.method}")
+        return in_words(estimate, form_of(value))
     if value is None:
         return "–"
     if isinstance(value, Chance):
@@ -104,35 +96,23 @@ def told(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def parts_of(value: Value, estimate: Estimate) -> tuple[str, str, str]:
-    """The figure of an estimate, its interval, empty where it has none, and its n.
-
-    >>> difference = Estimate(-0.051, -0.127, 0.025, 40, "")
-    >>> parts_of(Points(difference), difference)
-    ('−5.1 points', '[−12.7, +2.5]', 'n=40')
-    """
-    three = (estimate.value, estimate.low, estimate.high)
+def form_of(value: Value) -> Form:
+    """What kind of figure an estimate in a table is."""
     if isinstance(value, Mean):
-        figures = [f"{each:.2f}" for each in three]
-        main = figures[0]
-    elif isinstance(value, Points):
-        figures = [signed(each * 100) for each in three]
-        main = f"{figures[0]} points"
-    else:
-        figures = [f"{each * 100:.1f}" for each in three]
-        main = f"{figures[0]}%"
-    interval = f"[{figures[1]}, {figures[2]}]" if isfinite(estimate.low) else ""
-    return main, interval, f"n={estimate.n:,}"
+        return Form.MEAN
+    return Form.POINTS if isinstance(value, Points) else Form.SHARE
 
 
-def signed(points: float) -> str:
-    """A difference with its sign, a true minus; none for nothing.
+def label_of(column: str) -> str:
+    """A column as people read it; its own name is the one for programs.
 
-    >>> signed(2.5), signed(-0.04), signed(-12.74)
-    ('+2.5', '0.0', '−12.7')
+    >>> label_of("yield"), label_of("compliance")
+    ('accuracy over all outputs', 'compliance')
     """
-    told = f"{points:+.1f}"
-    return told[1:] if told[1:] == "0.0" else told.replace("-", "−")
+    return _LABELS.get(column, column)
+
+
+_LABELS = {"yield": "accuracy over all outputs", "yield@k": "right of any k", "items of yield": "items of any k"}
 
 
 # --- CSV ---
@@ -167,7 +147,8 @@ class _Lines:
 
 def _cells(table: str, number: int, column: str, value: Value) -> Iterable[object]:
     if (estimate := estimate_of(value)) is not None:
-        rest: tuple[object, ...] = (estimate.value, *_ends(estimate), estimate.n, estimate.method)
+        fields = estimate_fields(estimate)
+        rest: tuple[object, ...] = (estimate.value, fields["low"], fields["high"], estimate.n, estimate.method)
     else:
         number_or_text = value.value if isinstance(value, Chance) else value
         rest = (safe(number_or_text) if isinstance(number_or_text, str) else number_or_text, *[None] * 4)

@@ -6,13 +6,13 @@ not compliant, or where the control has no mode; those are counted, by why.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from affidavit.archive.record import Kind
+from affidavit.archive.record import Response
 from affidavit.contracts.registry import parts_named
 from affidavit.study.study_file import Cell, LeftOut, Study, cells
 
@@ -86,15 +86,15 @@ class Answers:
             cell: {} for pair in self._controls.items() for cell in pair
         }
 
-    def add(self, cell: Cell, record: Mapping[str, object]) -> None:
-        """A record of a cell; failures say nothing of an answer (ruling C1)."""
+    def add(self, cell: Cell, response: Response) -> None:
+        """A response of a cell; failures say nothing of an answer (ruling C1)."""
         items = self._given.get(cell)
-        if items is None or record["kind"] != Kind.RESPONSE:
+        if items is None:
             return
-        answer = record.get("own_answer", record["extracted_answer"])
-        correct = record.get("correct")
-        items.setdefault(str(record["item_id"]), []).append(
-            _shared(None if answer is None else str(answer), correct if isinstance(correct, bool) else None)
+        own = response.fields
+        answer = own.get("own_answer", own.get("extracted_answer"))
+        items.setdefault(response.subject.item_id, []).append(
+            _shared(None if answer is None else str(answer), response.correct)
         )
 
     def flips(self) -> Iterator[tuple[Cell, Cell, Flips]]:

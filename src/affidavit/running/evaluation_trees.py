@@ -1,68 +1,88 @@
-"""`valid_evaluations/` and `invalid_evaluations/` of a study: a projection of the journal, rebuilt at will."""
+"""The two trees of a study: a projection of the journal, rebuilt at will."""
 
-import tempfile
-from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Collection, Iterator
+from hashlib import sha256
 
 from affidavit.archive.disk import digests_below
-from affidavit.archive.journal import journal
-from affidavit.archive.record import Kind
-from affidavit.contracts.contract import RAW_OUTPUT
-from affidavit.judging.plan import FREE, JudgingPlan
-from affidavit.judging.trees import INVALID, VALID, Evaluation, judge_archive
+from affidavit.archive.record import Judgement, Record
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.judging.plan import JudgingPlan
+from affidavit.judging.terms import FREE
+from affidavit.judging.trees import INVALID, VALID, Evaluation, TreeFiles, judge_archive
 from affidavit.reading.tally import Tally
-from affidavit.running.ledger import StudyBooks
 
 
-def write_trees(directory: Path, plan: JudgingPlan, tallies: Collection[Tally]) -> None:
-    """Write both trees anew from the journal."""
-    _write_trees(directory, directory, plan, tallies)
-
-
-def _write_trees(directory: Path, below: Path, plan: JudgingPlan, tallies: Collection[Tally]) -> None:
-    with judge_archive(below, plan.terms.contract, anew=True) as trees:
-        for fields in journal(directory):
-            if fields["kind"] == Kind.JUDGEMENT:
-                trees.add(_evaluation(fields))
+def write_trees(
+    directory: StudyDirectory,
+    plan: JudgingPlan,
+    tallies: Collection[Tally],
+    watch: Callable[[Record], None] | None = None,
+) -> None:
+    """Write both trees anew from the journal; `watch` sees every record on the way."""
+    with judge_archive(directory.path, plan.terms.contract, anew=True) as trees:
+        for record in directory.records():
+            if isinstance(record, Judgement):
+                trees.add(_evaluation(record))
+            if watch is not None:
+                watch(record)
         missing = Tally.total(tallies)
         trees.add_missing(failed=missing.failed, pending=missing.pending)
 
 
-def other_trees(directory: Path, books: StudyBooks) -> str | None:
-    """The first file of the trees that is not what the journal makes it; None if there is none such.
+class ExpectedTrees:
+    """What the trees of a study must hold, gathered from its records as they pass.
 
     Where neither tree is there, there is nothing to compare: they can be made at will.
     """
-    if books.judging_plan is None or books.judging is None:
-        return None
-    if not any((directory / tree).exists() for tree in (VALID, INVALID)):
-        return None
-    with tempfile.TemporaryDirectory() as made:
-        _write_trees(directory, Path(made), books.judging_plan, books.judging.tallies.values())
-        return next((str(directory / name) for name in sorted(_differing(directory, Path(made)))), None)
+
+    def __init__(self, directory: StudyDirectory, plan: JudgingPlan) -> None:
+        self._path = directory.path
+        self._there = any((self._path / tree).exists() for tree in (VALID, INVALID))
+        self._files = TreeFiles(plan.terms.contract)
+        self._digests: dict[str, str] = {}
+
+    def add(self, judgement: Judgement) -> None:
+        """One more evaluation that must be there."""
+        if self._there:
+            self._expect(*self._files.file(_evaluation(judgement)))
+
+    def _expect(self, parts: list[str], content: bytes) -> None:
+        self._digests["/".join(parts)] = sha256(content).hexdigest()
+
+    def first_difference(self, tallies: Collection[Tally]) -> str | None:
+        """The first file that is not what the records make it; None if there is none such."""
+        if not self._there:
+            return None
+        missing = Tally.total(tallies)
+        self._files.add_missing(failed=missing.failed, pending=missing.pending)
+        self._expect(*self._files.readme())
+        return next((str(self._path / name) for name in sorted(self._differing())), None)
+
+    def _differing(self) -> Iterator[str]:
+        there = {
+            f"{tree}/{name}": digest
+            for tree in (VALID, INVALID)
+            for name, digest in digests_below(self._path / tree)
+        }
+        return (name for name in there.keys() | self._digests.keys() if there.get(name) != self._digests.get(name))
 
 
-def _differing(here: Path, made: Path) -> Iterator[str]:
-    trees = (VALID, INVALID)
-    contents = [
-        {f"{tree}/{name}": digest for tree in trees for name, digest in digests_below(root / tree)}
-        for root in (here, made)
-    ]
-    for name in contents[0].keys() | contents[1].keys():
-        if contents[0].get(name) != contents[1].get(name):
-            yield name
-
-
-def _evaluation(fields: Mapping[str, Any]) -> Evaluation:
-    digests = ("key", "judged_key", "judging_sha256", "judging_condition", "prompt_sha256", "schema_sha256")
-    condition = "" if fields["judging_condition"] == FREE else f"{fields['judging_condition']}-"
+def _evaluation(judgement: Judgement) -> Evaluation:
+    subject = judgement.subject
+    condition = "" if subject.judging_condition == FREE else f"{subject.judging_condition}-"
     return Evaluation(
-        raw=fields[RAW_OUTPUT],
-        asked=fields["asked"],
+        raw=judgement.raw_output,
+        asked=subject.asked,
         stated={},
-        read=fields,
-        source={name: fields[name] for name in digests},
-        judge=fields["judge"],
-        file=f"{condition}{fields['repeat']}",
+        read=judgement.reading,
+        source={
+            "key": subject.key,
+            "judged_key": subject.judged_key,
+            "judging_sha256": subject.judging_sha256,
+            "judging_condition": subject.judging_condition,
+            "prompt_sha256": subject.prompt_sha256,
+            "schema_sha256": subject.schema_sha256,
+        },
+        judge=subject.judge,
+        file=f"{condition}{subject.repeat}",
     )

@@ -4,40 +4,39 @@ They are kept in the same journal as a study's: verbatim, with checksums and a s
 again changes nothing; others are refused.
 """
 
-import csv
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 from affidavit.archive.disk import Disk, told
-from affidavit.archive.journal import Archive
-from affidavit.archive.lock import locked
 from affidavit.archive.provenance import git_state, versions
-from affidavit.archive.record import checked_line
+from affidavit.archive.record import Response, content_digest
+from affidavit.archive.study_directory import IMPORTED, StudyDirectory
+from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, digest
 from affidavit.judging.outputs import folder_rows, imported
-from affidavit.reading.jsonl import decode_row
-from affidavit.running.ledger import ImportedStanding, is_judgement
+from affidavit.reading.source import file_source
+from affidavit.reading.sources import rows_of
+from affidavit.running.ledger import ImportLedger
 from affidavit.running.manifest import manifest_page, write_manifest
-from affidavit.study.freezing import STUDY, read_frozen
 
 _TEXTS = (".md", ".markdown", ".txt")
 
 
 def rows_in(source: Path, pattern: str | None) -> Iterator[tuple[str, Fields]]:
-    """Place and fields of every output of a file (JSON Lines, CSV, Parquet), or of a folder of texts."""
+    """Place and fields of every output of a file of rows, or of a folder of texts."""
     if source.is_dir():
         if pattern is None:
             hint = "For example --pattern '{question_id}/{prompt_variant}_{target_model}.md'."
             raise UsageError(str(source), expected="--pattern for a folder of texts", found="none", hint=hint)
         return folder_rows(_texts(source), pattern)
-    if not source.is_file():
-        raise InputError(str(source), expected="a study, a file of outputs or a folder of texts", found="neither")
-    kinds = {".csv": _csv_rows, ".parquet": _parquet_rows, ".pq": _parquet_rows}
-    return kinds.get(source.suffix.lower(), _json_rows)(source)
+    return ((row.where, row.fields) for row in rows_of(file_source(source), _columns))
+
+
+def _columns(cells: list[str]) -> list[str] | None:
+    return cells if RAW_OUTPUT in cells else None
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
@@ -54,101 +53,57 @@ def _read(path: Path) -> str:
         raise InputError(str(path), expected="text in UTF-8", found=str(error)) from error
 
 
-def _json_rows(path: Path) -> Iterator[tuple[str, Fields]]:
-    for number, line in enumerate(_read(path).removeprefix("\ufeff").split("\n"), 1):
-        if line.strip():
-            yield f"{path}:{number}", decode_row(line, where=f"{path}:{number}")
-
-
-def _csv_rows(path: Path) -> Iterator[tuple[str, Fields]]:
-    # Lines end at line feeds alone; whatever else a text holds is its own, and it may be long.
-    lines = _read(path).removeprefix("\ufeff").split("\n")
-    csv.field_size_limit(sys.maxsize)
-    reader = csv.DictReader((f"{line}\n" for line in lines), strict=True)
-    try:
-        for number, row in enumerate(reader, 1):
-            where = f"{path}:row {number}"
-            if None in row or None in row.values():
-                raise InputError(where, expected=f"{len(reader.fieldnames or ())} cells", found="more or fewer")
-            yield where, dict(row)
-    except csv.Error as error:
-        raise InputError(str(path), expected="CSV", found=str(error)) from error
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[str, Fields]]:
-    import polars as pl  # noqa: PLC0415 - few files need it, and it is slow to import
-
-    try:
-        frame = pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise InputError(str(path), expected="Parquet", found=str(error).partition("\n")[0]) from error
-    for number, row in enumerate(frame.iter_rows(named=True), 1):
-        yield f"{path}:row {number}", row
-
-
-def take_in(directory: Path, rows: Iterator[tuple[str, Fields]], disk: Disk) -> None:
+def take_in(directory: StudyDirectory, rows: Iterator[tuple[str, Fields]], disk: Disk) -> None:
     """Keep outputs in a directory; the same ones are kept once."""
     with told(str(directory)):
-        disk.make_directory(directory)
-    with locked(directory):
-        before = read_frozen(directory)
-        name = _name(directory, before)
+        disk.make_directory(directory.path)
+    with directory.locked():
+        before = directory.frozen_or_none()
+        # The directory's name when outputs were first taken in, wherever it has gone since.
+        name = directory.path.resolve().name if before is None else before.name
         taken = imported(name, rows)
-        named = [(record["task"], record["model"], record["condition"]) for record in taken.records]
+        cells = Counter(response.subject.cell for response in taken.responses)
         config: Fields = {
             "name": name,
             "seed": 0,
             "models": {target: {"identity": target} for target in sorted(taken.targets)},
-            "imported": {
-                "sha256": digest(sorted(str(digest(record)) for record in taken.records)),
-                "cells": [[*cell, count] for cell, count in sorted(Counter(named).items())],
+            IMPORTED: {
+                "sha256": digest(sorted(content_digest(response).hex() for response in taken.responses)),
+                "cells": [[*cell, count] for cell, count in sorted(cells.items())],
             },
-            "not_arrived": [each._asdict() for each in taken.not_arrived],
+            "not_arrived": [missing._asdict() for missing in taken.not_arrived],
         }
         if before is None:
-            content = {
-                "kind": "study",
-                "v": 1,
-                "config": config,
-                "versions": versions(),
-                "git": git_state(Path.cwd()),
-            }
-            with told(str(directory / STUDY)):
-                disk.place(directory / STUDY, checked_line(content))
-        elif before["config"] != json.loads(json.dumps(config)):
+            directory.freeze({"config": config, "versions": versions(), "git": git_state(Path.cwd())}, disk)
+        elif before.config != json.loads(json.dumps(config)):
             raise UsageError(
                 str(directory),
                 expected="the outputs that were taken in there",
                 found="others",
                 hint="Give other outputs a directory of their own with --out.",
             )
-        _append(directory, config, taken.records, disk)
+        _append(directory, name, cells, taken.responses, disk)
 
 
-def _name(directory: Path, before: Fields | None) -> str:
-    """The directory's name when outputs were first taken in, wherever it has gone since."""
-    config = None if before is None else before["config"]
-    return str(config["name"]) if isinstance(config, dict) else directory.resolve().name
-
-
-def _append(directory: Path, config: Fields, records: list[Fields], disk: Disk) -> None:
+def _append(
+    directory: StudyDirectory,
+    name: str,
+    cells: Counter[tuple[str, str, str]],
+    responses: list[Response],
+    disk: Disk,
+) -> None:
     """Write whatever a run that was killed has not written yet."""
-    archive, standing, there = Archive(directory, disk), ImportedStanding(config), set[str]()
-    for record in archive.recover():
-        there.add(str(record["key"]))
-        if not is_judgement(record):
-            standing.load(record)
-    missing = [record for record in records if record["key"] not in there]
-    for number, record in enumerate(missing, 1):
-        archive.append(record)
-        standing.add(record)
+    archive, ledger, there = directory.archive(disk), ImportLedger(cells), set[str]()
+    for line in archive.recover():
+        if isinstance(line.record, Response):
+            there.add(line.record.key)
+            ledger.load(line.record)
+    missing = [response for response in responses if response.key not in there]
+    for number, response in enumerate(missing, 1):
+        archive.append(response)
+        ledger.add(response)
         if number % 64 == 0:
             archive.commit()
     if missing:
-        write_manifest(directory, manifest_page(str(config["name"]), []), disk)
-        archive.seal(standing.counts())
-
-
-def is_study(path: Path) -> bool:
-    """Whether a path is a directory in which a study, or outputs, are kept."""
-    return (path / STUDY).is_file()
+        write_manifest(directory.path, manifest_page(name, []), disk)
+        archive.seal(ledger.counts())

@@ -5,39 +5,39 @@ what has no answer yet.
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import Archive, journal
+from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
-from affidavit.archive.record import Kind
+from affidavit.archive.record import Failed, Judgement, Record
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.rubric import DEFAULT, Rubric
-from affidavit.errors import InputError, UsageError
+from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging, write_judging
-from affidavit.judging.outputs import IMPORTED
-from affidavit.judging.plan import FrozenJudging, JudgeCell, Judgement, JudgeTerms, JudgingPlan, Terms
+from affidavit.judging.plan import JudgeCell, JudgingPlan, PlannedJudgement
+from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 from affidavit.models.model import Completion, Failure, Model
 from affidavit.models.settings import Limits, ModelTable
 from affidavit.reading.tally import Tally
 from affidavit.running.evaluation_trees import write_trees
-from affidavit.running.ledger import JudgeStanding, StudyBooks, asks_again, is_judgement, judging_is_gone
+from affidavit.running.ledger import JudgingLedger, StudyLedger, asks_again
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner, stop_on_signals
 from affidavit.running.study_outputs import StudyOutputs, open_tasks
 from affidavit.study.files import FindContract
-from affidavit.study.freezing import frozen_plan, read_frozen
+from affidavit.study.freezing import plan_of
 from affidavit.study.study_file import refuse_changes
 
 
 @dataclass(frozen=True)
-class Bench:
+class JudgePanel:
     """Who judges, by which rubric, and how patiently they are asked."""
 
     judges: Sequence[JudgeTerms]
@@ -59,6 +59,8 @@ class JudgeOptions:
     disk: Disk = field(default_factory=Disk)
     beside: Path | None = None
     """Where the study file is, for contracts of the user's own."""
+    watch: Callable[[Record], None] | None = None
+    """Sees all records when the judging has ended, on the walk that the trees are written by."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class Judged:
     stopped: str | None = None
     signal: int | None = None
     root_sha256: str = ""
+    seed: int = 0
+    """The study's: intervals that are drawn are drawn with it."""
     details: Sequence[tuple[str, int]] = ()
 
     @property
@@ -89,62 +93,69 @@ class _JudgeWork:
     plan: JudgingPlan
     outputs: StudyOutputs
 
-    def questions(self, model: str) -> Iterator[Judgement]:
+    def questions(self, model: str) -> Iterator[PlannedJudgement]:
         """Output by output, from the journal."""
         return self.plan.judgements(model, self.outputs)
 
-    def response(self, question: Judgement, completion: Completion, /) -> Fields:
+    def response(self, question: PlannedJudgement, completion: Completion, /) -> Judgement:
         """The record of an evaluation."""
         return self.plan.response(question, completion)
 
-    def failure(self, question: Judgement, failure: Failure, /) -> Fields:
+    def failure(self, question: PlannedJudgement, failure: Failure, /) -> Failed:
         """The record of a judgement that nobody gave."""
         return self.plan.failure(question, failure)
 
 
-def judge_study(directory: Path, bench: Bench, contract: FindContract, options: JudgeOptions) -> Judged:
-    """Judge, or go on with it; the caller holds the directory's lock."""
-    frozen_study = read_frozen(directory)
-    if frozen_study is None:
-        raise InputError(str(directory), expected="a study directory", found="no study.json in it")
-    config: Any = frozen_study["config"]
-    plan = None if IMPORTED in config else frozen_plan(directory, frozen_study, contract, options.beside)
+def judge_study(
+    directory: StudyDirectory, panel: JudgePanel, contract: FindContract, options: JudgeOptions
+) -> Judged:
+    """Judge, or go on with it; the caller holds the directory's lock.
+
+    The journal is walked twice: once to recover it, which tells what there is to judge, and once for the trees.
+    """
+    study = directory.frozen()
+    plan = plan_of(study, contract, options.beside)
     before = read_judging(directory)
-    if before is None and any(is_judgement(record) for record in journal(directory)):
-        raise judging_is_gone()
-    tasks = bench.tasks or (before.tasks if before is not None else open_tasks(config))
-    outputs = StudyOutputs(directory, config, plan, tasks)
-    frozen = _frozen(directory, bench, before, outputs, tasks)
-    if frozen != before:
-        write_judging(directory, frozen, options.disk)
-    books = StudyBooks(config, plan, frozen, retry_failed=options.retry_failed)
-    return asyncio.run(_go_on(directory, bench, frozen, books, outputs, options))
+    tasks = tuple(panel.tasks or (before.tasks if before is not None else open_tasks(study)))
+    frozen = None if before is None else _same_terms(directory, panel, before, tasks)
+    ledger = StudyLedger(study, plan, frozen, retry_failed=options.retry_failed)
+    outputs = StudyOutputs(directory, study, plan, tasks)
+    with closing(directory.archive(options.disk)) as archive:
+        for line in archive.recover():
+            ledger.load(line.record)
+            outputs.add(line)
+        if frozen is None:
+            frozen = _first_terms(directory, panel, outputs, tasks)
+            ledger.open_judging(frozen, retry_failed=options.retry_failed)
+        if frozen != before:
+            write_judging(directory, frozen, options.disk)
+        return asyncio.run(_go_on(_Judging(directory, panel, frozen, ledger, outputs, archive), options))
 
 
-def _frozen(
-    directory: Path,
-    bench: Bench,
-    before: FrozenJudging | None,
-    outputs: StudyOutputs,
-    tasks: Sequence[str],
+def _first_terms(
+    directory: StudyDirectory, panel: JudgePanel, outputs: StudyOutputs, tasks: tuple[str, ...]
 ) -> FrozenJudging:
-    """The terms: those that were frozen, compared with what is asked for now, or new ones (ruling J7)."""
-    if before is None:
-        found = {output.key: output.target_model for output in outputs}
-        if not found:
-            hint = 'Only tasks with contract = "text" are judged unless --task names others.'
-            raise UsageError(str(directory), expected="outputs to judge", found="none", hint=hint)
-        today = datetime.now(UTC).date().isoformat()
-        terms = Terms(bench.rubric or DEFAULT, today, tuple(sorted(found)))
-        targets = dict(sorted(Counter(found.values()).items()))
-        judges = tuple(sorted(bench.judges, key=lambda judge: judge.name))
-        return FrozenJudging(terms, judges, tuple(outputs.not_arrived()), tuple(tasks), targets)
-    wanted = before.terms if bench.rubric is None else replace(before.terms, rubric=bench.rubric)
+    """The terms of a first judging: all outputs that are there are judged (ruling J7)."""
+    if not outputs.keys:
+        hint = 'Only tasks with contract = "text" are judged unless --task names others.'
+        raise UsageError(str(directory), expected="outputs to judge", found="none", hint=hint)
+    today = datetime.now(UTC).date().isoformat()
+    terms = Terms(panel.rubric or DEFAULT, today, tuple(sorted(outputs.keys)))
+    targets = dict(sorted(outputs.targets.items()))
+    judges = tuple(sorted(panel.judges, key=lambda judge: judge.name))
+    return FrozenJudging(terms, judges, tuple(outputs.not_arrived()), tasks, targets)
+
+
+def _same_terms(
+    directory: StudyDirectory, panel: JudgePanel, before: FrozenJudging, tasks: tuple[str, ...]
+) -> FrozenJudging:
+    """The terms that were frozen, with judges who are new; anything else that is new is refused (ruling J7)."""
+    wanted = before.terms if panel.rubric is None else replace(before.terms, rubric=panel.rubric)
     _refuse_changes(directory, before.terms.facts(), wanted.facts())
-    if tuple(tasks) != before.tasks:
+    if tasks != before.tasks:
         _refuse_changes(directory, {"tasks": list(before.tasks)}, {"tasks": list(tasks)})
     known = {judge.name: judge for judge in before.judges}
-    for judge in bench.judges:
+    for judge in panel.judges:
         if judge.name in known:
             was, is_now = {judge.name: known[judge.name].facts()}, {judge.name: judge.facts()}
             _refuse_changes(directory, {"judges": was}, {"judges": is_now})
@@ -152,73 +163,72 @@ def _frozen(
     return replace(before, judges=tuple(known[name] for name in sorted(known)))
 
 
-def _refuse_changes(directory: Path, before: Fields, after: Fields) -> None:
+def _refuse_changes(directory: StudyDirectory, before: Fields, after: Fields) -> None:
     hint = "Two ways of judging are never pooled: judge a copy of the study, or name the judge otherwise."
     refuse_changes(str(directory), before, after, begun="judging", hint=hint)
 
 
-async def _go_on(  # noqa: PLR0913, PLR0917
-    directory: Path,
-    bench: Bench,
-    frozen: FrozenJudging,
-    books: StudyBooks,
-    outputs: StudyOutputs,
-    options: JudgeOptions,
-) -> Judged:
-    plan, standing = books.judging_plan, books.judging
-    assert plan is not None and standing is not None  # noqa: S101, PT018 - there are terms
-    archive, keys, late = Archive(directory, options.disk), frozenset(frozen.terms.outputs), 0
-    for record in archive.recover():
-        books.load(record)
-        late += _is_late(record, keys, frozen.tasks)
-    models = [bench.model(judge.name) for judge in bench.judges if _is_asked(judge, standing)]
+@dataclass(frozen=True)
+class _Judging:
+    """Everything that a judging goes on with."""
+
+    directory: StudyDirectory
+    panel: JudgePanel
+    frozen: FrozenJudging
+    ledger: StudyLedger
+    outputs: StudyOutputs
+    archive: Archive
+
+
+async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
+    directory, panel, frozen = judging.directory, judging.panel, judging.frozen
+    plan, ledger = judging.ledger.judging_plan, judging.ledger.judging
+    assert plan is not None and ledger is not None  # noqa: S101, PT018 - there are terms
+    models = [panel.model(judge.name) for judge in panel.judges if _is_asked(judge, ledger)]
     progress = options.progress
     runner = Runner(
-        _JudgeWork(plan, outputs),
+        _JudgeWork(plan, judging.outputs),
         models,
-        archive,
-        standing,
-        limits=bench.limits,
-        progress=None if progress is None else lambda: progress(standing.tallies),
+        judging.archive,
+        ledger,
+        limits=panel.limits,
+        progress=None if progress is None else lambda: progress(ledger.tallies),
     )
     came = stop_on_signals(runner)
-    log = RunLog(directory, options.disk)
-    log.began({"judgements": standing.open, "judging": _facts(frozen, bench)}, models, bench.tables)
+    log = RunLog(directory.path, options.disk)
+    log.began({"judgements": ledger.open, "judging": _facts(frozen, panel)}, models, panel.tables)
     await runner.run()
-    write_manifest(directory, books.manifest(), options.disk)
-    seal = archive.seal(books.counts())
+    write_manifest(directory.path, judging.ledger.manifest(), options.disk)
+    seal = judging.archive.seal(judging.ledger.counts())
     keep_copy(directory, seal)
-    write_trees(directory, plan, standing.tallies.values())
-    log.ended({"open": standing.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
+    write_trees(directory, plan, ledger.tallies.values(), options.watch)
+    log.ended({"open": ledger.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
     return Judged(
-        directory,
+        directory.path,
         frozen,
-        standing.tallies,
-        late,
+        ledger.tallies,
+        len(set(judging.outputs.keys).difference(frozen.terms.outputs)),
         runner.asked,
         runner.stopped,
         came(),
         seal.root_sha256,
+        judging.ledger.study.seed,
         runner.details.most_common(5),
     )
 
 
-def _is_asked(judge: JudgeTerms, standing: JudgeStanding) -> bool:
+def _is_asked(judge: JudgeTerms, ledger: JudgingLedger) -> bool:
     """Whether a judge has anything left to judge; else it need not be there."""
     return any(
-        asks_again(tally, retry_failed=standing.retry_failed)
-        for cell, tally in standing.tallies.items()
+        asks_again(tally, retry_failed=ledger.retry_failed)
+        for cell, tally in ledger.tallies.items()
         if cell.judge == judge.name
     )
 
 
-def _is_late(record: Fields, keys: Collection[str], tasks: Collection[str]) -> bool:
-    return record["kind"] == Kind.RESPONSE and record["task"] in tasks and record["key"] not in keys
-
-
-def _facts(frozen: FrozenJudging, bench: Bench) -> Fields:
+def _facts(frozen: FrozenJudging, panel: JudgePanel) -> Fields:
     return {
         "sha256_of_terms": frozen.terms.digest,
-        "judges": {judge.name: judge.facts() for judge in bench.judges},
+        "judges": {judge.name: judge.facts() for judge in panel.judges},
         "outputs": len(frozen.terms.outputs),
     }

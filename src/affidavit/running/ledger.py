@@ -1,4 +1,4 @@
-"""Where everything that was planned stands: the counts, and the keys that need no more asking.
+"""The ledger: what became of everything that was planned, by cell, and the keys that need no more asking.
 
 Every planned question is compliant, non-compliant, unread, failed or pending; every planned judgement valid,
 invalid, failed or pending (ruling C5). A later record of a key takes the place of a failure, never of an answer.
@@ -9,14 +9,16 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
-from affidavit.archive.record import Kind
+from affidavit.archive.record import Failed, Judgement, JudgementIdentity, Label, Record, Response
+from affidavit.archive.study_directory import FrozenStudy, ImportedStudy
 from affidavit.contracts.judge import judge as judge_contract
 from affidavit.contracts.parts import Parts
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import StorageError
 from affidavit.json_values import Fields
-from affidavit.judging.plan import FrozenJudging, JudgeCell, JudgingPlan
-from affidavit.models.model import PERMANENT, Reason
+from affidavit.judging.plan import JudgeCell, JudgingPlan
+from affidavit.judging.terms import FrozenJudging
+from affidavit.models.model import PERMANENT
 from affidavit.reading.tally import Tally
 from affidavit.running.changed_answers import Answers
 from affidavit.running.manifest import judge_sections, manifest_page, task_sections
@@ -32,49 +34,50 @@ class Ledger(ABC, Generic[CellT]):
     def __init__(self, planned: Mapping[CellT, int], *, retry_failed: bool = False) -> None:
         self.retry_failed = retry_failed
         self.settled: set[bytes] = set()
+        """The keys that need no more asking."""
         self.tallies = {cell: Tally(pending=count) for cell, count in planned.items()}
         self.rendered: dict[CellT, tuple[str, str]] = {}
         """Of each cell, the least key whose prompt is known as the model's template made it, and that prompt."""
         self._failures: dict[str, str] = {}
 
     @abstractmethod
-    def cell_of(self, fields: Mapping[str, object]) -> CellT:
-        """The cell of a record."""
+    def cell(self, names: tuple[str, str, str]) -> CellT:
+        """The cell of these names."""
 
     @abstractmethod
-    def parts_for(self, fields: Mapping[str, object]) -> Parts:
-        """The parts of the contract that read a record: they say what is worth counting."""
+    def parts(self, cell: CellT) -> Parts:
+        """The parts of the contract of a cell: they say what is worth counting."""
 
-    def load(self, fields: Mapping[str, object]) -> None:
+    def load(self, record: Response | Judgement | Failed) -> None:
         """A record of an earlier run."""
-        self.add(fields)
-        failed = fields["kind"] == Kind.FAILURE
-        may_pass = failed and Reason(str(fields["reason"])) not in PERMANENT
-        if not failed or not (may_pass or self.retry_failed):
-            self.settled.add(bytes.fromhex(str(fields["key"])))
+        self.add(record)
+        if not isinstance(record, Failed) or (record.reason in PERMANENT and not self.retry_failed):
+            self.settled.add(bytes.fromhex(record.key))
 
-    def add(self, fields: Mapping[str, object]) -> None:
+    def add(self, record: Response | Judgement | Failed) -> None:
         """Count a record; a later one of the same key takes the place of a failure."""
-        key, cell = str(fields["key"]), self.cell_of(fields)
-        tally = self.tallies[cell]
+        key, cell = record.key, self.cell(record.subject.cell)
+        tally = self.tallies.get(cell)
+        if tally is None:
+            raise _unplanned(key, cell)
         earlier = self._failures.pop(key, None)
         if earlier is None:
             tally.pending -= 1
         else:
             tally.failed -= 1
             tally.failures -= Counter([earlier])
-        if fields["kind"] == Kind.FAILURE:
-            reason = str(fields["reason"])
-            self._failures[key] = reason
+        if isinstance(record, Failed):
+            self._failures[key] = record.reason
             tally.failed += 1
-            tally.failures[reason] += 1
+            tally.failures[record.reason] += 1
             return
-        tally.add(fields, parts=self.parts_for(fields), has_key=fields.get("keyed") is True)
-        tally.truncated += fields["finish_reason"] == "length"
-        tally.add_tokens(fields["usage"])
-        rendered = fields["rendered_prompt"]
+        has_key = isinstance(record, Response) and record.keyed is True
+        tally.add(record.reading, parts=self.parts(cell), has_key=has_key)
+        tally.truncated += record.finish_reason == "length"
+        tally.add_tokens(record.usage)
+        rendered = record.rendered_prompt
         if rendered is not None and (cell not in self.rendered or key < self.rendered[cell][0]):
-            self.rendered[cell] = (key, str(rendered))
+            self.rendered[cell] = (key, rendered)
 
     @property
     def open(self) -> int:
@@ -82,7 +85,16 @@ class Ledger(ABC, Generic[CellT]):
         return sum(tally.failed + tally.pending for tally in self.tallies.values())
 
 
-class Standing(Ledger[Cell]):
+def _unplanned(key: str, cell: tuple[str, ...]) -> StorageError:
+    return StorageError(
+        f"record {key[:16]}…",
+        expected="one that the plan has a place for",
+        found=f"one of {', '.join(cell)}",
+        hint="`affidavit verify` says where it stands, and what else does not follow.",
+    )
+
+
+class QuestionLedger(Ledger[Cell]):
     """The questions of a study's plan."""
 
     def __init__(self, plan: Plan, *, retry_failed: bool = False) -> None:
@@ -90,18 +102,19 @@ class Standing(Ledger[Cell]):
         self._parts = {name: task.reader.parts for name, task in plan.tasks.items()}
         self.answers = Answers(plan.study)
 
-    def cell_of(self, fields: Mapping[str, object]) -> Cell:
+    def cell(self, names: tuple[str, str, str]) -> Cell:
         """Task, model and condition."""
-        return _cell(fields)
+        return Cell(*names)
 
-    def parts_for(self, fields: Mapping[str, object]) -> Parts:
+    def parts(self, cell: Cell) -> Parts:
         """Those of the task's contract."""
-        return self._parts[str(fields["task"])]
+        return self._parts[cell.task]
 
-    def add(self, fields: Mapping[str, object]) -> None:
-        """Count a record, and keep what flips are told from."""
-        super().add(fields)
-        self.answers.add(self.cell_of(fields), fields)
+    def add(self, record: Response | Judgement | Failed) -> None:
+        """Count a record, and keep the answers that are compared with those of a control condition."""
+        super().add(record)
+        if isinstance(record, Response):
+            self.answers.add(self.cell(record.subject.cell), record)
 
     def counts(self) -> Fields:
         """The counts of a seal, in the order of names: a frozen study does not know the order of its file."""
@@ -114,17 +127,17 @@ class Standing(Ledger[Cell]):
         }
 
 
-class ImportedStanding(Ledger[Cell]):
+class ImportLedger(Ledger[Cell]):
     """Outputs that came from elsewhere: all of them are there."""
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
-        super().__init__({Cell(*names): count for *names, count in config["imported"]["cells"]})
+    def __init__(self, cells: Mapping[tuple[str, str, str], int]) -> None:
+        super().__init__({Cell(*names): count for names, count in cells.items()})
 
-    def cell_of(self, fields: Mapping[str, object]) -> Cell:
+    def cell(self, names: tuple[str, str, str]) -> Cell:
         """Task, model and condition."""
-        return _cell(fields)
+        return Cell(*names)
 
-    def parts_for(self, fields: Mapping[str, object]) -> Parts:
+    def parts(self, cell: Cell) -> Parts:
         """Those of the contract that takes any text."""
         return text_contract
 
@@ -133,7 +146,7 @@ class ImportedStanding(Ledger[Cell]):
         return {"cells": _listed(self.tallies), "flips": []}
 
 
-class JudgeStanding(Ledger[JudgeCell]):
+class JudgingLedger(Ledger[JudgeCell]):
     """The judgements of a judging."""
 
     def __init__(self, plan: JudgingPlan, targets: Mapping[str, int], *, retry_failed: bool = False) -> None:
@@ -145,12 +158,11 @@ class JudgeStanding(Ledger[JudgeCell]):
                     planned[JudgeCell(judge.name, condition, method)] += count * judge.repeats
         super().__init__(planned, retry_failed=retry_failed)
 
-    def cell_of(self, fields: Mapping[str, object]) -> JudgeCell:
+    def cell(self, names: tuple[str, str, str]) -> JudgeCell:
         """Judge, condition and method."""
-        asked: Any = fields["asked"]
-        return JudgeCell(str(fields["judge"]), str(fields["judging_condition"]), str(asked["method"]))
+        return JudgeCell(*names)
 
-    def parts_for(self, fields: Mapping[str, object]) -> Parts:
+    def parts(self, cell: JudgeCell) -> Parts:
         """Those of the judge contract."""
         return judge_contract
 
@@ -159,18 +171,9 @@ class JudgeStanding(Ledger[JudgeCell]):
         return {"judging": _listed(self.tallies)}
 
 
-def _cell(fields: Mapping[str, object]) -> Cell:
-    return Cell(str(fields["task"]), str(fields["model"]), str(fields["condition"]))
-
-
 def asks_again(tally: Tally, *, retry_failed: bool) -> bool:
     """Whether anything is pending, or failed in a way that may pass."""
     return tally.pending > 0 or any(retry_failed or reason not in PERMANENT for reason in +tally.failures)
-
-
-def is_judgement(fields: Mapping[str, object]) -> bool:
-    """Whether a record tells of a judgement, given or failed."""
-    return "judged_key" in fields
 
 
 def _listed(tallies: Mapping[Any, Tally]) -> list[Fields]:
@@ -180,37 +183,44 @@ def _listed(tallies: Mapping[Any, Tally]) -> list[Fields]:
 # --- all counts of a study's directory ---
 
 
-def judging_is_gone() -> StorageError:
-    """There are judgements, and nothing says under which terms (ruling J7)."""
-    hint = "It is written before the first judge is asked. Restore it from a copy."
-    return StorageError("judging.json", expected="the terms of the judgements", found="no such file", hint=hint)
-
-
-class StudyBooks:
-    """The ledgers, each record in the one where it belongs."""
+class StudyLedger:
+    """The ledgers of a directory, each record in the one where it belongs."""
 
     def __init__(
         self,
-        config: Mapping[str, Any],
+        study: FrozenStudy,
         plan: Plan | None,
         judging: FrozenJudging | None,
         *,
         retry_failed: bool = False,
     ) -> None:
-        self.name, self.seed = str(config["name"]), int(config["seed"])
+        self.study = study
         self.plan = plan
-        self.outputs: Standing | ImportedStanding = (
-            ImportedStanding(config) if plan is None else Standing(plan, retry_failed=retry_failed)
-        )
+        self.outputs: QuestionLedger | ImportLedger
+        if isinstance(study, ImportedStudy):
+            self.outputs = ImportLedger(study.cells)
+        elif plan is not None:
+            self.outputs = QuestionLedger(plan, retry_failed=retry_failed)
+        else:
+            raise ValueError("a study that was planned here is counted by its plan")
         self.judging_plan: JudgingPlan | None = None
-        self.judging: JudgeStanding | None = None
+        self.judging: JudgingLedger | None = None
         if judging is not None:
-            self.judging_plan = JudgingPlan(self.name, self.seed, judging.terms, judging.judges)
-            self.judging = JudgeStanding(self.judging_plan, judging.targets, retry_failed=retry_failed)
+            self.open_judging(judging, retry_failed=retry_failed)
 
-    def load(self, record: Mapping[str, object]) -> None:
-        """A record of an earlier run."""
-        if not is_judgement(record):
+    def open_judging(
+        self, judging: FrozenJudging, *, retry_failed: bool = False
+    ) -> tuple[JudgingPlan, JudgingLedger]:
+        """Plan and ledger of a judging under these terms; all of its judgements are pending."""
+        self.judging_plan = JudgingPlan(self.study.name, self.study.seed, judging.terms, judging.judges)
+        self.judging = JudgingLedger(self.judging_plan, judging.targets, retry_failed=retry_failed)
+        return self.judging_plan, self.judging
+
+    def load(self, record: Record) -> None:
+        """A record of an earlier run; labels are counted elsewhere."""
+        if isinstance(record, Label):
+            return
+        if not isinstance(record.subject, JudgementIdentity):
             self.outputs.load(record)
         elif self.judging is None:
             raise judging_is_gone()
@@ -228,4 +238,10 @@ class StudyBooks:
             sections += task_sections(self.plan, self.outputs.tallies, self.outputs.rendered)
         if self.judging is not None and self.judging_plan is not None:
             sections += judge_sections(self.judging_plan, self.judging.tallies, self.judging.rendered)
-        return manifest_page(self.name, sections)
+        return manifest_page(self.study.name, sections)
+
+
+def judging_is_gone() -> StorageError:
+    """There are judgements, and nothing says under which terms (ruling J7)."""
+    hint = "It is written before the first judge is asked. Restore it from a copy."
+    return StorageError("judging.json", expected="the terms of the judgements", found="no such file", hint=hint)

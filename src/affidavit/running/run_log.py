@@ -8,7 +8,6 @@ from uuid import uuid4
 from affidavit.archive.disk import Disk, told
 from affidavit.archive.provenance import git_state, machine, versions
 from affidavit.json_values import Fields, canonical
-from affidavit.models.embedded import Embedded
 from affidavit.models.model import Model
 from affidavit.models.settings import ModelTable
 
@@ -25,9 +24,8 @@ class RunLog:
 
     def began(self, facts: Fields, models: Sequence[Model], tables: Mapping[str, ModelTable]) -> None:
         """What the run sets out with."""
-        about = {model.name: model.facts() for model in models if isinstance(model, Embedded)}
         described = {
-            model.name: {"model": table.model or model.name, "flavour": table.kind, **about.get(model.name, {})}
+            model.name: {"model": table.model, "flavour": table.provider.flavour, **model.facts()}
             for model in models
             for table in [tables[model.name]]
         }

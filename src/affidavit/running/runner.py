@@ -6,109 +6,29 @@ stops at once, and loses no more than a kill would.
 """
 
 import asyncio
-import json
 import os
 import random
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
 from time import monotonic, time
 from typing import Any, Generic, Protocol, TypeVar
 
-from affidavit.archive.disk import Disk, told
 from affidavit.archive.group_commit import GroupCommit
 from affidavit.archive.journal import Archive
+from affidavit.archive.record import Failed, Judgement, Response
 from affidavit.errors import StorageError
-from affidavit.json_values import Fields
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
 from affidavit.models.settings import Limits
+from affidavit.running.attempts import Attempt, Attempts
+from affidavit.running.ledger import Ledger
 from affidavit.running.pace import Pace
-from affidavit.study.freezing import frozen_items
-from affidavit.study.plan import Plan
-from affidavit.study.task import Question
+from affidavit.running.turns import Slots
 
 DRAIN = 5.0
 """Seconds that open requests are given after a signal."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-
-
-# --- the volatile facts ---
-
-
-class Attempts:
-    """`attempts.jsonl`: when each attempt began, how long it took and what came of it. Never part of a digest."""
-
-    def __init__(self, directory: Path, disk: Disk) -> None:
-        self._path = directory / "attempts.jsonl"
-        self._disk = disk
-        self._waiting: list[str] = []
-        with told(str(self._path)):
-            self._file = disk.reopen_lines(self._path)
-
-    def add(self, question: "Asking", number: int, began: float, seconds: float, answer: Answer) -> None:
-        """One attempt, begun so many seconds after 1970."""
-        outcome, detail = "response", ""
-        if isinstance(answer, Failure):
-            outcome, detail = answer.reason, f', "detail": {json.dumps(answer.detail)}'
-        self._waiting.append(
-            f'{{"key": "{question.key}", "model": {json.dumps(question.model)}, "attempt": {number}, '
-            f'"began": {began:.3f}, "seconds": {seconds:.4f}, "outcome": "{outcome}"{detail}}}'
-        )
-        if len(self._waiting) >= 200:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what has come together."""
-        if self._waiting:
-            content = "".join(f"{line}\n" for line in self._waiting).encode()
-            self._waiting.clear()
-            with told(str(self._path)):
-                self._disk.write(self._file, content)
-
-    def close(self) -> None:
-        """Write the rest and let go."""
-        self.flush()
-        self._disk.close(self._file)
-
-
-# --- asking ---
-
-
-@dataclass
-class Slots:
-    """Turns to ask one model; how many there are at once is the pace's to say."""
-
-    pace: Pace
-    _taken: int = 0
-    _queue: list["asyncio.Future[None]"] = field(default_factory=list)
-
-    async def take(self) -> None:
-        """Wait for a turn."""
-        while self._taken >= self.pace.limit:
-            turn = asyncio.get_running_loop().create_future()
-            self._queue.append(turn)
-            try:
-                await turn
-            except asyncio.CancelledError:
-                self._wake()
-                raise
-        self._taken += 1
-
-    def give_back(self) -> None:
-        """End a turn."""
-        self._taken -= 1
-        self._wake()
-
-    def _wake(self) -> None:
-        free = self.pace.limit - self._taken
-        while free > 0 and self._queue:
-            turn = self._queue.pop(0)
-            if not turn.done():
-                turn.set_result(None)
-                free -= 1
 
 
 class Asking(Protocol):
@@ -136,46 +56,11 @@ class Work(Protocol[AskingT]):
     def questions(self, model: str) -> Iterator[AskingT]:
         """What a model is to be asked, answered or not."""
 
-    def response(self, question: AskingT, completion: Completion, /) -> Fields:
+    def response(self, question: AskingT, completion: Completion, /) -> Response | Judgement:
         """The record of an answer."""
 
-    def failure(self, question: AskingT, failure: Failure, /) -> Fields:
+    def failure(self, question: AskingT, failure: Failure, /) -> Failed:
         """The record of a question that nobody answered."""
-
-
-class Books(Protocol):
-    """Where the counts are kept."""
-
-    settled: set[bytes]
-    """The keys that need no more asking."""
-
-    def add(self, fields: Mapping[str, object]) -> None:
-        """Count a record."""
-
-
-@dataclass(frozen=True)
-class StudyWork:
-    """The questions of a study's plan, about its frozen items or the first of each task."""
-
-    plan: Plan
-    directory: Path
-    first_items: int | None = None
-
-    def questions(self, model: str) -> Iterator[Question]:
-        """Item by item, from the disk."""
-        seen = Counter[str]()
-        for name, item in frozen_items(self.directory):
-            seen[name] += 1
-            if self.first_items is None or seen[name] <= self.first_items:
-                yield from self.plan.questions(self.plan.tasks[name], item, model)
-
-    def response(self, question: Question, completion: Completion, /) -> Fields:
-        """The record of an answer."""
-        return self.plan.response(question, completion)
-
-    def failure(self, question: Question, failure: Failure, /) -> Fields:
-        """The record of a question that nobody answered."""
-        return self.plan.failure(question, failure)
 
 
 class Runner(Generic[AskingT]):
@@ -186,7 +71,7 @@ class Runner(Generic[AskingT]):
         work: Work[AskingT],
         models: Sequence[Model],
         archive: Archive,
-        books: Books,
+        ledger: Ledger[Any],
         *,
         limits: Limits,
         progress: Callable[[], None] | None = None,
@@ -194,7 +79,7 @@ class Runner(Generic[AskingT]):
         self._work = work
         self._models = models
         self._archive = archive
-        self._books = books
+        self._ledger = ledger
         self._limits = limits
         self._progress = progress
         self._commits = GroupCommit(archive)
@@ -277,7 +162,7 @@ class Runner(Generic[AskingT]):
             yield asyncio.create_task(self._ask_all(model, questions, slots))
 
     def _open_questions(self, model: str) -> Iterator[AskingT]:
-        settled = self._books.settled
+        settled = self._ledger.settled
         for question in self._work.questions(model):
             if not settled or bytes.fromhex(question.key) not in settled:
                 yield question
@@ -330,7 +215,8 @@ class Runner(Generic[AskingT]):
                 answer = await model.complete(question.request)
         except TimeoutError:
             answer = Failure(Reason.TIMEOUT, f"no answer within {allowed:.3g} s")
-        self._attempts.add(question, number, at, monotonic() - start, answer)
+        seconds = monotonic() - start
+        self._attempts.add(Attempt(question.key, question.model, number, at, seconds, answer))
         return answer
 
     def _wait(self, failure: Failure, number: int) -> float | None:
@@ -350,15 +236,16 @@ class Runner(Generic[AskingT]):
         return self.stopped is None
 
     async def _keep(self, question: AskingT, answer: Answer) -> None:
+        record: Response | Judgement | Failed
         if isinstance(answer, Failure):
-            fields = self._work.failure(question, answer)
+            record = self._work.failure(question, answer)
             self.details[f"{answer.reason}: {answer.detail}"] += 1
             if answer.reason is Reason.UNAUTHORISED:
                 self.stop(f"{question.model} refused our credentials ({answer.detail})")
         else:
-            fields = self._work.response(question, answer)
-        await self._commits.append(fields)
-        self._books.add(fields)
+            record = self._work.response(question, answer)
+        await self._commits.append(record)
+        self._ledger.add(record)
         self.asked += 1
 
 

@@ -1,74 +1,95 @@
-"""The outputs of a study's directory that can be judged, read from the journal as they are needed."""
+"""The outputs of a study's directory that can be judged.
 
-from collections.abc import Collection, Iterator, Mapping
-from pathlib import Path
-from typing import Any
+Where each stands is noted while the journal is walked for other reasons; its text is read when its turn comes, so
+that a large study stays small in memory.
+"""
 
-from affidavit.archive.journal import journal
-from affidavit.archive.record import Kind
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from affidavit.archive.journal import Line, Place, corrupt
+from affidavit.archive.record import Failed, ImportIdentity, JudgementIdentity, Label, Response
+from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
 from affidavit.contracts.registry import parts_named
 from affidavit.items.item import Item
-from affidavit.json_values import Fields
-from affidavit.judging.outputs import IMPORTED, imported_task, output_of, spoken
-from affidavit.judging.plan import NotArrived, Output
+from affidavit.judging.outputs import imported_task, output_of, transcript
+from affidavit.judging.plan import Output
+from affidavit.judging.terms import NotArrived
 from affidavit.study.freezing import frozen_items
 from affidavit.study.plan import Plan
 
 
 class StudyOutputs:
-    """The outputs of a study, or of an import, read from the journal as they are needed."""
+    """The outputs of some tasks of a study, or of an import, as far as its journal was shown to this."""
 
     def __init__(
-        self, directory: Path, config: Mapping[str, Any], plan: Plan | None, tasks: Collection[str]
+        self, directory: StudyDirectory, study: FrozenStudy, plan: Plan | None, tasks: Collection[str]
     ) -> None:
         self._directory = directory
+        self._study = study
         self._plan = plan
         self._tasks = frozenset(tasks)
-        self._identities = {name: str(each["identity"]) for name, each in config["models"].items()}
         self._items: dict[tuple[str, str], Item] = {}
         if plan is not None:
             self._items = {(task, item.id): item for task, item in frozen_items(directory) if task in self._tasks}
-        self._holes = [NotArrived(**each) for each in config.get("not_arrived", ())]
-        self._records = sum(1 for _ in journal(directory))
+        self._places: list[Place] = []
+        self._failed: dict[str, str] = {}
+        self.keys: list[str] = []
+        """Of all outputs, in the order of the journal."""
+        self.targets: Counter[str] = Counter()
+        """How many outputs there are of each model, by its identity."""
+
+    def add(self, line: Line) -> None:
+        """One line of the journal; all of them are shown to this, in order."""
+        record = line.record
+        if isinstance(record, Label) or isinstance(record.subject, JudgementIdentity):
+            return
+        if isinstance(record, Failed):
+            self._failed[record.key] = record.reason
+        elif record.subject.task in self._tasks:
+            self._places.append(line.place)
+            self.keys.append(record.key)
+            self.targets[self._study.identities[record.subject.model]] += 1
 
     def __iter__(self) -> Iterator[Output]:
-        """Every output, in the order of the journal as it was when this was made."""
-        for number, fields in enumerate(journal(self._directory), 1):
-            if number > self._records:
-                return
-            if fields["kind"] == Kind.RESPONSE and fields["task"] in self._tasks:
-                yield output_of(fields, identity=self._identities[str(fields["model"])], task=self._words(fields))
+        """Every output, in the order of the journal."""
+        for record in self._directory.records_at(self._places):
+            if isinstance(record, Response):
+                identity = self._study.identities[record.subject.model]
+                yield output_of(record, identity=identity, task=self._words(record))
 
-    def _words(self, fields: Fields) -> str:
-        if self._plan is None:
-            return imported_task(fields)
-        task, sample = str(fields["task"]), fields["sample"]
-        item = self._items[task, str(fields["item_id"])]
-        number = sample if isinstance(sample, int) else -1
-        question = self._plan.question(
-            self._plan.tasks[task], item, str(fields["model"]), str(fields["condition"]), number
-        )
-        return "" if question is None else spoken(question.request.messages)
+    def _words(self, response: Response) -> str:
+        subject = response.subject
+        if isinstance(subject, ImportIdentity):
+            return imported_task(subject)
+        item, question = self._items.get((subject.task, subject.item_id)), None
+        if self._plan is not None and item is not None:
+            task = self._plan.tasks[subject.task]
+            question = self._plan.question(task, item, subject.model, subject.condition, subject.sample)
+        if question is None:
+            where = f"{self._directory}: record {subject.key[:16]}…"
+            raise corrupt(where, "an answer to a question of the plan", f"one about the item {subject.item_id!r}")
+        return transcript(question.request.messages)
 
     def not_arrived(self) -> Iterator[NotArrived]:
         """What was planned and is not there."""
+        if isinstance(self._study, ImportedStudy):
+            yield from (NotArrived(**missing) for missing in self._study.not_arrived)
         if self._plan is None:
-            yield from self._holes
             return
-        settled = {
-            f["key"]: str(f["reason"]) if f["kind"] == Kind.FAILURE else "" for f in journal(self._directory)
-        }
+        arrived = frozenset(self.keys)
         for (name, _), item in self._items.items():
             task = self._plan.tasks[name]
             for model in task.conditions:
                 for question in self._plan.questions(task, item, model):
-                    if why := settled.get(question.key, "not asked yet"):
-                        target = self._identities[model]
+                    if question.key not in arrived:
+                        why = self._failed.get(question.key, "not asked yet")
+                        target = self._study.identities[model]
                         yield NotArrived(item.id, question.condition, target, question.sample, why)
 
 
-def open_tasks(config: Mapping[str, Any]) -> list[str]:
+def open_tasks(study: FrozenStudy) -> list[str]:
     """The tasks whose outputs are judged unless others are named: open ones, or those from elsewhere."""
-    if IMPORTED in config:
+    if isinstance(study, ImportedStudy):
         return [IMPORTED]
-    return [name for name, task in config["tasks"].items() if parts_named(task["contract"]).open_ended]
+    return [name for name, task in study.config["tasks"].items() if parts_named(task["contract"]).open_ended]

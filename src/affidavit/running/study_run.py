@@ -2,29 +2,34 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from affidavit.archive.disk import Disk, told
-from affidavit.archive.journal import Archive, Seal, check_seal, read_seal, segments
-from affidavit.archive.lock import locked
+from affidavit.archive.journal import Seal
 from affidavit.archive.parquet_copy import keep_copy
+from affidavit.archive.record import Failed, Record, Response
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import label
 from affidavit.errors import StorageError
 from affidavit.judging.directory import read_judging
-from affidavit.judging.plan import JudgeCell, JudgeTerms
+from affidavit.judging.plan import JudgeCell
+from affidavit.judging.terms import JudgeTerms
+from affidavit.models.model import Completion, Failure
 from affidavit.reading.tally import Tally
-from affidavit.running.judging_run import Bench, Judged, JudgeOptions, judge_study
-from affidavit.running.ledger import StudyBooks, asks_again
+from affidavit.running.judging_run import Judged, JudgeOptions, JudgePanel, judge_study
+from affidavit.running.ledger import StudyLedger, asks_again
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
-from affidavit.running.runner import Runner, StudyWork, stop_on_signals
+from affidavit.running.runner import Runner, stop_on_signals
 from affidavit.study.files import FindContract, StudyFiles
-from affidavit.study.freezing import opened
+from affidavit.study.freezing import freeze_or_check, frozen_items
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import Cell, JudgingTable, decoding_of
+from affidavit.study.task import Question
 
 _BYTES_PER_QUESTION, _BYTES_AT_LEAST = 256, 65_536
 """Below this much room a run is hopeless; it may well need more."""
@@ -47,6 +52,8 @@ class Ended:
     details: list[tuple[str, int]] = field(default_factory=list)
     """What was said of the failures, the most frequent first."""
     samples: int = 1
+    seed: int = 0
+    """The study's: intervals that are drawn are drawn with it."""
     judged: Judged | None = None
 
     @property
@@ -73,24 +80,52 @@ class Options:
     """Which models are asked in this run; all unless given."""
     progress: Callable[[Mapping[Cell, Tally]], None] | None = None
     judging_progress: Callable[[Mapping[JudgeCell, Tally]], None] | None = None
+    judging_watch: Callable[[Record], None] | None = None
+    """Sees all records when a judging has ended."""
     disk: Disk = field(default_factory=Disk)
+
+
+@dataclass(frozen=True)
+class StudyWork:
+    """The questions of a study's plan, about its frozen items or the first of each task."""
+
+    plan: Plan
+    directory: StudyDirectory
+    first_items: int | None = None
+
+    def questions(self, model: str) -> Iterator[Question]:
+        """Item by item, from the disk."""
+        seen = Counter[str]()
+        for name, item in frozen_items(self.directory):
+            seen[name] += 1
+            if self.first_items is None or seen[name] <= self.first_items:
+                yield from self.plan.questions(self.plan.tasks[name], item, model)
+
+    def response(self, question: Question, completion: Completion, /) -> Response:
+        """The record of an answer."""
+        return self.plan.response(question, completion)
+
+    def failure(self, question: Question, failure: Failure, /) -> Failed:
+        """The record of a question that nobody answered."""
+        return self.plan.failure(question, failure)
 
 
 def run_study(files: StudyFiles, contract: FindContract, options: Options) -> Ended:
     """Run a study, or go on with it; its outputs are judged once all of them are there."""
-    directory = options.out or Path(files.study.study.name)
+    directory = StudyDirectory(options.out or Path(files.study.study.name))
     with told(str(directory)):
-        options.disk.make_directory(directory)
-    with locked(directory):
-        plan = opened(directory, files, options.disk)
+        options.disk.make_directory(directory.path)
+    with directory.locked():
+        plan = freeze_or_check(directory, files, options.disk)
         names = {name: label(each) for name, each in files.contracts.items()}
-        ended = Ended(directory, names, {}, samples=files.study.decoding.samples)
-        seal = read_seal(directory)
-        if seal is not None and len(seal.segments) == len(segments(directory)):
-            check_seal(directory, seal)
+        study = files.study
+        ended = Ended(directory.path, names, {}, samples=study.decoding.samples, seed=study.study.seed)
+        seal = directory.seal()
+        if seal is not None and directory.is_sealed_by(seal):
+            directory.check_seal(seal)
             ended = _sealed(ended, seal, plan)
         if not ended.tallies or _asks_again(ended.tallies, options):
-            ended = asyncio.run(_go_on(ended, files, plan, options))
+            ended = asyncio.run(_go_on(ended, directory, files, plan, options))
         table = files.study.judging
         # What failed for good once more, because it was asked for, is not waited for either.
         whole = replace(options, models=(), retry_failed=False)
@@ -100,7 +135,7 @@ def run_study(files: StudyFiles, contract: FindContract, options: Options) -> En
 
 
 def _judge(
-    directory: Path, table: JudgingTable, files: StudyFiles, contract: FindContract, options: Options
+    directory: StudyDirectory, table: JudgingTable, files: StudyFiles, contract: FindContract, options: Options
 ) -> Judged:
     models = files.study.models
     judges = [
@@ -113,9 +148,11 @@ def _judge(
         )
         for name in table.judges
     ]
-    bench = Bench(judges, models, files.model, files.rubric, table.tasks, files.study.limits)
-    how = JudgeOptions(options.retry_failed, options.judging_progress, options.disk, files.beside)
-    return judge_study(directory, bench, contract, how)
+    panel = JudgePanel(judges, models, files.model, files.rubric, table.tasks, files.study.limits)
+    how = JudgeOptions(
+        options.retry_failed, options.judging_progress, options.disk, files.beside, options.judging_watch
+    )
+    return judge_study(directory, panel, contract, how)
 
 
 def _sealed(ended: Ended, seal: Seal, plan: Plan) -> Ended:
@@ -142,36 +179,38 @@ def _asks_again(tallies: Mapping[Cell, Tally], options: Options) -> bool:
     )
 
 
-async def _go_on(ended: Ended, files: StudyFiles, plan: Plan, options: Options) -> Ended:
+async def _go_on(
+    ended: Ended, directory: StudyDirectory, files: StudyFiles, plan: Plan, options: Options
+) -> Ended:
     study = files.study
-    archive = Archive(ended.directory, options.disk)
-    config = {"name": study.study.name, "seed": study.study.seed}
-    books = StudyBooks(config, plan, read_judging(ended.directory), retry_failed=options.retry_failed)
-    for record in archive.recover():
-        books.load(record)
-    standing = books.outputs
+    archive = directory.archive(options.disk)
+    retry_failed = options.retry_failed
+    ledger = StudyLedger(directory.frozen(), plan, read_judging(directory), retry_failed=retry_failed)
+    for line in archive.recover():
+        ledger.load(line.record)
+    questions = ledger.outputs
     asked = [name for name in study.models if not options.models or name in options.models]
     models = [files.model(name) for name in asked]
-    before = standing.open
-    log = RunLog(ended.directory, options.disk)
+    before = questions.open
+    log = RunLog(directory.path, options.disk)
     progress = options.progress
     runner = Runner(
-        StudyWork(plan, ended.directory, options.first_items),
+        StudyWork(plan, directory, options.first_items),
         models,
         archive,
-        standing,
+        questions,
         limits=study.limits,
-        progress=None if progress is None else lambda: progress(standing.tallies),
+        progress=None if progress is None else lambda: progress(questions.tallies),
     )
     came = stop_on_signals(runner)
-    _check_room(ended.directory, before)
+    _check_room(directory.path, before)
     decoding = {**decoding_of(study.decoding), "samples": study.decoding.samples}
     log.began({"questions": before, "decoding": decoding}, models, study.models)
     await runner.run()
-    write_manifest(ended.directory, books.manifest(), options.disk)
-    seal: Seal = archive.seal(books.counts())
-    keep_copy(ended.directory, seal)
-    log.ended({"open": standing.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
+    write_manifest(directory.path, ledger.manifest(), options.disk)
+    seal = archive.seal(ledger.counts())
+    keep_copy(directory, seal)
+    log.ended({"open": questions.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
     return replace(
         _sealed(ended, seal, plan),
         asked=runner.asked,

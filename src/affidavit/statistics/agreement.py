@@ -10,16 +10,11 @@ from collections.abc import Callable, Hashable, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from affidavit.statistics.estimates import (
-    NO_INTERVAL,
-    RESAMPLES,
-    Estimate,
-    mean_of_clusters,
-    ordered,
-    percentile_interval,
-    resampled_totals,
-    wilson,
-)
+from affidavit.statistics.bootstrap import RESAMPLES, percentile_interval, resampled_totals
+from affidavit.statistics.clusters import NO_INTERVAL, ordered
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.means import mean_of_clusters
+from affidavit.statistics.shares import wilson
 
 if TYPE_CHECKING:
     from numpy import float64, intp
@@ -37,7 +32,7 @@ def exact_agreement(ratings: "Ratings") -> Estimate:
     """The share of units that all their raters rated alike.
 
     >>> print(exact_agreement([[2, 2], [1, 2], [0, 0], [1, None]]))
-    66.7% [20.8%, 93.9%]
+    66.7% [20.8, 93.9] n=3
     """
     import numpy as np
 
@@ -51,8 +46,8 @@ def mean_absolute_difference(
 ) -> Estimate:
     """How far apart two raters of a unit are, on average: the mean over its pairs of raters, then over units.
 
-    >>> found = mean_absolute_difference([[2, 2], [1, 2], [0, 2]], seed=0)
-    >>> found.value, found.n
+    >>> distance = mean_absolute_difference([[2, 2], [1, 2], [0, 2]], seed=0)
+    >>> distance.value, distance.n
     (1.0, 3)
     """
     import numpy as np
@@ -77,8 +72,8 @@ def weighted_kappa(
 
     The disagreement of two ratings is their distance on the scale, or its square.
 
-    >>> found = weighted_kappa([[0, 0], [1, 1], [2, 1], [2, 2]], weights="quadratic", seed=0)
-    >>> round(found.value, 4), found.n
+    >>> kappa = weighted_kappa([[0, 0], [1, 1], [2, 1], [2, 2]], weights="quadratic", seed=0)
+    >>> round(kappa.value, 4), kappa.n
     (0.8, 4)
     """
     import numpy as np
@@ -114,8 +109,8 @@ def alpha(
     For any number of raters, with missing ratings. 1 is perfect agreement, 0 is what ratings dealt out at random
     give.
 
-    >>> found = alpha([[0, 0, None], [1, 1, 2], [2, None, 2], [0, 1, 0]], seed=0)
-    >>> round(found.value, 4), found.n
+    >>> agreement = alpha([[0, 0, None], [1, 1, 2], [2, None, 2], [0, 1, 0]], seed=0)
+    >>> round(agreement.value, 4), agreement.n
     (0.7398, 4)
     """
     import numpy as np
@@ -177,9 +172,9 @@ def _on_a_scale(rated: "Floats") -> "tuple[Floats, Positions]":
 
 def _one_less(observed: "Floats", expected: "Floats") -> "Floats":
     """1 - observed / expected, of those where any disagreement was to be expected."""
-    told = expected > 0
-    found: Floats = 1 - observed[told] / expected[told]
-    return found
+    defined = expected > 0
+    coefficients: Floats = 1 - observed[defined] / expected[defined]
+    return coefficients
 
 
 def _bootstrapped(
@@ -191,7 +186,11 @@ def _bootstrapped(
         raise ValueError("all ratings are the same: no coefficient can tell agreement from a constant")
     if len(rows) == 1:
         return Estimate(float(value[0]), -inf, inf, n, NO_INTERVAL)
-    found = coefficient(resampled_totals(rows, seed=seed))
-    low, high = percentile_interval(float(value[0]), found)
-    lost = f", {RESAMPLES - found.size} of {RESAMPLES} samples undefined" if found.size < RESAMPLES else ""
-    return Estimate(float(value[0]), low, high, n, f"{name}, cluster bootstrap 95%, {len(rows)} clusters{lost}")
+    resampled = coefficient(resampled_totals(rows, seed=seed))
+    low, high = percentile_interval(float(value[0]), resampled)
+    undefined = (
+        f", {RESAMPLES - resampled.size} of {RESAMPLES} samples undefined" if resampled.size < RESAMPLES else ""
+    )
+    return Estimate(
+        float(value[0]), low, high, n, f"{name}, cluster bootstrap 95%, {len(rows)} clusters{undefined}"
+    )

@@ -1,4 +1,4 @@
-"""Two conditions over the same clusters: how large the difference is, whether chance would do, how often we asked.
+"""Two conditions over the same clusters: how large the difference is, and whether chance alone would give it.
 
 Differences are the second less the first: what the second condition added.
 """
@@ -7,18 +7,12 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
-from affidavit.statistics.estimates import (
-    CELLS_AT_ONCE,
-    NO_INTERVAL,
-    RESAMPLES,
-    Estimate,
-    cluster_columns,
-    percentile_interval,
-    resampled_totals,
-)
+from affidavit.statistics.bootstrap import CELLS_AT_ONCE, RESAMPLES, percentile_interval, resampled_totals
+from affidavit.statistics.clusters import NO_INTERVAL, cluster_columns
+from affidavit.statistics.estimate import Estimate
 
 if TYPE_CHECKING:
-    from numpy import float64, intp
+    from numpy import float64
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[float64]
@@ -26,6 +20,7 @@ if TYPE_CHECKING:
 MOST_FLIPPED_EXACTLY = 20
 """So many differences have half a million patterns of signs, up to all signs turned, which are all tried."""
 SIGN_PATTERNS = 9_999
+"""Patterns of signs that are drawn where there are too many to try them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +104,10 @@ def sign_flip_test(differences: "ArrayLike", *, seed: int, patterns: int = SIGN_
     least = abs(moved.sum()) - 1e-9 * np.abs(moved).sum()
     if len(moved) <= MOST_FLIPPED_EXACTLY:
         sums = np.zeros(1)
-        for index, each in enumerate(moved):
+        for index, difference in enumerate(moved):
             # A pattern and its opposite are equally far from zero: the first sign stays.
-            sums = sums + each if index == 0 else np.concatenate([sums + each, sums - each])
+            both = [sums + difference] if index == 0 else [sums + difference, sums - difference]
+            sums = np.concatenate(both)
         return Significance(float((np.abs(sums) >= least).mean()), given.size, "sign flips, all patterns")
     far = int((np.abs(_flipped_sums(moved, seed, patterns)) >= least).sum())
     return Significance((1 + far) / (1 + patterns), given.size, f"sign flips, {patterns:,} patterns drawn")
@@ -121,7 +117,7 @@ def _flipped_sums(moved: "Floats", seed: int, patterns: int) -> "Floats":
     """The sums of differences whose signs are drawn, one for each pattern."""
     import numpy as np
 
-    draws, found = np.random.default_rng(seed), np.empty(patterns)
+    draws, sums = np.random.default_rng(seed), np.empty(patterns)
     # Differences of one size can turn their signs together by a binomial draw, which is the same lottery.
     sizes, often = np.unique(np.abs(moved), return_counts=True)
     together = 4 * len(sizes) <= len(moved)
@@ -133,49 +129,5 @@ def _flipped_sums(moved: "Floats", seed: int, patterns: int) -> "Floats":
         else:
             kept = draws.integers(0, 2, size=(rows, len(moved)), dtype=np.int8).astype(float)
             drawn = 2 * (kept @ moved) - moved.sum()
-        found[start : start + rows] = drawn
-    return found
-
-
-def holm(p_values: "ArrayLike") -> "Floats":
-    """P-values adjusted by Holm: below 0.05, the chance of even one false alarm among all is at most 5 %.
-
-    >>> holm([0.01, 0.04, 0.03, 0.005]).round(4).tolist()
-    [0.03, 0.06, 0.06, 0.02]
-    """
-    import numpy as np
-
-    given, order = _ranked(p_values)
-    steps = given[order] * np.arange(given.size, 0, -1)
-    return _back(np.maximum.accumulate(steps), order)
-
-
-def benjamini_hochberg(p_values: "ArrayLike") -> "Floats":
-    """P-values adjusted by Benjamini and Hochberg: of those below 0.05, 5 % are expected to be false alarms.
-
-    >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.005]).round(4).tolist()
-    [0.02, 0.04, 0.04, 0.02]
-    """
-    import numpy as np
-
-    # scipy.stats has this one, and takes over a second to load; a test holds ours to it.
-    given, order = _ranked(p_values)
-    steps = given[order] * given.size / np.arange(1, given.size + 1)
-    return _back(np.minimum.accumulate(steps[::-1])[::-1], order)
-
-
-def _ranked(p_values: "ArrayLike") -> "tuple[Floats, NDArray[intp]]":
-    import numpy as np
-
-    given = np.asarray(p_values, dtype=float)
-    if given.ndim != 1 or not given.size or not ((given >= 0) & (given <= 1)).all():
-        raise ValueError("expected at least one p-value, each between 0 and 1")
-    return given, np.argsort(given, kind="stable")
-
-
-def _back(steps: "Floats", order: "NDArray[intp]") -> "Floats":
-    import numpy as np
-
-    adjusted = np.empty_like(steps)
-    adjusted[order] = np.minimum(1.0, steps)
-    return adjusted
+        sums[start : start + rows] = drawn
+    return sums

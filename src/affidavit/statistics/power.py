@@ -41,7 +41,7 @@ def detectable_difference(baseline: float, n: int, *, level: float = LEVEL, powe
         return sqrt(n) * difference - _spread(lower, lower + difference, wide, narrow)
 
     if excess(1 - lower) < 0:
-        raise ValueError(f"no difference between two shares could be told with {n} observations of each")
+        raise ValueError(f"no difference between two shares could be shown with {n} observations of each")
     return float(brentq(excess, 0.0, 1 - lower, xtol=1e-10))
 
 
@@ -77,7 +77,7 @@ def detectable_paired_difference(
         return sqrt(pairs) * difference - _paired_spread(difference, discordance, wide, narrow)
 
     if excess(discordance) < 0:
-        raise ValueError(f"no difference could be told with {pairs} pairs, {discordance:.1%} of them discordant")
+        raise ValueError(f"no difference could be shown with {pairs} pairs, {discordance:.1%} of them discordant")
     return float(brentq(excess, 0.0, discordance, xtol=1e-10))
 
 
@@ -109,8 +109,8 @@ def clusters_needed(
     detectable_mean(standard_error, clusters, level=level, power=power)
     one = standard_error * sqrt(clusters)
 
-    def enough(many: int) -> bool:
-        return detectable_mean(one / sqrt(many), many, level=level, power=power) <= abs(difference)
+    def enough(number: int) -> bool:
+        return detectable_mean(one / sqrt(number), number, level=level, power=power) <= abs(difference)
 
     above = 2
     while not enough(above):

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from affidavit.statistics.estimates import Estimate, mean_of_clusters, wilson
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.means import mean_of_clusters
+from affidavit.statistics.shares import wilson
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -59,8 +61,8 @@ def pass_at_k(right: "ArrayLike", compliant: "ArrayLike", times: "ArrayLike" = 1
 
     `right` and `compliant` count samples, item by item. The mean is over items with at least k compliant samples.
 
-    >>> found = pass_at_k([1, 0, 4], [4, 4, 4], k=2, seed=0)
-    >>> found.estimate.value, found.estimate.n, found.left_out
+    >>> passed = pass_at_k([1, 0, 4], [4, 4, 4], k=2, seed=0)
+    >>> passed.estimate.value, passed.estimate.n, passed.left_out
     (0.5, 3, 0)
     """
     return _at_k((right, compliant, times), k, seed, f"pass@{k} over compliant samples")
@@ -71,10 +73,10 @@ def yield_at_k(right: "ArrayLike", samples: "ArrayLike", times: "ArrayLike" = 1,
 
     The same as `pass_at_k` with all outputs below the line: one that is not compliant is not a success.
 
-    >>> found = yield_at_k([1, 0, 4, 1], [4, 4, 4, 1], k=2, seed=0)
-    >>> found.estimate.value, found.estimate.n, found.left_out
+    >>> yielded = yield_at_k([1, 0, 4, 1], [4, 4, 4, 1], k=2, seed=0)
+    >>> yielded.estimate.value, yielded.estimate.n, yielded.left_out
     (0.5, 3, 1)
-    >>> found.estimate.method
+    >>> yielded.estimate.method
     'yield@2 over all samples, cluster bootstrap 95%, 3 clusters, 1 item with fewer left out'
     """
     return _at_k((right, samples, times), k, seed, f"yield@{k} over all samples")
@@ -83,7 +85,7 @@ def yield_at_k(right: "ArrayLike", samples: "ArrayLike", times: "ArrayLike" = 1,
 def _at_k(counted: "tuple[ArrayLike, ArrayLike, ArrayLike]", k: int, seed: int, name: str) -> AtK:
     import numpy as np
 
-    successes, totals = (np.asarray(each, dtype=float) for each in counted[:2])
+    successes, totals = (np.asarray(column, dtype=float) for column in counted[:2])
     often = np.broadcast_to(np.asarray(counted[2], dtype=float), totals.shape)
     if successes.shape != totals.shape or successes.ndim != 1 or k < 1:
         raise ValueError("expected two counts for each item, and k of 1 or more")
@@ -108,16 +110,16 @@ def _at_least_one(right: "Floats", samples: "Floats", k: int) -> "Floats":
 def _over_items(values: "Floats", times: "Floats", name: str, left_out: int, seed: int) -> Estimate:
     if not len(values):
         raise ValueError(f"{name}: no item has so many samples")
-    found = mean_of_clusters(values, 1, times, seed=seed)
+    mean = mean_of_clusters(values, 1, times, seed=seed)
     short = f", {left_out} item{'s' * (left_out > 1)} with fewer left out" if left_out else ""
-    return replace(found, method=f"{name}, {found.method}{short}")
+    return replace(mean, method=f"{name}, {mean.method}{short}")
 
 
 def majority(answers: Iterable[str]) -> Majority:
-    """The most frequent of an item's answers with its share; a tie is told as a tie.
+    """The most frequent of an item's answers with its share; a tie is given as a tie.
 
-    >>> found = majority(["B", "C", "B"])
-    >>> found.answers, found.share.value
+    >>> most = majority(["B", "C", "B"])
+    >>> most.answers, most.share.value
     (('B',), 0.6666666666666666)
     >>> majority(["B", "C"]).answers
     ('B', 'C')
@@ -136,8 +138,8 @@ def majority_at_k(answers: Sequence[Mapping[str, int]], right: Sequence[str], *,
     `answers` counts each item's compliant samples by answer. All subsets of k are counted, without drawing any. A
     tie for the lead is not right, whoever takes part in it, and has a share of its own.
 
-    >>> found = majority_at_k([{"A": 2, "B": 1}, {"B": 3}], ["A", "A"], k=2, seed=0)
-    >>> round(found.right.value, 4), round(found.tied.value, 4)
+    >>> vote = majority_at_k([{"A": 2, "B": 1}, {"B": 3}], ["A", "A"], k=2, seed=0)
+    >>> round(vote.right.value, 4), round(vote.tied.value, 4)
     (0.1667, 0.3333)
     """
     import numpy as np
@@ -150,7 +152,7 @@ def majority_at_k(answers: Sequence[Mapping[str, int]], right: Sequence[str], *,
         [
             (
                 _leads_alone(counts.get(key, 0), _others(counts, key), k),
-                sum(_leads_alone(counts[each], _others(counts, each), k) for each in counts),
+                sum(_leads_alone(counts[answer], _others(counts, answer), k) for answer in counts),
             )
             for counts, key in enough
         ]
@@ -166,7 +168,7 @@ def majority_at_k(answers: Sequence[Mapping[str, int]], right: Sequence[str], *,
 
 
 def _others(counts: Mapping[str, int], answer: str) -> tuple[int, ...]:
-    return tuple(sorted(count for each, count in counts.items() if each != answer and count))
+    return tuple(sorted(count for other, count in counts.items() if other != answer and count))
 
 
 @lru_cache(maxsize=100_000)
@@ -183,13 +185,13 @@ def _leads_alone(own: int, others: tuple[int, ...], k: int) -> float:
 
     n = own + sum(others)
     chance = k / (n + 1)
-    found, mine = 0.0, _binomial(own, chance)
+    alone, mine = 0.0, _binomial(own, chance)
     for leading in range(1, min(own, k) + 1):
         rest = np.ones(1)
         for count in others:
             rest = np.convolve(rest, _binomial(count, chance)[:leading])[: k - leading + 1]
-        found += mine[leading] * (rest[k - leading] if len(rest) > k - leading else 0.0)
-    return min(1.0, float(found / _binomial(n, chance)[k]))
+        alone += mine[leading] * (rest[k - leading] if len(rest) > k - leading else 0.0)
+    return min(1.0, float(alone / _binomial(n, chance)[k]))
 
 
 @lru_cache(maxsize=1_000)
@@ -201,5 +203,5 @@ def _binomial(n: int, chance: float) -> "Floats":
     k = np.arange(n + 1)
     ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     logarithm = ways + k * np.log(chance) + (n - k) * np.log1p(-chance)
-    found: Floats = np.exp(logarithm)
-    return found
+    chances: Floats = np.exp(logarithm)
+    return chances

@@ -2,55 +2,57 @@
 
 from hashlib import sha256
 
-from affidavit.archive.record import Kind
-from affidavit.contracts.contract import RAW_OUTPUT
+from affidavit.archive.record import Failed, QuestionIdentity, Response
+from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
 from affidavit.items.option_order import lettered, own_letter
 from affidavit.json_values import Fields
 from affidavit.models.model import Completion, Failure
 from affidavit.study.task import Question
 
 
-def response_record(study: str, question: Question, completion: Completion) -> Fields:
-    """The record of an answer: what arrived, and everything that its contract says of it."""
-    return {
-        "kind": Kind.RESPONSE,
-        **identity(study, question),
-        RAW_OUTPUT: completion.text,
-        **derived(question, completion.text),
-        **completion.about(),
-    }
-
-
-def failure_record(study: str, question: Question, failure: Failure) -> Fields:
-    """The record of a question that nobody answered; what was said on the way is a fact about the day."""
-    return {"kind": Kind.FAILURE, **identity(study, question), "reason": failure.reason}
-
-
-def identity(study: str, question: Question) -> Fields:
-    """What every record says of its question."""
-    grammar = question.request.grammar
-    return {
-        "key": question.key,
-        "study": study,
-        "task": question.task.name,
-        "item_id": question.item.id,
-        "model": question.model,
-        "condition": question.condition,
-        "sample": question.sample,
-        "prompt_sha256": question.prompt_sha256,
-        "grammar_sha256": None if grammar is None else sha256(grammar.encode()).hexdigest(),
-    }
-
-
-def derived(question: Question, raw: str) -> Fields:
-    """Every field that follows from the raw text and the item alone (ruling C2), with its contract (ruling C3)."""
+def response_record(study: str, question: Question, completion: Completion) -> Response:
+    """The record of an answer: what arrived, and everything that follows from it and the item (ruling C2)."""
     reader = question.task.reader_for(question.item)
-    result = reader.read({**question.item.fields, RAW_OUTPUT: raw}, where=question.item.id)
-    found = {**reader.about, **result.added, "keyed": result.right_answer_known}
+    result = reader.read({**question.item.fields, RAW_OUTPUT: completion.text}, where=question.item.id)
+    own: Fields = {name: value for name, value in result.added.items() if name != COMPLIANT}
     if "answer" in question.item.fields:
-        found["right_answer"] = question.item.fields["answer"]
+        own["right_answer"] = question.item.fields["answer"]
     if question.order is not None:
         letter = result.added.get("extracted_answer")
-        found["option_order"] = lettered(question.order)
-        found["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
-    return found
+        own["option_order"] = lettered(question.order)
+        own["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
+    compliant = result.added[COMPLIANT]
+    return Response(
+        identity(study, question),
+        completion.text,
+        contract=reader.label,
+        contract_params=reader.params,
+        protocol_compliant=compliant if isinstance(compliant, bool) else None,
+        fields=own,
+        finish_reason=completion.finish_reason,
+        reasoning=completion.reasoning,
+        rendered_prompt=completion.rendered_prompt,
+        usage=completion.usage,
+        keyed=result.right_answer_known,
+    )
+
+
+def failure_record(study: str, question: Question, failure: Failure) -> Failed:
+    """The record of a question that nobody answered; what was said on the way is a fact about the day."""
+    return Failed(identity(study, question), failure.reason)
+
+
+def identity(study: str, question: Question) -> QuestionIdentity:
+    """What every record says of its question."""
+    grammar = question.request.grammar
+    return QuestionIdentity(
+        key=question.key,
+        study=study,
+        task=question.task.name,
+        item_id=question.item.id,
+        model=question.model,
+        condition=question.condition,
+        sample=question.sample,
+        prompt_sha256=question.prompt_sha256,
+        grammar_sha256=None if grammar is None else sha256(grammar.encode()).hexdigest(),
+    )

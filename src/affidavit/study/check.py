@@ -1,20 +1,18 @@
 """Whether the tables of a study fit together; asked before anything else is done with it."""
 
 import re
-from collections.abc import Collection, Mapping
-from urllib.parse import urlsplit
+from collections.abc import Collection
 
 from affidavit.contracts.parts import QUESTION
 from affidavit.contracts.registry import parts_named
 from affidavit.errors import InputError, did_you_mean
-from affidavit.items.formats import SOLVABLE_HANDS
-from affidavit.models.settings import Limits, ModelTable
+from affidavit.items.hands import SOLVABLE_HANDS
+from affidavit.models.settings import check_positive
 from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION
 from affidavit.study.study_file import (
     ConditionTable,
     Decoding,
     Generate,
-    Header,
     JudgingTable,
     LeftOut,
     Study,
@@ -24,25 +22,12 @@ from affidavit.study.study_file import (
     example_files,
 )
 
-_SOURCES = ("base_url", "embedded", "gguf", "replay")
-_ONLY_SERVERS = ("flavour", "key_env", "connections", "headers")
-_ONLY_EMBEDDED = ("slots", "context", "threads")
-
 
 def parse_study(text: str, *, where: str) -> Study:
     """The study that a TOML text describes."""
     study = decode_study(text, where=where)
     _Check(study, where).all()
     return study
-
-
-def check_models(models: Mapping[str, ModelTable], *, where: str) -> None:
-    """Refuse models that could not be asked."""
-    study = Study(study=Header(name="models"), models=dict(models), tasks={})
-    check = _Check(study, where)
-    check.numbers()
-    for name, table in models.items():
-        check.model(f"models.{name}", table)
 
 
 class _Check:
@@ -66,9 +51,7 @@ class _Check:
                 raise self._refuse(f"at least one [{name}.NAME]", "none")
             if not all(each.strip() for each in many):
                 raise self._refuse(f"a name for every table of [{name}]", "an empty one")
-        self.numbers()
-        for name, model in study.models.items():
-            self.model(f"models.{name}", model)
+        self._numbers()
         for name, condition in study.conditions.items():
             self._condition(name, condition)
         for name, task in study.tasks.items():
@@ -77,22 +60,15 @@ class _Check:
         if study.judging is not None:
             self._judging(study.judging)
 
-    def numbers(self) -> None:
+    def _numbers(self) -> None:
         """Every number is in its bounds."""
-        study = self._study
-        numbers: dict[str, float] = {f"limits.{each}": getattr(study.limits, each) for each in _numeric(Limits)}
-        for name, table in study.models.items():
-            numbers |= {f"models.{name}.{each}": getattr(table, each) for each in ("connections", *_ONLY_EMBEDDED)}
-        numbers |= {f"decoding.{each}": getattr(study.decoding, each) for each in ("max_tokens", "samples")}
-        for place, number in numbers.items():
-            if not 0 < number < 1e9:
-                raise self._refuse(f"a positive, finite {place}", str(number))
-        for each in _numeric(Decoding):
-            if (chosen := getattr(study.decoding, each)) is not None and not 0 <= chosen < 1e9:
-                raise self._refuse(f"a finite decoding.{each} from 0", str(chosen))
-        for name, table in study.models.items():
-            if table.price is not None and not all(0 <= x < 1e9 for x in (table.price.input, table.price.output)):
-                raise self._refuse(f"finite prices from 0 in models.{name}.price", repr(table.price))
+        self._study.limits.check(where=self._where)
+        decoding = self._study.decoding
+        counts = {"decoding.max_tokens": decoding.max_tokens, "decoding.samples": decoding.samples}
+        check_positive(counts, where=self._where)
+        for name in Decoding.__struct_fields__:
+            if (number := getattr(decoding, name)) is not None and not 0 <= number < 1e9:
+                raise self._refuse(f"a finite decoding.{name} from 0", str(number))
 
     def _judging(self, table: JudgingTable) -> None:
         if not table.judges or not table.conditions:
@@ -100,6 +76,9 @@ class _Check:
         self._known("judging.judges", table.judges, self._study.models)
         self._known("judging.tasks", table.tasks, self._study.tasks)
         self._known("judging.conditions", table.conditions, ("free", "schema"))
+        for judge in table.judges:
+            if "schema" in table.conditions and not self._study.models[judge].provider.takes_schema:
+                raise self._refuse("judges that take a JSON schema in judging.judges", repr(judge))
         for name in ("repeats", "max_tokens"):
             if not 0 < getattr(table, name) < 1e9:
                 raise self._refuse(f"a positive, finite judging.{name}", str(getattr(table, name)))
@@ -111,26 +90,6 @@ class _Check:
         ):
             hint = "Outputs of other tasks are judged if judging.tasks names them."
             raise self._refuse('a task with contract = "text" for [judging]', "none", hint)
-
-    # --- models ---
-
-    def model(self, place: str, table: ModelTable) -> None:
-        """One model can be asked."""
-        given = [name for name in _SOURCES if getattr(table, name)]
-        if len(given) != 1:
-            expected = f"exactly one of {', '.join(_SOURCES)} in {place}"
-            raise self._refuse(expected, " and ".join(given) or "none")
-        strange = [] if given == ["base_url"] else [*_ONLY_SERVERS]
-        strange += [] if given[0] in ("embedded", "gguf") else _ONLY_EMBEDDED
-        for name in strange:
-            if getattr(table, name) != getattr(ModelTable(), name):
-                raise self._refuse(f"no {name} in {place}: it has no meaning beside {given[0]}", f"{name} given")
-        if table.flavour in ("embedded", "replay"):
-            raise self._refuse(f"the flavour of a server in {place}", repr(table.flavour))
-        urls = [table.base_url] if isinstance(table.base_url, str) else table.base_url
-        if given == ["base_url"] and not all(map(_is_address, urls)):
-            # The address itself is not repeated: it may hold a password.
-            raise self._refuse(f"an http:// or https:// address in {place}.base_url", "something else")
 
     # --- conditions ---
 
@@ -211,17 +170,3 @@ class _Check:
             if control and control not in asked:
                 expected = f"the control {control} of the condition {condition} in tasks.{name}.conditions"
                 raise self._refuse(expected, ", ".join(asked))
-
-
-def _numeric(table: type[Limits | Decoding]) -> tuple[str, ...]:
-    return table.__struct_fields__
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
-        )
-    except ValueError:
-        return False

@@ -4,20 +4,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from affidavit.archive.disk import told
 from affidavit.contracts.contract import AnyContract, Unread
 from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.rubric_file import parse_rubric
 from affidavit.errors import InputError
-from affidavit.items.formats import generated_hands, rows_of
+from affidavit.items.hands import generated_hands
 from affidavit.items.hub import PREFIX, HubSource, hub_rows, hub_source
-from affidavit.items.item import Item, is_own, items_of, read_items
+from affidavit.items.item import Item, items_of
+from affidavit.items.item_files import item_rows
 from affidavit.json_values import Fields
 from affidavit.models.model import Model
-from affidavit.models.registry import chosen
-from affidavit.models.settings import ModelTable
-from affidavit.models.weights import describe, find
-from affidavit.reading.json_lines import Source, open_source
+from affidavit.models.registry import open_model, weights_of
+from affidavit.reading.source import file_source
 from affidavit.study.check import parse_study
 from affidavit.study.examples import Spoilers, read_examples
 from affidavit.study.plan import Examples, Plan
@@ -47,8 +45,7 @@ class StudyFiles:
 
     def model(self, name: str) -> Model:
         """A model of the study, ready to be asked."""
-        table, limits = self.study.models[name], self.study.limits
-        return chosen(name, table, limits, beside=self.beside, weights=self.weights.get(name))
+        return open_model(name, self.study.models[name], self.study.limits, beside=self.beside)
 
     def plan(self, counts: Mapping[str, int]) -> Plan:
         """The plan over so many items of each task."""
@@ -72,7 +69,7 @@ def load(path: Path, contract: FindContract, *, with_weights: bool = True) -> St
             (task, condition): _read_examples(path.parent / file, contracts[task])
             for (task, condition), file in example_files(study).items()
         },
-        model_weights(study.models, path.parent) if with_weights else {},
+        weights_of(study.models, beside=path.parent) if with_weights else {},
         DEFAULT if study.judging is None else read_rubric(study.judging.rubric, path.parent),
     )
 
@@ -104,25 +101,17 @@ def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:
     file = study.parent / task.items
     if not file.is_file():
         where = f"{study}: tasks.{name}.items"
-        raise InputError(where, expected="a file of items", found=f"no file {str(file)!r}")
+        found = f"a directory: {str(file)!r}" if file.is_dir() else f"no file {str(file)!r}"
+        raise InputError(where, expected="a file of items", found=found)
     return file
 
 
 def _read_examples(file: Path, contract: AnyContract) -> tuple[Example, ...]:
     if not file.is_file():
         raise InputError(str(file), expected="a file of worked examples", found="no such file")
-    found = tuple(read_examples(_rows(file), contract))
+    found = tuple(read_examples(item_rows(file_source(file)), contract))
     if not found:
         raise InputError(str(file), expected="at least one worked example", found="none")
-    return found
-
-
-def model_weights(models: Mapping[str, ModelTable], beside: Path) -> dict[str, Path]:
-    """The file of each model that runs here."""
-    named = {name: find(table.embedded) for name, table in models.items() if table.embedded}
-    found = named | {name: beside / table.gguf for name, table in models.items() if table.gguf}
-    for path in found.values():
-        describe(path)  # whatever is no GGUF is told before its digest is frozen
     return found
 
 
@@ -158,24 +147,4 @@ def _source_rows(files: StudyFiles, source: ItemSource) -> Iterator[tuple[str, F
         directory = source.directory
         here = source if directory is None else replace(source, name=str((files.beside / directory).resolve()))
         return hub_rows(here)
-    return _rows(source)
-
-
-def _rows(source: Path) -> Iterator[tuple[str, Fields]]:
-    """Place and fields of the rows of a file of any known format. Our own format is read line by line."""
-    first = next(_lines(source), None) if _may_be_lines(source) else None
-    if first is not None and is_own(first[1]):
-        return read_items(_lines(source))
-    with told(str(source)):
-        content = source.read_bytes()
-    return rows_of(str(source), content)
-
-
-def _may_be_lines(path: Path) -> bool:
-    with open_source(path) as stream:
-        return stream.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
-
-
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    source = Source(str(path), lambda: open_source(path))
-    return (line for batch in source.batches() for line in batch.lines())
+    return item_rows(file_source(source))

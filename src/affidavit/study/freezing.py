@@ -1,7 +1,4 @@
-"""A study's directory: the plan and the items as they were frozen before the first request.
-
-    study.json     everything that decides the answers, with versions; written once
-    items.jsonl    the items as used, one checked line each
+"""The plan and the items of a study, frozen into its directory before the first request, and read from there.
 
 A study that has changed since is refused, with a list of what changed.
 """
@@ -11,11 +8,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from affidavit.archive.disk import Disk, told
-from affidavit.archive.journal import bad_line, corrupt, file_sha256, read_seal, segments
+from affidavit.archive.disk import Disk
+from affidavit.archive.journal import corrupt, file_sha256
 from affidavit.archive.provenance import git_state, versions
-from affidavit.archive.record import checked_line, decode
+from affidavit.archive.study_directory import (
+    STUDY,
+    FrozenItem,
+    FrozenStudy,
+    ImportedStudy,
+    PlannedStudy,
+    StudyDirectory,
+)
 from affidavit.contracts.contract import AnyContract, label
+from affidavit.contracts.parts import declaration_of, is_ours
 from affidavit.errors import InputError, UsageError
 from affidavit.items.item import Item
 from affidavit.json_values import Fields
@@ -25,14 +30,12 @@ from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
 from affidavit.study.study_file import Generate, TaskTable, frozen, refuse_changes, thawed
 
-STUDY, ITEMS = "study.json", "items.jsonl"
 
-
-def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
+def freeze_or_check(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Plan:
     """The plan of a study: frozen into the directory if that is new, else compared with what was frozen there."""
-    before = read_frozen(directory)
-    if before is None and (segments(directory) or read_seal(directory) is not None):
-        raise corrupt(str(directory / STUDY), "the study that the records belong to", "no such file")
+    before = directory.frozen_or_none()
+    if before is None and directory.has_records:
+        raise corrupt(str(directory.path / STUDY), "the study that the records belong to", "no such file")
     config = {
         **frozen(files.study),
         "contracts": _described(files.contracts),
@@ -41,23 +44,36 @@ def opened(directory: Path, files: StudyFiles, disk: Disk) -> Plan:
         "weights": {name: digest_of(path) for name, path in files.weights.items()},
     }
     if before is None:
-        counts = _freeze_items(directory, files, disk)
-        content: Fields = {
-            "kind": "study",
-            "v": 1,
-            "config": config,
-            "counts": counts,
-            "items_file_sha256": file_sha256(directory / ITEMS),
-            "versions": versions(),
-            "git": git_state(Path.cwd()),
-        }
-        with told(str(directory / STUDY)):
-            disk.place(directory / STUDY, checked_line(content))
-        before = content
+        before = _freeze(directory, config, files, disk)
     hint = "Give a changed study a directory of its own with --out, or another name."
-    refuse_changes(str(directory), before["config"], config, begun="study", hint=hint)  # type: ignore[arg-type]
-    _check_items(directory, str(before["items_file_sha256"]))
-    return files.plan(before["counts"])  # type: ignore[arg-type]
+    refuse_changes(str(directory), before.config, config, begun="study", hint=hint)
+    if isinstance(before, ImportedStudy):
+        raise UsageError(str(directory), expected="a study", found="outputs from elsewhere", hint=hint)
+    directory.check_items(before.items_file_sha256)
+    return files.plan(before.counts)
+
+
+def _freeze(directory: StudyDirectory, config: Fields, files: StudyFiles, disk: Disk) -> FrozenStudy:
+    tasks = files.plan(dict.fromkeys(files.contracts, 0)).tasks
+    counts = dict.fromkeys(tasks, 0)
+
+    def items() -> Iterator[FrozenItem]:
+        for name, task in tasks.items():
+            for item in items_for(files, task):
+                counts[name] += 1
+                yield FrozenItem(name, item.id, item.fields)
+            if not counts[name]:
+                raise InputError(str(files.items[name]), expected="at least one item", found="none")
+
+    items_file_sha256 = directory.write_items(items(), disk)
+    content: Fields = {
+        "config": config,
+        "counts": counts,
+        "items_file_sha256": items_file_sha256,
+        "versions": versions(),
+        "git": git_state(Path.cwd()),
+    }
+    return directory.freeze(content, disk)
 
 
 def _origin(source: ItemSource) -> object:
@@ -75,7 +91,7 @@ def _frozen_examples(examples: Examples) -> Fields:
     return dict(found)
 
 
-def thawed_examples(config: Mapping[str, Any]) -> Examples:
+def examples_from_frozen(config: Mapping[str, Any]) -> Examples:
     """The worked examples of a frozen study."""
     return {
         (task, condition): tuple(Example(Item(row["id"], row["item"]), row["response"]) for row in rows)
@@ -84,29 +100,20 @@ def thawed_examples(config: Mapping[str, Any]) -> Examples:
     }
 
 
-def read_frozen(directory: Path) -> Fields | None:
-    """What was frozen; None if nothing was."""
-    path = directory / STUDY
-    if not path.exists():
-        return None
-    with told(str(path)):
-        fields = decode(path.read_bytes())
-    if fields is None:
-        raise corrupt(f"{path}:1", "the study as it was frozen", "a line that does not fit its checksum")
-    return fields
+def plan_of(study: FrozenStudy, contract: FindContract, beside: Path | None) -> Plan | None:
+    """The plan of a study as it was frozen; None for outputs from elsewhere, which were planned by others."""
+    return None if isinstance(study, ImportedStudy) else frozen_plan(study, contract, beside)
 
 
-def frozen_plan(directory: Path, frozen_study: Fields, contract: FindContract, beside: Path | None) -> Plan:
+def frozen_plan(study: PlannedStudy, contract: FindContract, beside: Path | None) -> Plan:
     """The plan of a study as it was frozen.
 
     `beside` is where the study file is, for contracts of the user's own: they are code, and a study directory
     that somebody sent must not be able to name a file that is run.
     """
-    config: Any = frozen_study["config"]
-    counts: Any = frozen_study["counts"]
-    study = thawed(config)
-    contracts = {name: _trusted(task, contract, beside) for name, task in study.tasks.items()}
-    return Plan(study, contracts, counts, thawed_examples(config))
+    tables = thawed(study.config)
+    contracts = {name: _trusted(task, contract, beside) for name, task in tables.tasks.items()}
+    return Plan(tables, contracts, study.counts, examples_from_frozen(study.config))
 
 
 def _trusted(task: TaskTable, contract: FindContract, beside: Path | None) -> AnyContract:
@@ -120,56 +127,17 @@ def _trusted(task: TaskTable, contract: FindContract, beside: Path | None) -> An
     return task_contract(task, beside or Path(), contract)
 
 
-def _check_items(directory: Path, expected: str) -> None:
-    path = directory / ITEMS
-    if not path.is_file():
-        raise corrupt(str(path), "the items as they were frozen", "no such file")
-    if file_sha256(path) != expected:
-        raise corrupt(f"{path}:{bad_line(path)}", "the item as it was frozen", "another line, or none")
-
-
 def _described(contracts: Mapping[str, AnyContract]) -> Fields:
-    return {name: {"contract": label(each), "params": dict(each.params)} for name, each in contracts.items()}
+    return {name: _described_contract(contract) for name, contract in contracts.items()}
 
 
-def _freeze_items(directory: Path, files: StudyFiles, disk: Disk) -> dict[str, int]:
-    """Write all items of all tasks; they are there whole, or not at all."""
-    path = directory / ITEMS
-    partial = path.with_name(f".{ITEMS}.partial")
-    tasks = files.plan(dict.fromkeys(files.contracts, 0)).tasks
-    counts = dict.fromkeys(tasks, 0)
-    with told(str(path)):
-        disk.remove(partial)
-        file = disk.create(partial)
-        try:
-            waiting: list[bytes] = []
-            for name, task in tasks.items():
-                for item in items_for(files, task):
-                    counts[name] += 1
-                    line = {"kind": "item", "v": 1, "task": name, "id": item.id, "item": item.fields}
-                    waiting.append(checked_line(line))
-                    if len(waiting) == 500:
-                        disk.write(file, b"".join(waiting))
-                        waiting.clear()
-                if not counts[name]:
-                    raise InputError(str(files.items[name]), expected="at least one item", found="none")
-            disk.write(file, b"".join(waiting))
-            disk.sync(file)
-        finally:
-            disk.close(file)
-        disk.replace(partial, path)
-        disk.sync_directory(directory)
-    return counts
+def _described_contract(contract: AnyContract) -> Fields:
+    """A contract by name, version and parameters (ruling C3); of a user's own also what results need of it."""
+    declared = {} if is_ours(contract) else declaration_of(contract)
+    described: Fields = {"contract": label(contract), "params": dict(contract.params)}
+    return {**described, "declared": declared} if declared else described
 
 
-def frozen_items(directory: Path) -> Iterator[tuple[str, Item]]:
+def frozen_items(directory: StudyDirectory) -> Iterator[tuple[str, Item]]:
     """Task and item, one after the other, from the disk: a large study stays small in memory."""
-    path = directory / ITEMS
-    with told(str(path)), path.open("rb") as stream:
-        for number, line in enumerate(stream, 1):
-            fields = decode(line)
-            if fields is None:
-                raise corrupt(
-                    f"{path}:{number}", "the item as it was frozen", "a line that does not fit its checksum"
-                )
-            yield str(fields["task"]), Item(str(fields["id"]), fields["item"])  # type: ignore[arg-type]
+    return ((task, Item(name, fields)) for task, name, fields in directory.items())

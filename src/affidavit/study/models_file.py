@@ -7,13 +7,11 @@ from pathlib import Path
 
 import msgspec
 
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import InputError
 from affidavit.models.model import Model
-from affidavit.models.registry import chosen
+from affidavit.models.registry import open_model, read_model_tables
 from affidavit.models.settings import Limits, ModelTable
-from affidavit.study.check import check_models
-from affidavit.study.files import model_weights
-from affidavit.study.freezing import read_frozen
 
 
 @dataclass(frozen=True)
@@ -26,9 +24,7 @@ class ModelsFile:
 
     def model(self, name: str) -> Model:
         """One of them, ready to be asked."""
-        table = self.models[name]
-        weights = model_weights({name: table}, self.beside).get(name)
-        return chosen(name, table, self.limits, beside=self.beside, weights=weights)
+        return open_model(name, self.models[name], self.limits, beside=self.beside)
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -41,21 +37,23 @@ class _File(msgspec.Struct, frozen=True):
 def read_models(path: Path) -> ModelsFile:
     """The models of a file."""
     try:
-        file = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _File)
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        if isinstance(models := tables.get("models"), dict):
+            tables["models"] = read_model_tables(models, where=str(path))
+        file = msgspec.convert(tables, _File)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InputError(str(path), expected="a TOML file with [models.NAME]", found=str(error)) from error
     except msgspec.ValidationError as error:
         raise InputError(str(path), expected="models", found=str(error)) from error
-    check_models(file.models, where=str(path))
+    file.limits.check(where=str(path))
     return ModelsFile(file.models, file.limits, path.parent)
 
 
-def study_file_of(directory: Path) -> Path | None:
+def study_file_of(directory: StudyDirectory) -> Path | None:
     """The file of a study, looked for here and beside its directory, by its name or as study.toml."""
-    frozen = read_frozen(directory)
-    config = None if frozen is None else frozen["config"]
-    name = config.get("name") if isinstance(config, dict) else None
-    for folder in (Path(), directory.parent):
+    frozen = directory.frozen_or_none()
+    name = None if frozen is None else frozen.name
+    for folder in (Path(), directory.path.parent):
         for file in (folder / f"{name}.toml", folder / "study.toml"):
             if file.is_file() and _study_name(file) == name:
                 return file

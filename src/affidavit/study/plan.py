@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import NamedTuple, cast
 
+from affidavit.archive.record import Failed, Response
 from affidavit.contracts.contract import AnyContract, Unread
 from affidavit.errors import InputError
 from affidavit.items.item import Item
@@ -15,7 +16,7 @@ from affidavit.items.option_order import (
     shown_letter,
     wrong_letter,
 )
-from affidavit.json_values import Fields, canonical
+from affidavit.json_values import canonical
 from affidavit.models.model import Completion, Failure, Message, Request
 from affidavit.study.answer_records import failure_record, response_record
 from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION, Condition, Example, messages, template
@@ -134,11 +135,11 @@ class Plan:
         wrong = wrong_letter(own_right, count, seed=self.study.study.seed, task=task.name, item=item.id)
         return {RIGHT_OPTION: right, WRONG_OPTION: wrong if order is None else shown_letter(wrong, order)}
 
-    def response(self, question: Question, completion: Completion) -> Fields:
+    def response(self, question: Question, completion: Completion) -> Response:
         """The record of an answer."""
         return response_record(self.study.study.name, question, completion)
 
-    def failure(self, question: Question, failure: Failure) -> Fields:
+    def failure(self, question: Question, failure: Failure) -> Failed:
         """The record of a question that nobody answered."""
         return failure_record(self.study.study.name, question, failure)
 

@@ -17,7 +17,8 @@ from affidavit.contracts.registry import parts_named
 from affidavit.errors import InputError, UsageError, did_you_mean
 from affidavit.items.option_order import OptionOrder
 from affidavit.json_values import Fields, canonical
-from affidavit.models.settings import Limits, ModelTable, Price, SettingsTable
+from affidavit.models.registry import model_from_frozen, read_model_tables
+from affidavit.models.settings import Limits, ModelTable, SettingsTable
 from affidavit.study.prompt import Condition
 
 
@@ -102,16 +103,17 @@ class Study(SettingsTable, frozen=True, kw_only=True):
 def decode_study(text: str, *, where: str) -> Study:
     """The tables of a TOML text, each key of its type; what they say together is checked by `study_check`."""
     try:
-        return msgspec.convert(tomllib.loads(text), Study)
+        tables = tomllib.loads(text)
+        if isinstance(models := tables.get("models"), dict):
+            tables["models"] = read_model_tables(models, where=where)
+        return msgspec.convert(tables, Study)
     except tomllib.TOMLDecodeError as error:
         raise InputError(where, expected="TOML", found=str(error)) from error
     except msgspec.ValidationError as error:
         raise InputError(where, expected="a study", found=str(error), hint=_hint(str(error))) from error
 
 
-_TABLES = (
-    Study, Header, ModelTable, Price, TaskTable, Generate, ConditionTable, Decoding, JudgingTable, Limits
-)  # fmt: skip
+_TABLES = (Study, Header, TaskTable, Generate, ConditionTable, Decoding, JudgingTable, Limits)
 
 
 def _hint(message: str) -> str:
@@ -159,8 +161,8 @@ def _cannot(task: TaskTable, model: ModelTable, condition: Condition) -> str | N
         return f"{task.contract} has no options that the condition could name"
     if condition.constrained and not parts.has_grammar:
         return "an open task has no grammar"
-    if condition.constrained and not model.takes_grammar:
-        return f'a server of the flavour {model.kind!r} takes no grammar; "llamacpp" and "vllm" do'
+    if condition.constrained and not model.provider.takes_grammar:
+        return f'a server of the flavour {model.provider.flavour!r} takes no grammar; "llamacpp" and "vllm" do'
     return None
 
 
@@ -200,16 +202,7 @@ def frozen(study: Study) -> Fields:
     return {
         "name": study.study.name,
         "seed": study.study.seed,
-        "models": {
-            name: {
-                "model": each.model or name,
-                "identity": each.identity or name,
-                "body": each.body,
-                "flavour": each.kind,
-                "context": each.context,
-            }
-            for name, each in study.models.items()
-        },
+        "models": {name: table.frozen() for name, table in study.models.items()},
         "tasks": {name: _without(each, "items") for name, each in study.tasks.items()},
         "conditions": {name: _without(each, "examples") for name, each in study.conditions.items()},
         "decoding": {**decoding_of(study.decoding), "samples": study.decoding.samples},
@@ -232,7 +225,7 @@ def thawed(config: Mapping[str, Any]) -> Study:
     """
     tables = {
         "study": {"name": config["name"], "seed": config["seed"]},
-        "models": config["models"],
+        "models": {name: model_from_frozen(name, fields) for name, fields in config["models"].items()},
         "tasks": {name: {**task, "items": ""} for name, task in config["tasks"].items()},
         "conditions": config["conditions"],
         "decoding": config["decoding"],
@@ -260,7 +253,9 @@ def changes(before: Mapping[str, object], after: Mapping[str, object], *, path: 
     return found
 
 
-def refuse_changes(where: str, before: Fields, after: Fields, *, begun: str, hint: str) -> None:
+def refuse_changes(
+    where: str, before: Mapping[str, object], after: Mapping[str, object], *, begun: str, hint: str
+) -> None:
     """Refuse to go on with something else than what was begun, and say what is different."""
     # Through JSON once, as what was frozen has gone: tuples are lists there.
     changed = changes(loads(canonical(before)), loads(canonical(after)))

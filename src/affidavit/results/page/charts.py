@@ -18,8 +18,7 @@ from affidavit.results.page.labels import naming, short_labels, telling
 from affidavit.results.page.svg import INK, as_svg, drawing, plot, sheet
 from affidavit.results.page.text import brief
 from affidavit.results.table import Chance, Mean, Points, Table, Value
-from affidavit.results.text_forms import signed
-from affidavit.statistics.estimates import Estimate
+from affidavit.statistics.estimate import Estimate, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

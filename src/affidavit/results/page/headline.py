@@ -9,18 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from affidavit.contracts.game24 import Method
 from affidavit.results.page.labels import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.table import Table
-from affidavit.results.text_forms import told
-from affidavit.statistics.estimates import Estimate
+from affidavit.results.text_forms import in_cell
+from affidavit.statistics.estimate import Estimate
 
 _NAME = 60
 _JUDGE = ("judge", "judging condition", "method")
 _NO_DIAGNOSIS = "without a diagnosis"
-_UNMARKED = (Method.FALLBACK_BOTTOM_SCAN, Method.EMPTY)
-"""Where an expression is looked for when no marker was used (ruling G9)."""
 
 
 class Answer(NamedTuple):
@@ -73,12 +70,12 @@ def _ranged(shares: Mapping[str, Estimate], does: str, nothing: str) -> str:
     ranked = sorted(shares.items(), key=lambda each: (-each[1].value, each[0]))
     (best, most), (worst, least) = ranked[0], ranked[-1]
     if len(ranked) == 1:
-        return f"{best} {does} in {told(most)}."
+        return f"{best} {does} in {in_cell(most)}."
     if most.value == least.value:
         alike = "Both" if len(ranked) == 2 else f"All {len(ranked):,}"
-        return f"{alike} alike, such as {best}: {told(most)}."
+        return f"{alike} alike, such as {best}: {in_cell(most)}."
     overlap = " Their intervals overlap." if most.low <= least.high else ""
-    return f"From {told(most)} ({best}) down to {told(least)} ({worst}).{overlap}"
+    return f"From {in_cell(most)} ({best}) down to {in_cell(least)} ({worst}).{overlap}"
 
 
 def _right(accuracy: Mapping[str, Estimate], yields: Mapping[str, Estimate]) -> str:
@@ -88,7 +85,7 @@ def _right(accuracy: Mapping[str, Estimate], yields: Mapping[str, Estimate]) -> 
     best = max(yields, key=lambda name: yields[name].value)
     whose = f" ({best})" if len(yields) > 1 else ""
     what = "right of all outputs that arrived and have a key"
-    return f"{first} The highest yield, {what}, is {told(yields[best])}{whose}."
+    return f"{first} The highest yield, {what}, is {in_cell(yields[best])}{whose}."
 
 
 def _sure(measured: Mapping[str, Mapping[str, Estimate]]) -> str:
@@ -110,8 +107,10 @@ def _sure(measured: Mapping[str, Mapping[str, Estimate]]) -> str:
 
 def why_not_compliant(tables: Mapping[str, Table], by: int) -> Counter[str]:
     """Non-compliant outputs by what they did instead; all of them, also those without a diagnosis."""
-    found = _counted(tables.get("deviations"), by)
-    found.update({kind: n for kind, n in _counted(tables.get("expressions"), by).items() if kind in _UNMARKED})
+    found: Counter[str] = Counter()
+    for table in tables.values():
+        counted = _counted(table, by) if table.explains != () else Counter()
+        found.update({kind: n for kind, n in counted.items() if table.explains is None or kind in table.explains})
     rest = sum(tables["compliance"].counts("non-compliant")) - found.total()
     return found + Counter({_NO_DIAGNOSIS: rest})
 
@@ -165,7 +164,9 @@ def _judges(tables: Mapping[str, Table]) -> str:
     if invented:
         worst = max(invented, key=lambda name: invented[name].value)
         whose = f" ({worst})" if len(invented) > 1 else ""
-        parts.append(f"Quotes that are nowhere in the judged text: {told(invented[worst])}{whose} at the worst.")
+        parts.append(
+            f"Quotes that are nowhere in the judged text: {in_cell(invented[worst])}{whose} at the worst."
+        )
     return " ".join(parts)
 
 

@@ -24,8 +24,8 @@ from affidavit.results.page.labels import naming
 from affidavit.results.page.samples import PER_FINDING, PER_KIND, JudgeSample, Sample
 from affidavit.results.page.text import HEAD, brief, visible
 from affidavit.results.table import Chance, Table, Value, estimate_of
-from affidavit.results.text_forms import parts_of, told
-from affidavit.statistics.estimates import Estimate
+from affidavit.results.text_forms import form_of, in_cell
+from affidavit.statistics.estimate import Estimate, worded
 
 MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
 LONGEST_HEADLINE, LONGEST_UNFOLDED, FOLDED_FROM = 24, 40, 4
@@ -272,7 +272,7 @@ _RARE = ("unread", "failed", "pending", "truncated")
 def cell(value: Value, *, names_row: bool = False) -> Cell:
     """A value as it is shown: the figure, its interval, its n.
 
-    >>> from affidavit.statistics.estimates import wilson
+    >>> from affidavit.statistics.shares import wilson
     >>> cell(wilson(22, 30))
     Cell(main='73.3%', interval='[55.6, 85.8]', size='n=30', numeric=True, name=False)
     """
@@ -280,8 +280,8 @@ def cell(value: Value, *, names_row: bool = False) -> Cell:
         return Cell(brief(value, LONGEST_CELL), name=names_row)
     estimate = estimate_of(value)
     if estimate is None:
-        return Cell(told(value), numeric=True)
-    main, interval, size = parts_of(value, estimate)
+        return Cell(in_cell(value), numeric=True)
+    main, interval, size = worded(estimate, form_of(value))
     return Cell(main, interval, size if interval else f"{size}, no interval", numeric=True)
 
 

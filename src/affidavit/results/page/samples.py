@@ -13,20 +13,19 @@ from typing import Any
 
 import polars as pl
 
-from affidavit.archive.record import Kind
-from affidavit.contracts.deviation import CLOSING, OPENING
+from affidavit.archive.record import Judgement, JudgementIdentity, Record, RecordedFinding, RecordedQuote
 from affidavit.contracts.finding import CODES_BY_FLAG, Code
-from affidavit.contracts.game24 import Hand, game24
 from affidavit.contracts.judge import EvidenceKind
-from affidavit.contracts.mcqa import LastTag, MultipleChoice
-from affidavit.errors import InputError
+from affidavit.contracts.parts import LENIENT, Mark, Parts, parts_of
 from affidavit.items.formats import LETTERS
-from affidavit.results.page.text import MOST_MARKS, Mark, Piece, brief, pieces
+from affidavit.results.page.text import MOST_MARKS, Piece, brief, pieces
 
 PER_KIND, PER_FINDING, MOST_KINDS = 3, 2, 40
 MOST_PLACES, MOST_QUOTES = 4, 12
 """Of one evaluation: places with the same finding, quotes."""
-ANSWER, LENIENT, QUOTE, ABSENT = "answer", "lenient", "quote", "absent"
+QUOTE, ABSENT = "quote", "absent"
+"""What marks in a judged text, and in what a judge wrote, are of."""
+DEFAULT_PARTS = Parts()
 _SHOWN = ("task", "item_id", "model", "condition", "sample", "contract", "key")
 _CLOSED = {code.value: flag.value for flag, codes in CODES_BY_FLAG.items() for code in codes}
 
@@ -74,27 +73,12 @@ class JudgeSample:
 # --- outputs ---
 
 
-def kind_of_failing() -> pl.Expr:
-    """What is out of order in an output; null where nothing is."""
-    wrong = pl.col("extraction_method").is_not_null() & ~pl.col("correct").fill_null(value=False)
-    return (
-        pl.when(pl.col("unread").is_not_null())
-        .then(pl.lit("unread"))
-        .when(pl.col("deviation").is_not_null())
-        .then("deviation")
-        .when(wrong)
-        .then(pl.concat_str("extraction_method", "reason", separator=": ", ignore_nulls=True))
-        .when(pl.col("protocol_compliant").eq(other=False))
-        .then(pl.lit("not compliant"))
-    )
-
-
 def sampled(outputs: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
     """The rows of the outputs that are shown, by kind and key, with `of_kind`, the number of such outputs.
 
     Also how many kinds there are: beyond `MOST_KINDS` they are left out.
     """
-    failing = outputs.with_columns(failing=kind_of_failing()).filter(pl.col("failing").is_not_null())
+    failing = outputs.filter(pl.col("failing").is_not_null())
     chosen = (
         failing.select("failing", "contract", "key")
         .group_by("failing", "contract")
@@ -104,22 +88,28 @@ def sampled(outputs: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
     )
     kinds = chosen.head(MOST_KINDS).with_columns(place=pl.int_range(pl.len()))
     keys = kinds.explode("key")
-    columns = [*_SHOWN, "raw_output", "raw_output_escaped", "options", "right_letter", "unread", "reason"]
+    columns = [*_SHOWN, "raw_output", "raw_output_escaped", "options", "right_letter", "unread", "marks"]
     rows = outputs.filter(pl.col("key").is_in(keys["key"].to_list())).select(columns).collect(engine="streaming")
     joined = keys.select("key", "failing", "of_kind", "place").join(rows, on="key").sort("place", "key")
     return joined, len(chosen)
 
 
 def output_samples(
-    rows: pl.DataFrame, items: Mapping[tuple[str, str], Mapping[str, object]], arranged: Collection[str] = ()
+    rows: pl.DataFrame,
+    items: Mapping[tuple[str, str], Mapping[str, object]],
+    parts: Mapping[str, Parts],
+    arranged: Collection[str] = (),
 ) -> Iterator[Sample]:
-    """The rows as they are shown; `items` by task and id, as far as they are at hand.
+    """The rows as they are shown; `items` by task and id, as far as they are at hand, `parts` by task.
 
     In tasks that are `arranged` options were shown in another order than the item's own: they get no letters.
     """
     for row in rows.iter_rows(named=True):
         raw, item = raw_of(row), items.get((row["task"], row["item_id"]), {})
-        marks = list(_marks(str(row["contract"] or ""), raw, row["options"], item))
+        own = parts.get(row["task"], DEFAULT_PARTS)
+        if row["options"] is not None:
+            own = parts_of(own.with_options(row["options"]))
+        marks = list(own.marks(raw, json.loads(row["marks"] or "{}")))
         where = {name.replace("_", " "): str(row[name]) for name in _SHOWN if row[name] is not None}
         if row["right_letter"] is not None:
             where["right answer"] = row["right_letter"]
@@ -133,24 +123,6 @@ def raw_of(row: Mapping[str, Any]) -> str:
     if row["raw_output"] is None:
         return str(json.loads(row["raw_output_escaped"])) if row["raw_output_escaped"] else ""
     return str(row["raw_output"])
-
-
-def _marks(contract: str, raw: str, options: str | None, item: Mapping[str, object]) -> Iterator[Mark]:
-    if contract.startswith("mcqa/"):
-        span = LastTag(MultipleChoice(options or "A-D")).read(raw).answer_span
-        if span is not None:
-            yield Mark(span.start - len(OPENING), span.end + len(CLOSING), LENIENT)
-    elif contract.startswith("game24/"):
-        span = game24.read(raw, _hand(item)).candidate_span
-        if span is not None:
-            yield Mark(span.start, span.end, ANSWER)
-
-
-def _hand(item: Mapping[str, Any]) -> Hand | None:
-    try:
-        return Hand(tuple(item["numbers"]), item.get("target", 24)) if "numbers" in item else None
-    except (InputError, TypeError):
-        return None  # then any calculation is plausible, as it is without an item
 
 
 def _note(marks: Sequence[Mark]) -> str:
@@ -180,54 +152,73 @@ class FindingSamples:
 
     counts: dict[str, int] = field(default_factory=dict)
     """Evaluations that have a finding, by its code."""
-    _chosen: dict[str, list[tuple[str, Mapping[str, Any]]]] = field(default_factory=dict)
+    _chosen: dict[str, list[Judgement]] = field(default_factory=dict)
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, record: Record) -> None:
         """One record; only evaluations with findings are kept, and of those the ones with the smallest keys."""
-        if record["kind"] != Kind.JUDGEMENT:
+        if not isinstance(record, Judgement):
             return
-        for code in {each["code"] for each in record["findings"]}:
+        for code in {finding.code for finding in record.findings}:
             self.counts[code] = self.counts.get(code, 0) + 1
             chosen = self._chosen.setdefault(code, [])
-            if len(chosen) < PER_FINDING or record["key"] < chosen[-1][0]:
-                insort(chosen, (record["key"], record), key=lambda each: each[0])
+            if len(chosen) < PER_FINDING or record.key < chosen[-1].key:
+                insort(chosen, record, key=lambda judgement: judgement.key)
                 del chosen[PER_FINDING:]
 
     def judged_keys(self) -> list[str]:
         """The outputs that the chosen evaluations are about."""
-        return sorted({record["judged_key"] for many in self._chosen.values() for _, record in many})
+        return sorted({each.subject.judged_key for chosen in self._chosen.values() for each in chosen})
 
     def shown(self, judged: Mapping[str, str]) -> Iterator[JudgeSample]:
         """The evaluations in the order of the protocol's list; `judged` are the outputs by their keys."""
         for code in dict.fromkeys((*Code, *self._chosen)):
-            for _, record in self._chosen.get(code, ()):
-                yield _evaluation(code, self.counts[code], record, judged.get(record["judged_key"], ""))
+            for judgement in self._chosen.get(code, ()):
+                text = judged.get(judgement.subject.judged_key, "")
+                yield _evaluation(code, self.counts[code], judgement, text)
 
 
-def _evaluation(code: str, of_kind: int, record: Mapping[str, Any], judged: str) -> JudgeSample:
-    found = [each for each in record["findings"] if each["code"] == code]
-    evidence = record["evidence"]
-    marks = [Mark(each["start"], each["end"], QUOTE) for each in evidence if each["start"] is not None]
-    names = ("judge", "judging_condition", "model", "condition", "item_id", "repeat", "key")
-    asked = {"method": record["asked"].get("method", "")}
+def _evaluation(code: str, of_kind: int, judgement: Judgement, judged: str) -> JudgeSample:
+    found = [finding for finding in judgement.findings if finding.code == code]
+    evidence = judgement.evidence
+    marks = [
+        Mark(quote.start, quote.end, QUOTE)
+        for quote in evidence
+        if quote.start is not None and quote.end is not None
+    ]
     quotes = list(_quotes(evidence))
-    sizes = {"places": (found, MOST_PLACES), "quotes": (quotes, MOST_QUOTES), "marks": (marks, MOST_MARKS)}
+    more = {
+        "places": len(found) - MOST_PLACES,
+        "quotes": len(quotes) - MOST_QUOTES,
+        "marks": len(marks) - MOST_MARKS,
+    }
     return JudgeSample(
         code,
         _CLOSED.get(code, "no flag of its own"),
         of_kind,
-        [_place(each) for each in found[:MOST_PLACES]],
-        {**{name.replace("_", " "): str(record[name]) for name in names}, **asked},
-        pieces(record["raw_output"], _invented(record["raw_output"], evidence)),
+        [_place(finding) for finding in found[:MOST_PLACES]],
+        _where(judgement.subject),
+        pieces(judgement.raw_output, _invented(judgement.raw_output, evidence)),
         pieces(judged, marks),
         quotes[:MOST_QUOTES],
-        _rest({what: len(many) - most for what, (many, most) in sizes.items()}),
+        _rest(more),
     )
 
 
-def _place(finding: Mapping[str, Any]) -> tuple[str, str, str]:
-    path, expected, found = (brief(str(finding[part]), 300) for part in ("path", "expected", "found"))
-    return path, expected, found
+def _where(subject: JudgementIdentity) -> dict[str, str]:
+    return {
+        "judge": subject.judge,
+        "judging condition": subject.judging_condition,
+        "model": subject.model,
+        "condition": subject.condition,
+        "item id": subject.item_id,
+        "repeat": str(subject.repeat),
+        "key": subject.key,
+        "method": subject.asked["method"],
+    }
+
+
+def _place(finding: RecordedFinding) -> tuple[str, str, str]:
+    return brief(finding.path, 300), brief(finding.expected, 300), brief(finding.found, 300)
 
 
 def _rest(more: Mapping[str, int]) -> str:
@@ -240,23 +231,23 @@ def _rest(more: Mapping[str, int]) -> str:
     return f"Not shown of this evaluation: {told}." if told else ""
 
 
-def _invented(raw: str, evidence: Iterable[Mapping[str, Any]]) -> Iterator[Mark]:
+def _invented(raw: str, evidence: Iterable[RecordedQuote]) -> Iterator[Mark]:
     """Where a judge wrote down the quotes that are nowhere in what it judged, each as often as it did."""
     after: dict[str, int] = {}
-    for each in evidence:
-        if each["kind"] != EvidenceKind.ABSENT:
+    for quote in evidence:
+        if quote.kind != EvidenceKind.ABSENT:
             continue
-        for spelt in (json.dumps(each["quote"], ensure_ascii=ascii_only) for ascii_only in (False, True)):
+        for spelt in (json.dumps(quote.quote, ensure_ascii=ascii_only) for ascii_only in (False, True)):
             if (start := raw.find(spelt, after.get(spelt, 0))) >= 0:
                 after[spelt] = start + len(spelt)
                 yield Mark(start + 1, start + len(spelt) - 1, ABSENT)
                 break
 
 
-def _quotes(evidence: Iterable[Mapping[str, Any]]) -> Iterator[Quote]:
+def _quotes(evidence: Iterable[RecordedQuote]) -> Iterator[Quote]:
     seen = set()
-    for each in evidence:
-        if each["kind"] == EvidenceKind.UNCHECKED or (each["dimension"], each["quote"]) in seen:
+    for quote in evidence:
+        if quote.kind == EvidenceKind.UNCHECKED or (quote.dimension, quote.quote) in seen:
             continue
-        seen.add((each["dimension"], each["quote"]))
-        yield Quote(brief(each["dimension"], 80), each["kind"], pieces(each["quote"]))
+        seen.add((quote.dimension, quote.quote))
+        yield Quote(brief(quote.dimension, 80), quote.kind, pieces(quote.quote))

@@ -8,21 +8,19 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
 from affidavit.archive.disk import new_file
-from affidavit.archive.journal import read_seal
+from affidavit.archive.study_directory import IMPORTED, StudyDirectory
 from affidavit.contracts.judge import JudgingMethod
 from affidavit.contracts.registry import task_contract_named
 from affidavit.errors import UsageError
 from affidavit.json_values import digest
-from affidavit.judging.directory import read_judging
-from affidavit.judging.outputs import IMPORTED
 from affidavit.judging.prompt import judge_template
 from affidavit.results.comparison import Side, compared
-from affidavit.results.counting import CELL
+from affidavit.results.groups import CELL
 from affidavit.results.page.content import Asked, Content, Prompt
 from affidavit.results.page.headline import Answer, headline, many
 from affidavit.results.page.samples import FindingSamples, Sample, output_samples, raw_of, sampled
@@ -30,7 +28,7 @@ from affidavit.results.page.text import brief
 from affidavit.results.study_results import Results
 from affidavit.results.table import Table
 from affidavit.study.files import task_contract
-from affidavit.study.freezing import frozen_items, read_frozen, thawed_examples
+from affidavit.study.freezing import examples_from_frozen, frozen_items
 from affidavit.study.prompt import template
 from affidavit.study.study_file import condition_of
 
@@ -51,13 +49,13 @@ class Page(NamedTuple):
 
 
 def write_page(
-    directory: Path, *, by: Sequence[str] = CELL, include_self: bool = False, out: Path | None = None
+    directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False, out: Path | None = None
 ) -> Page:
     """Write the page of a study; it is there whole, or not at all."""
     with ThreadPoolExecutor(1) as aside:
         page = aside.submit(_page_maker)
         gathered = content(directory, by=by, include_self=include_self)
-    path = directory / PAGE if out is None else out
+    path = directory.path / PAGE if out is None else out
     with new_file(path) as stream:
         stream.write(page.result()(gathered).encode("utf-8", "backslashreplace"))
     return Page(path, gathered.answers)
@@ -72,13 +70,13 @@ def _page_maker() -> Callable[[Content], str]:
     return page
 
 
-def is_cheap(directory: Path) -> bool:
+def is_cheap(directory: StudyDirectory) -> bool:
     """Whether the page of a sealed study is a matter of seconds."""
-    seal = read_seal(directory)
-    return seal is not None and sum(int(str(each["records"])) for each in seal.segments) < CHEAP
+    seal = directory.seal()
+    return seal is not None and seal.records < CHEAP
 
 
-def page_at_the_end(directory: Path, *, anew: bool) -> str:
+def page_at_the_end(directory: StudyDirectory, *, anew: bool) -> str:
     """Write the page when a command ends, if that is a matter of seconds; where it is, or what to type.
 
     Whatever goes wrong with a page costs nothing but the page: what it is made of is sealed already. Unless it
@@ -88,30 +86,31 @@ def page_at_the_end(directory: Path, *, anew: bool) -> str:
     try:
         if not is_cheap(directory):
             return again
-        if anew or not (directory / PAGE).exists():
+        if anew or not (directory.path / PAGE).exists():
             write_page(directory)
     except Exception as error:  # noqa: BLE001
         return f"{again}, as no page could be written: {brief(str(error) or type(error).__name__, 200)}"
-    return str(directory / PAGE)
+    return str(directory.path / PAGE)
 
 
-def content(directory: Path, *, by: Sequence[str] = CELL, include_self: bool = False) -> Content:
+def content(directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False) -> Content:
     """Everything that is on the page."""
-    results, findings = Results(directory, by), FindingSamples()
+    findings = FindingSamples()
+    results = Results(directory, by, watch=findings.add)
     with ThreadPoolExecutor(1) as aside:
         # Both are mostly outside of Python's own lock: on two cores one hides behind the other.
         comparisons = aside.submit(_comparisons, results)
-        report = results.report(include_self=include_self, watch=findings.add)
+        report = results.report(include_self=include_self)
     tables = {table.name: table for table in report.tables}
-    rows, kinds = sampled(results.sheet.outputs())
+    rows, kinds = sampled(results.records.outputs())
     asked = _asked(results)
     return Content(
         name=results.name,
-        sealed=results.frozen,
-        root_sha256=results.seal.root_sha256 if results.frozen and results.seal is not None else None,
-        by=results.sheet.by,
+        sealed=results.sealed,
+        root_sha256=results.seal.root_sha256 if results.sealed and results.seal is not None else None,
+        by=results.records.by,
         asked=asked,
-        answers=headline(tables, results.sheet.by),
+        answers=headline(tables, results.records.by),
         tables=report.tables,
         comparisons=comparisons.result(),
         samples=_samples(results, rows),
@@ -129,17 +128,15 @@ def content(directory: Path, *, by: Sequence[str] = CELL, include_self: bool = F
 def _asked(results: Results) -> Asked:
     tables = list(_asked_tables(results))
     sizes = {table.name: len(table.rows) for table in tables}
-    planned = int(results.sheet.planned["planned"].sum())
-    conditions = len(results.sheet.planned["condition"].unique())
+    planned = int(results.records.planned["planned"].sum())
+    conditions = len(results.records.planned["condition"].unique())
     parts = (
         many(sizes["models"], "model"),
         f"{many(sizes['tasks'], 'task')} under {many(conditions, 'condition')}",
         f"{many(planned, 'question')} in all",
     )
-    judged = read_judging(results.directory)
-    summary = (
-        f"{', '.join(parts)}." if IMPORTED not in results.config else f"{many(planned, 'output')} from elsewhere."
-    )
+    judged = results.judging
+    summary = f"{', '.join(parts)}." if results.study is not None else f"{many(planned, 'output')} from elsewhere."
     if judged is not None:
         judges = ", ".join(brief(each.name, 40) for each in judged.judges[:MOST_JUDGES])
         more = " and others" if len(judged.judges) > MOST_JUDGES else ""
@@ -169,7 +166,7 @@ def _asked_tables(results: Results) -> Iterator[Table]:
     tasks = tuple(
         (
             name, str(described[name]["contract"]), _told(described[name]["params"]), counts.get(name, 0),
-            each.option_order if each.contract == "mcqa" else "",
+            each.option_order if results.records.parts[name].shows_options else "",
         )
         for name, each in study.tasks.items()
     )  # fmt: skip
@@ -184,7 +181,7 @@ def _asked_tables(results: Results) -> Iterator[Table]:
             each.system,
         )
         for name, each in study.conditions.items()
-        if name in set(results.sheet.planned["condition"])
+        if name in set(results.records.planned["condition"])
     )
     if conditions:
         columns = ("condition", "control", "paradigm", "held to a grammar", "preamble", "system")
@@ -204,8 +201,8 @@ def _prompts(results: Results) -> Iterator[Prompt]:
     study = results.study
     if study is None:
         return
-    examples = thawed_examples(results.config)
-    cells = dict.fromkeys((row["task"], row["condition"]) for row in results.sheet.planned.iter_rows(named=True))
+    examples = examples_from_frozen(results.config)
+    cells = dict.fromkeys((row["task"], row["condition"]) for row in results.records.planned.iter_rows(named=True))
     for task, condition in cells:
         if ":" in study.tasks[task].contract:
             turns = [("words", "A contract of the study's own; see used_prompt_manifest.md.")]
@@ -216,7 +213,7 @@ def _prompts(results: Results) -> Iterator[Prompt]:
             condition_of(study, task, condition), contract, examples=examples.get((task, condition), ())
         )
         yield Prompt(task, condition, [(turn["role"], turn["content"]) for turn in said], digest(said))
-    judged = read_judging(results.directory)
+    judged = results.judging
     if judged is not None:
         for method in JudgingMethod:
             said = judge_template(judged.terms.contract, method)
@@ -232,7 +229,7 @@ _NAMES = pl.col("task", "model", "item_id").cast(pl.Categorical)
 
 def _compared_conditions(results: Results) -> dict[str, str]:
     """Conditions with their controls, as many as a page can wait for: of a large study, a few."""
-    large = int(results.sheet.planned["planned"].sum()) >= LARGE
+    large = int(results.records.planned["planned"].sum()) >= LARGE
     return dict(list(results.controls.items())[: MOST_COMPARED if large else None])
 
 
@@ -243,15 +240,15 @@ def _comparisons(results: Results) -> dict[str, Table]:
     # Each side is gone through several times: once from the disk is enough.
     pairs = _compared_conditions(results)
     named = pl.col("condition").is_in([*pairs, *pairs.values()])
-    chosen = results.sheet.outputs().filter(named).select(_COMPARED).with_columns(_NAMES)
+    chosen = results.records.outputs().filter(named).select(_COMPARED).with_columns(_NAMES)
     parts = chosen.collect(engine="streaming").partition_by("condition", as_dict=True)
     found = {}
     for condition, control in pairs.items():
         if not {(condition,), (control,)} <= parts.keys():
             continue  # nothing has arrived under one of them
-        sides = [Side(name, parts[name,].lazy(), {}) for name in (control, condition)]
+        sides = [Side(name, parts[name,].lazy(), {}, results.records.seed) for name in (control, condition)]
         try:
-            table = compared(*sides, seed=int(results.config["seed"]), shared=("task", "model"))
+            table = compared(*sides, seed=results.records.seed, shared=("task", "model"))
         except UsageError:
             continue  # they have no item in common, or nothing has arrived: there is nothing to compare
         found[f"{condition} − {control}"] = table
@@ -273,7 +270,7 @@ def _samples(results: Results, rows: pl.DataFrame) -> list[Sample]:
     arranged = [] if results.study is None else [
         name for name, task in results.study.tasks.items() if task.option_order != "as_given"
     ]  # fmt: skip
-    return list(output_samples(rows, items, arranged))
+    return list(output_samples(rows, items, results.records.parts, arranged))
 
 
 def _outputs(results: Results, keys: Sequence[str]) -> dict[str, str]:
@@ -281,7 +278,7 @@ def _outputs(results: Results, keys: Sequence[str]) -> dict[str, str]:
     if not keys:
         return {}
     columns = ["key", "raw_output", "raw_output_escaped"]
-    found = results.sheet.outputs().filter(pl.col("key").is_in(keys)).select(columns).collect(engine="streaming")
+    found = results.records.outputs().filter(pl.col("key").is_in(keys)).select(columns).collect(engine="streaming")
     return {row["key"]: raw_of(row) for row in found.iter_rows(named=True)}
 
 
@@ -301,32 +298,31 @@ def _notes(results: Results, *, with_keys: bool) -> Iterator[str]:
 
 
 def _digests(results: Results) -> Iterator[tuple[str, str]]:
-    frozen: Mapping[str, Any] = read_frozen(results.directory) or {}
     if results.seal is not None:
-        covered = "all records" if results.frozen else "records that were sealed before"
+        covered = "all records" if results.sealed else "records that were sealed before"
         yield f"{covered}, by key (root)", results.seal.root_sha256
         for name, value in results.seal.files.items():
             yield name, value
         for segment in results.seal.segments[:50]:
-            yield f"records/{segment['name']}, {segment['records']} records", str(segment["sha256"])
+            yield f"records/{segment.name}, {segment.records} records", segment.sha256
         if len(results.seal.segments) > 50:
             yield "further segments", f"{len(results.seal.segments) - 50} more, in seal.json"
-    judged = read_judging(results.directory)
+    judged = results.judging
     if judged is not None:
         yield "the terms of the judging", judged.terms.digest
         yield "the rubric", judged.terms.rubric.sha256()
     for name, value in (results.config.get("weights") or {}).items():
         yield f"the weights of {name}", str(value)
-    versions: Mapping[str, object] = frozen.get("versions") or {}
+    versions = results.frozen.versions
     yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value) or "unknown"
-    git = frozen.get("git")
-    if isinstance(git, Mapping):
+    git = results.frozen.git
+    if git is not None:
         yield "commit of the study's repository", f"{git['commit']}{', with changes' if git['changed'] else ''}"
 
 
 def _commands(results: Results, *, include_self: bool) -> Iterator[tuple[str, str]]:
-    name = results.directory.resolve().name
-    options = [] if results.sheet.by == CELL else ["--by", ",".join(results.sheet.by)]
+    name = results.directory.path.resolve().name
+    options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
     yield "Check every byte, and read every output again", shlex.join(["affidavit", "verify", name])
     yield "Find the record of a sample by its key", f"grep -h KEY {shlex.quote(name)}/records/*.jsonl"

@@ -7,18 +7,11 @@ the page each of them is spelt out, so that a reader sees what is there and a br
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from affidavit.contracts.parts import Mark
 from affidavit.plain_text import plain
 
 HEAD, TAIL, AROUND, MOST_MARKS = 700, 200, 160, 12
 """Of a long text these many characters are shown: at its front, at its end, around each of the first marks."""
-
-
-class Mark(NamedTuple):
-    """A stretch of a text that is marked, and as what."""
-
-    start: int
-    end: int
-    kind: str
 
 
 class Piece(NamedTuple):

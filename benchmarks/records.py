@@ -1,0 +1,102 @@
+"""What it costs to read records, with bounds; run by `make bench`. Exit code 1 if one is not held.
+
+    python benchmarks/records.py [--quick]
+
+1. A million lines, decoded to records: each is checked against its checksum, and every field against its type.
+   Beside it is what anybody would write who needs none of that: `json.loads` of the same lines.
+2. A study of 100,000 records: `affidavit verify`, which derives every field again, and the journal as columns.
+
+The machine may be noisy: what is compared takes turns, line by line in pieces, and the least of all rounds counts.
+`--quick` has a tenth of the records.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import process_time
+
+from affidavit.archive.parquet_copy import journal_frame
+from affidavit.archive.record import QuestionIdentity, Response, decode, encode
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.registry import task_contract_named
+from affidavit.json_values import Fields
+from affidavit.running.verify import verify
+from runner import Bound, told, write_finished, write_study
+
+LINES, RECORDS, PIECE, ROUNDS = 1_000_000, 100_000, 10_000, 3
+MOST_TIMES = 1.6
+"""Of the time of `json.loads`."""
+
+
+def made_lines(first: int, count: int) -> list[bytes]:
+    """Lines of multiple choice, as a run writes them."""
+    return [encode(_record(number), seq=number, group=number) for number in range(first, first + count)]
+
+
+def _record(number: int) -> Response:
+    digest = f"{number:064x}"
+    subject = QuestionIdentity(
+        digest, "bench", "choices", f"q{number:06}", "mock", "base", 0, digest, grammar_sha256=None
+    )
+    own: Fields = {"extracted_answer": "B", "deviation": None, "correct": False, "right_answer": "C"}
+    usage = {"prompt_tokens": 90, "completion_tokens": 7}
+    options: Fields = {"options": "A-D"}
+    compliant = True
+    return Response(
+        subject, "<answer>B</answer>", "mcqa/1", options, compliant, own, "stop", usage=usage, keyed=True
+    )
+
+
+def seconds(step: Callable[[bytes], object], lines: Sequence[bytes]) -> float:
+    began = process_time()
+    for line in lines:
+        step(line)
+    return process_time() - began
+
+
+def decoding(count: int) -> list[Bound]:
+    ours = theirs = 0.0
+    for first in range(1, count, PIECE):
+        lines = made_lines(first, PIECE)
+        turns = [(seconds(decode, lines), seconds(json.loads, lines)) for _ in range(ROUNDS)]
+        ours += min(turn[0] for turn in turns)
+        theirs += min(turn[1] for turn in turns)
+    print(f"1. {count:,} lines\n")
+    print(f"  {'to records':<32} {ours:.2f} s, {ours / count * 1e6:.1f} µs each")
+    print(f"  {'json.loads':<32} {theirs:.2f} s, {theirs / count * 1e6:.1f} µs each")
+    return [Bound("records / json.loads", ours / theirs, MOST_TIMES)]
+
+
+def reading(folder: Path, count: int) -> None:
+    study = write_study(folder, count)
+    write_finished(study)
+    directory = StudyDirectory(study.with_name("run"))
+    began = process_time()
+    assert verify(directory, task_contract_named).records == count
+    verified = process_time()
+    assert journal_frame(directory).collect().height == count
+    print(f"\n2. {count:,} records of a study, seconds of CPU\n")
+    print(f"  {'verify':<32} {verified - began:.2f}")
+    print(f"  {'as columns':<32} {process_time() - verified:.2f}\n")
+
+
+def main() -> int:
+    """Print the figures; 1 if a bound is not held."""
+    parser = argparse.ArgumentParser(description="What it costs to read records, with bounds.")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the records")
+    part = 10 if parser.parse_args().quick else 1
+    broken = list(told(decoding(LINES // part)))
+    with tempfile.TemporaryDirectory(prefix="affidavit-bench-") as folder:
+        reading(Path(folder) / "study", RECORDS // part)
+    for bound in broken:
+        print(f"bound not held: {bound}")
+    if not broken:
+        print("all bounds held")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""A checked line: one JSON object in ASCII, its keys sorted, with a checksum at its end over the bytes before it.
+
+Whatever a study directory keeps is made of such lines: the journal, the items, the seal, the frozen plans. Any
+byte that is changed, any line that is cut, is found out.
+
+    >>> line = checked_line({"text": "é", "number": 1})
+    >>> print(line.decode(), end="")  # doctest: +ELLIPSIS
+    {"number":1,"text":"\\u00e9","sha256":"...
+    >>> checked_fields(line), checked_fields(line[:-9])
+    ({'number': 1, 'text': 'é'}, None)
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+
+from affidavit.archive.json_bytes import loads
+from affidavit.json_values import Fields, canonical
+
+_CHECKSUM = b',"sha256":"'
+_END = b'"}\n'
+_CHECKSUM_AT = -(len(_CHECKSUM) + 64 + len(_END))
+
+
+def checked_line(fields: Mapping[str, object]) -> bytes:
+    """The fields as one line with a checksum at its end."""
+    start = canonical(fields)[:-1]
+    return b"".join((start, _CHECKSUM, sha256(start).hexdigest().encode(), _END))
+
+
+def is_whole(line: bytes) -> bool:
+    """Whether a line is as it was written, to the last bit."""
+    return checked_content(line) is not None
+
+
+def checked_content(line: bytes) -> bytes | None:
+    """The JSON object of a whole line, without its checksum; None for any other."""
+    start = line[:_CHECKSUM_AT]
+    if not start or line[_CHECKSUM_AT:] != _CHECKSUM + sha256(start).hexdigest().encode() + _END:
+        return None
+    return start + b"}"
+
+
+def content_of(line: bytes) -> bytes:
+    """The JSON object of a line that is known to be whole, without its checksum."""
+    return line[:_CHECKSUM_AT] + b"}"
+
+
+def checked_fields(line: bytes) -> Fields | None:
+    """The fields of a whole line, without the checksum; None for any other."""
+    content = checked_content(line)
+    if content is None:
+        return None
+    fields: Fields = loads(content)
+    return fields

@@ -1,0 +1,312 @@
+"""One object over a study's directory: what was frozen there, the items, the journal, the judging, seal and lock.
+
+    study.json             the plan as it was frozen, or a description of the outputs that came from elsewhere
+    items.jsonl            the items as used, one checked line each
+    judging.json           the terms of a judging, once there is one
+    records/000001.jsonl   the journal (see `journal`)
+    seal.json              the digests of all of it
+
+Whoever runs, judges, reports, compares, verifies or replays a study starts from here. The files are decoded here;
+what their parts mean is known to `study/` and `judging/`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from affidavit.archive.checked_lines import checked_fields, checked_line
+from affidavit.archive.disk import Disk, told
+from affidavit.archive.journal import (
+    SEAL,
+    Archive,
+    Place,
+    Seal,
+    Walk,
+    bad_line,
+    check_seal,
+    corrupt,
+    file_sha256,
+    read_seal,
+    segments,
+)
+from affidavit.archive.lock import Holder, holder, locked
+from affidavit.archive.record import Record, decode
+from affidavit.contracts.parts import Parts
+from affidavit.contracts.registry import frozen_parts
+from affidavit.contracts.text import text as text_contract
+from affidavit.errors import InputError
+from affidavit.json_values import Fields
+
+STUDY, ITEMS, JUDGING = "study.json", "items.jsonl", "judging.json"
+IMPORTED = "imported"
+"""The task of outputs that came from elsewhere; also what their description in `study.json` is called."""
+
+
+# --- what was frozen ---
+
+
+class PlannedStudy(msgspec.Struct, frozen=True):
+    """A study whose questions were planned here: everything that decides the answers, as it was frozen."""
+
+    name: str
+    seed: int
+    identities: Mapping[str, str]
+    """Who each model is (ruling J13), by its name in the study."""
+    config: Mapping[str, Any]
+    """All of it, as JSON values."""
+    versions: Mapping[str, object]
+    git: Mapping[str, object] | None
+    counts: Mapping[str, int]
+    """How many items each task has."""
+    items_file_sha256: str
+
+
+class ImportedStudy(msgspec.Struct, frozen=True):
+    """Outputs that came from elsewhere, as they were described when they were taken in."""
+
+    name: str
+    seed: int
+    identities: Mapping[str, str]
+    config: Mapping[str, Any]
+    versions: Mapping[str, object]
+    git: Mapping[str, object] | None
+    cells: Mapping[tuple[str, str, str], int]
+    """How many outputs there are, by task, model and condition."""
+    not_arrived: Sequence[Mapping[str, Any]]
+    """Outputs that are missing among the others."""
+
+
+FrozenStudy: TypeAlias = PlannedStudy | ImportedStudy
+
+
+class _Model(msgspec.Struct, frozen=True):
+    identity: str
+
+
+class _Outputs(msgspec.Struct, frozen=True):
+    cells: list[tuple[str, str, str, int]]
+
+
+class _Config(msgspec.Struct, frozen=True):
+    """The parts of a config that are known here."""
+
+    name: str
+    seed: int
+    models: dict[str, _Model]
+    imported: _Outputs | None = None
+    not_arrived: list[dict[str, Any]] = []
+
+
+class _StudyFile(msgspec.Struct, frozen=True):
+    config: dict[str, Any]
+    versions: dict[str, Any]
+    git: dict[str, Any] | None
+    counts: dict[str, int] = {}
+    items_file_sha256: str = ""
+
+
+def _frozen_study(fields: Fields) -> FrozenStudy:
+    file = msgspec.convert(fields, _StudyFile)
+    config = msgspec.convert(file.config, _Config)
+    identities = {name: model.identity for name, model in config.models.items()}
+    shared = (config.name, config.seed, identities, file.config, file.versions, file.git)
+    if config.imported is None:
+        return PlannedStudy(*shared, file.counts, file.items_file_sha256)
+    cells = {(task, model, condition): count for task, model, condition, count in config.imported.cells}
+    return ImportedStudy(*shared, cells, config.not_arrived)
+
+
+class FrozenItem(NamedTuple):
+    """One item, as it was frozen."""
+
+    task: str
+    id: str
+    fields: Mapping[str, object]
+
+
+# --- the directory ---
+
+
+class StudyDirectory:
+    """A directory in which a study is kept, or will be."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    # --- study.json ---
+
+    @property
+    def is_study(self) -> bool:
+        """Whether anything was frozen here."""
+        return (self.path / STUDY).is_file()
+
+    def frozen_or_none(self) -> FrozenStudy | None:
+        """What was frozen; None if nothing was."""
+        fields = self._file(STUDY, "the study as it was frozen")
+        if fields is None:
+            return None
+        try:
+            return _frozen_study(fields)
+        except msgspec.ValidationError as error:
+            raise corrupt(f"{self.path / STUDY}:1", "the fields of a study", str(error)) from error
+
+    def frozen(self) -> FrozenStudy:
+        """What was frozen; a directory without it is refused."""
+        found = self.frozen_or_none()
+        if found is None:
+            raise InputError(str(self.path), expected="a study directory", found="no study.json in it")
+        return found
+
+    def parts(self) -> dict[str, Parts]:
+        """The parts of the contract of each task; of a user's own, as far as they were frozen: no code is run."""
+        study = self.frozen()
+        if isinstance(study, ImportedStudy):
+            return {IMPORTED: text_contract}
+        try:
+            described = study.config["contracts"]
+            return {
+                task: frozen_parts(str(table["contract"]), described[task].get("declared", {}))
+                for task, table in study.config["tasks"].items()
+            }
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
+            raise corrupt(f"{self.path / STUDY}:1", "the contracts of a study", "others") from error
+
+    def freeze(self, fields: Fields, disk: Disk) -> FrozenStudy:
+        """Write down what decides the answers, once; the file is there whole, or not at all."""
+        self._place(STUDY, {"kind": "study", "v": 1, **fields}, disk)
+        return self.frozen()
+
+    # --- items.jsonl ---
+
+    def items(self) -> Iterator[FrozenItem]:
+        """The items, one after the other, from the disk: a large study stays small in memory."""
+        path = self.path / ITEMS
+        with told(str(path)), path.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                fields = checked_fields(line)
+                if fields is None:
+                    found = "a line that does not fit its checksum"
+                    raise corrupt(f"{path}:{number}", "the item as it was frozen", found)
+                task, name, item = fields.get("task"), fields.get("id"), fields.get("item")
+                if not isinstance(task, str) or not isinstance(name, str) or not isinstance(item, dict):
+                    raise corrupt(f"{path}:{number}", "the fields of an item", "others")
+                yield FrozenItem(task, name, item)
+
+    def write_items(self, items: Iterable[FrozenItem], disk: Disk) -> str:
+        """Freeze the items and give the digest of their file; they are there whole, or not at all."""
+        path = self.path / ITEMS
+        partial = path.with_name(f".{ITEMS}.partial")
+        with told(str(path)):
+            disk.remove(partial)
+            file = disk.create(partial)
+            try:
+                waiting: list[bytes] = []
+                for task, name, fields in items:
+                    waiting.append(
+                        checked_line({"kind": "item", "v": 1, "task": task, "id": name, "item": fields})
+                    )
+                    if len(waiting) == 500:
+                        disk.write(file, b"".join(waiting))
+                        waiting.clear()
+                disk.write(file, b"".join(waiting))
+                disk.sync(file)
+            finally:
+                disk.close(file)
+            disk.replace(partial, path)
+            disk.sync_directory(self.path)
+        return file_sha256(path)
+
+    def check_items(self, expected_sha256: str) -> None:
+        """Refuse the directory unless its items are those that were frozen; names the line."""
+        path = self.path / ITEMS
+        if not path.is_file():
+            raise corrupt(str(path), "the items as they were frozen", "no such file")
+        if file_sha256(path) != expected_sha256:
+            raise corrupt(f"{path}:{bad_line(path)}", "the item as it was frozen", "another line, or none")
+
+    # --- judging.json ---
+
+    def judging_fields(self) -> Fields | None:
+        """The terms of the judging, as they were frozen; None if nothing was judged yet."""
+        return self._file(JUDGING, "the judging as it was frozen")
+
+    def freeze_judging(self, fields: Fields, disk: Disk) -> None:
+        """Write down the terms of a judging; the file is there whole, or not at all."""
+        self._place(JUDGING, {"kind": "judging", "v": 1, **fields}, disk)
+
+    # --- the journal and its seal ---
+
+    def walk(self) -> Walk:
+        """The one way to read the journal: all lines in order. Whoever needs several things takes them at once."""
+        return Walk(self.path)
+
+    def records(self) -> Iterator[Record]:
+        """All records in order, by a walk over the journal."""
+        return (line.record for line in self.walk())
+
+    def records_at(self, places: Iterable[Place]) -> Iterator[Record]:
+        """The records at places that an earlier walk has passed."""
+        paths = [segment.path for segment in segments(self.path)]
+        for number, within in groupby(places, key=lambda place: place.segment):
+            path = paths[number - 1]
+            with told(str(path)), path.open("rb") as stream:
+                for place in within:
+                    stream.seek(place.start)
+                    placed = decode(stream.read(place.end - place.start))
+                    if placed is None:
+                        raise corrupt(str(path), "the records that were there before", "others")
+                    yield placed.record
+
+    @property
+    def has_records(self) -> bool:
+        """Whether anything was ever written to the journal, or sealed."""
+        return bool(segments(self.path)) or (self.path / SEAL).exists()
+
+    def seal(self) -> Seal | None:
+        """The last seal; None if there is none."""
+        return read_seal(self.path)
+
+    def check_seal(self, seal: Seal) -> None:
+        """Refuse the directory unless every sealed file is what was sealed, to the last bit; names the line."""
+        check_seal(self.path, seal)
+
+    def is_sealed_by(self, seal: Seal | None) -> bool:
+        """Whether a seal is over everything that was written."""
+        return seal is not None and len(seal.segments) == len(segments(self.path))
+
+    def archive(self, disk: Disk) -> Archive:
+        """The journal, to be written to by whoever holds the lock."""
+        return Archive(self.path, disk)
+
+    # --- the lock ---
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Hold the directory's lock while the block runs; refused at once if another process does."""
+        return locked(self.path)
+
+    def holder(self) -> Holder | None:
+        """Who holds the lock now; None if nobody does."""
+        return holder(self.path)
+
+    # --- files of one checked line ---
+
+    def _file(self, name: str, expected: str) -> Fields | None:
+        path = self.path / name
+        if not path.exists():
+            return None
+        with told(str(path)):
+            fields = checked_fields(path.read_bytes())
+        if fields is None:
+            raise corrupt(f"{path}:1", expected, "a line that does not fit its checksum")
+        return fields
+
+    def _place(self, name: str, fields: Fields, disk: Disk) -> None:
+        with told(str(self.path / name)):
+            disk.place(self.path / name, checked_line(fields))

@@ -1,0 +1,176 @@
+"""CSV through a contract: the same rows and columns, and the contract's columns after them.
+
+A cell is text and cannot be null: an empty cell in the text column is an empty output, an empty `answer` is an
+unknown one. New cells hold `true` and `false`, nothing for null, and JSON where a value has parts. Cells come out
+between the delimiters that they came between.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import BinaryIO, ClassVar
+
+import msgspec
+import polars as pl
+
+from affidavit.errors import InputError
+from affidavit.json_values import Fields, shown
+from affidavit.reading.batches import ROWS_AT_ONCE, BatchResult, Result, RowReading, write_bytes
+from affidavit.reading.choices import ChoiceGains
+from affidavit.reading.csv_files import DELIMITERS, CsvTable
+from affidavit.reading.row_cache import Gained, OnceReader
+from affidavit.reading.rows import RowReader, column_values, columns_added
+from affidavit.reading.source import Source
+
+_EMPTY_IS_UNKNOWN = ("answer", "numbers", "target", "judged_output", "asked")
+
+
+@dataclass(frozen=True, slots=True)
+class CellBatch:
+    """Rows of cells that follow each other in a file."""
+
+    name: str
+    header: list[str]
+    delimiter: str
+    lines: list[int]
+    """The line in which each row begins."""
+    cells: list[list[str]]
+    begins_output: bool
+    """Whether the header of the output comes before these rows."""
+    size: int
+
+
+class CellBatches:
+    """CSV under one contract."""
+
+    binary: ClassVar[bool] = False
+
+    def __init__(self, reader: RowReader, *, keep_readings: bool = False) -> None:
+        self._reader = reader
+        self._once = OnceReader(reader)
+        self._keep_readings = keep_readings
+        self._choices = ChoiceGains(reader) if reader.in_columns else None
+
+    def batches(self, sources: Iterable[Source]) -> Iterator[CellBatch]:
+        """Some thousands of rows at a time; the first one says what is between the cells of the output."""
+        first: CsvTable | None = None
+        for source in sources:
+            with source.opened() as stream:
+                table = CsvTable(source, stream, self._columns)
+                self._check_header(table, first)
+                begins, first = first is None, first or table
+                rows = table.rows()
+                while (some := list(islice(rows, ROWS_AT_ONCE))) or begins:
+                    lines, cells = [line for line, _ in some], [row for _, row in some]
+                    size = stream.bytes_taken()
+                    yield CellBatch(
+                        source.name, table.columns, first.delimiter, lines, cells, begins_output=begins, size=size
+                    )
+                    begins = False
+
+    def _columns(self, cells: list[str]) -> list[str] | None:
+        return cells if self._reader.field in cells else None
+
+    def _check_header(self, table: CsvTable, first: CsvTable | None) -> None:
+        if self._reader.field not in table.columns:
+            raise InputError(
+                f"{table.name}:1",
+                expected=f"a column {self._reader.field!r}",
+                found=f"the columns {', '.join(table.columns)}",
+                hint="Name the column that holds the model's text with --field.",
+            )
+        if first is not None and table.columns != first.columns:
+            expected = f"the columns {shown(first.columns)}, as in {first.name}"
+            raise InputError(f"{table.name}:1", expected=expected, found=shown(table.columns))
+
+    def read_batch(self, batch: CellBatch) -> BatchResult[list[bytes]]:
+        """The rows with their new cells."""
+        added = columns_added(self._reader, batch.header)
+        kept = [place for place, name in enumerate(batch.header) if name not in added]
+        result = Result(replaced=frozenset(batch.header) & frozenset(added))
+        quoted = _Quoted(batch.delimiter)
+        written: list[str] = []
+        if batch.begins_output:
+            names = [*(batch.header[place] for place in kept), *added]
+            written.append(batch.delimiter.join(map(_ANY_DELIMITER.cell, names)))
+        counted: Counter[Gained] = Counter()
+        ends: dict[Gained, list[str]] = {}
+        readings: list[RowReading] = []
+        for line, cells, known in zip(batch.lines, batch.cells, self._in_columns(batch), strict=True):
+            gained = known or self._read_row(batch, line, cells, result, readings)
+            if known is not None:
+                counted[known] += 1
+            end = ends.get(gained)
+            if end is None:
+                values = column_values(self._reader, gained.fields, added)
+                end = ends[gained] = [quoted.cell(_cell(value)) for value in values]
+            written.append(batch.delimiter.join([*(quoted.cell(cells[place]) for place in kept), *end]))
+        for gained, times in counted.items():
+            result.count(gained, self._reader, {}, times=times)
+        content = "".join(f"{line}\n" for line in written).encode()
+        return BatchResult([content], result, readings, batch.size)
+
+    def _read_row(
+        self, batch: CellBatch, line: int, cells: list[str], result: Result, readings: list[RowReading]
+    ) -> Gained:
+        where, text = f"{batch.name}:{line}", self._reader.field
+        pairs = zip(batch.header, cells, strict=True)
+        row: Fields = {name: cell if name == text else _value(name, cell) for name, cell in pairs}
+        found, gained = self._once.read(row, where=where)
+        result.count(gained, self._reader, row)
+        if self._keep_readings:
+            readings.append(RowReading(row[text], found, where))
+        return gained
+
+    def _in_columns(self, batch: CellBatch) -> Sequence[Gained | None]:
+        """What each row gains as far as columns can tell."""
+        if self._choices is None:
+            return [None] * len(batch.cells)
+        place = batch.header.index(self._reader.field)
+        texts = pl.Series([cells[place] for cells in batch.cells], dtype=pl.String)
+        if "answer" not in batch.header:
+            return self._choices.of(texts, [msgspec.UNSET] * len(batch.cells))
+        key = batch.header.index("answer")
+        return self._choices.of(texts, [cells[key] or None for cells in batch.cells])
+
+    def write(self, contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+        """Row after row."""
+        write_bytes(contents, out)
+
+
+def _value(name: str, cell: str) -> object:
+    """The cell as the contract takes it."""
+    if name in _EMPTY_IS_UNKNOWN and not cell:
+        return None
+    if name == "target" and cell.removeprefix("-").isdecimal() and cell.isascii() and len(cell) <= 500:
+        return int(cell)
+    if name in ("numbers", "asked") and cell[:1] in ("[", "{"):
+        try:
+            return json.loads(cell)
+        except (ValueError, RecursionError):
+            return cell
+    return cell
+
+
+class _Quoted:
+    """Cells as CSV. (Python's own writer leaves a lone carriage return unquoted, and then cannot read it.)"""
+
+    def __init__(self, delimiters: str) -> None:
+        self._special = re.compile(f'["\\r\\n{delimiters}]').search
+
+    def cell(self, cell: str) -> str:
+        """A cell, in quotes where it needs them."""
+        return '"' + cell.replace('"', '""') + '"' if self._special(cell) else cell
+
+
+_ANY_DELIMITER = _Quoted("".join(DELIMITERS))
+"""Names of columns are quoted if any delimiter is in them, so that there is no doubt about the file's own."""
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)

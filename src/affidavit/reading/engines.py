@@ -1,0 +1,126 @@
+"""Files through a contract: batches out of the sources, through an engine, into the output.
+
+An engine decides where batches are read and nothing else. A new one is a function and a line in `ENGINES`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from affidavit.errors import UsageError
+from affidavit.reading.batches import BatchReader, BatchResult, Content, EachRow, Result, RowBatches
+from affidavit.reading.csv_files import CSV
+from affidavit.reading.json_lines import JSON_LINES
+from affidavit.reading.line_batches import LineBatches
+from affidavit.reading.parquet_files import PARQUET
+from affidavit.reading.rows import RowReader
+from affidavit.reading.source import Format, Source
+from affidavit.reading.sources import EMPTY, FORMATS, empty, ending_of, format_of
+from affidavit.reading.tally import Tally
+
+Engine = Callable[[Callable[[Any], BatchResult[Any]], Iterable[Any]], Iterator[BatchResult[Any]]]
+"""Gives every batch to the function and its results back in the order of the batches."""
+Progress = Callable[[Tally, int], None]
+"""Called after every batch: the counts so far, and the bytes read since the last time."""
+
+
+def local(read_batch: Callable[[Any], BatchResult[Any]], batches: Iterable[Any]) -> Iterator[BatchResult[Any]]:
+    """One batch after another, in this process."""
+    return map(read_batch, batches)
+
+
+ENGINES: dict[str, Engine] = {"local": local}
+"""Every way to have batches read, by its name."""
+
+
+def common_format(sources: Sequence[Source], out: Path | None) -> Format:
+    """The one format of all these files, and of the name of the output; UsageError if they have several."""
+    formats = {source.name: format_of(source) for source in sources}
+    held = {name: each for name, each in formats.items() if each is not EMPTY}
+    if not held:
+        raise empty(sources[0])
+    found = next(iter(held.values()))
+    named = None if out is None else _formats_by_ending(out)
+    if any(each is not found for each in held.values()) or (named and _written(found) not in named):
+        kinds = [f"{name} ({each.name})" for name, each in held.items()]
+        kinds += [f"{out} ({named[0]})"] if named else []
+        expected = "files of one kind: JSON Lines, CSV or Parquet"
+        raise UsageError("FILES and --out", expected=expected, found=", ".join(kinds))
+    return found
+
+
+def _formats_by_ending(out: Path) -> list[str]:
+    """The formats that files with this ending have; none if any file may have it."""
+    return [each.name for each in FORMATS.values() if ending_of(out.name) in each.endings]
+
+
+def _written(read: Format) -> str:
+    """The name of the format in which rows come out."""
+    return read.name if read.name in BATCH_READERS else JSON_LINES.name
+
+
+def read_files(  # noqa: PLR0913 - where to, how, and whom to tell
+    sources: Sequence[Source],
+    batches: BatchReader[Any, Any],
+    *,
+    out: BinaryIO | None,
+    engine: str = "local",
+    each_row: EachRow | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Read every row of every source in order; write the rows with their new fields to `out`.
+
+    The sources are of the one format that `batches` reads; those without any content have no rows.
+    """
+    held = (source for source in sources if format_of(source) is not EMPTY)
+    so_far = _Joined(each_row, progress)
+    read = ENGINES[engine](batches.read_batch, batches.batches(held))
+    batches.write(map(so_far.add, read), out)
+    return so_far.result
+
+
+class _Joined:
+    """The results of all batches so far."""
+
+    def __init__(self, each_row: EachRow | None, progress: Progress | None) -> None:
+        self.result = Result()
+        self._each_row = each_row
+        self._progress = progress
+
+    def add(self, batch: BatchResult[Content]) -> Content:
+        """Add a batch; its rows are given back, to be written."""
+        self.result += batch.result
+        if self._each_row is not None:
+            for reading in batch.row_readings:
+                self._each_row(reading)
+        if self._progress is not None:
+            self._progress(self.result.tally, batch.size)
+        return batch.content
+
+
+def batch_reader(found: Format, reader: RowReader, *, keep_readings: bool = False) -> BatchReader[Any, Any]:
+    """How files of this format are read in batches: in a way of their own, or row by row."""
+    own = BATCH_READERS.get(found.name)
+    if own is None:
+        return RowBatches(reader, found.rows, keep_readings=keep_readings)
+    return own(reader, keep_readings=keep_readings)
+
+
+def _cells(reader: RowReader, *, keep_readings: bool) -> BatchReader[Any, Any]:
+    from affidavit.reading.cell_batches import CellBatches  # noqa: PLC0415 - Polars, for those who need it
+
+    return CellBatches(reader, keep_readings=keep_readings)
+
+
+def _frames(reader: RowReader, *, keep_readings: bool) -> BatchReader[Any, Any]:
+    from affidavit.reading.frame_batches import FrameBatches  # noqa: PLC0415 - Polars, for those who need it
+
+    return FrameBatches(reader, keep_readings=keep_readings)
+
+
+class _MakeReader(Protocol):
+    def __call__(self, reader: RowReader, *, keep_readings: bool) -> BatchReader[Any, Any]: ...
+
+
+BATCH_READERS: dict[str, _MakeReader] = {JSON_LINES.name: LineBatches, CSV.name: _cells, PARQUET.name: _frames}
+"""The formats whose rows come out as they came in, by name; rows of any other come out as JSON Lines."""

@@ -1,0 +1,165 @@
+"""JSON Lines through a contract: rows in, the same bytes with new fields out.
+
+Lines are read in pieces that stay in the processor's cache, and multiple choice in columns of many pieces
+together, so a batch is a number of pieces. Memory does not grow with the file.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from operator import attrgetter
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, cast
+
+from affidavit.reading.batches import BatchResult, Result, RowReading, write_bytes
+from affidavit.reading.json_lines import PIECE, pieces
+from affidavit.reading.jsonl import Batch as Lines
+from affidavit.reading.jsonl import decode_row, splice
+from affidavit.reading.row_cache import Gained, OnceReader
+from affidavit.reading.rows import RowReader
+from affidavit.reading.source import Source, Stream
+
+if TYPE_CHECKING:
+    from affidavit.reading.choices import ChoiceReader, Choices
+
+PIECES = 128
+"""Pieces that are read together: enough to forget what each step over columns costs by itself."""
+BATCH = PIECES * PIECE
+"""Bytes of a batch, about."""
+
+
+class LineBatch:
+    """Pieces of whole lines that follow each other in a file.
+
+    They are read from the file when they are asked for, one by one, so that whoever decodes a piece finds it in
+    the cache; a batch that is to be kept or sent elsewhere holds them first.
+    """
+
+    def __init__(self, name: str, first: int, pieces_of_lines: Iterable[bytes], size: int = 0) -> None:
+        self.name = name
+        self.first = first
+        self.size = size
+        self._pieces = pieces_of_lines
+        self._height: int | None = None
+
+    def pieces(self) -> Iterator[Lines]:
+        """Piece after piece; of a batch that does not hold them, once."""
+        number = self.first
+        for content in self._pieces:
+            lines = Lines(self.name, number, content)
+            del content
+            yield lines
+            number += lines.height  # whoever has decoded them knows it without counting
+        self._height = number - self.first
+
+    def hold(self) -> int:
+        """Read all pieces, unless they were read; gives the number of lines, blank ones too."""
+        if self._height is None:
+            self._pieces = list(self._pieces)
+            self._height = sum(Lines(self.name, 1, content).height for content in self._pieces)
+        return self._height
+
+    def __reduce__(self) -> tuple[type["LineBatch"], tuple[str, int, Iterable[bytes], int]]:
+        self.hold()
+        return LineBatch, (self.name, self.first, self._pieces, self.size)
+
+
+class LineBatches:
+    """JSON Lines under one contract."""
+
+    binary: ClassVar[bool] = False
+
+    def __init__(self, reader: RowReader, *, keep_readings: bool = False) -> None:
+        self._reader = reader
+        self._careful = OnceReader(reader)
+        self._keep_readings = keep_readings
+        self._choices: ChoiceReader | None = None
+        if reader.in_columns:
+            from affidavit.reading.choices import ChoiceReader as Fast  # noqa: PLC0415 - Polars, for those who need it
+
+            self._choices = Fast(reader)
+
+    def batches(self, sources: Iterable[Source]) -> Iterator[LineBatch]:
+        """Some thousands of lines at a time."""
+        for source in sources:
+            with source.opened() as stream:
+                yield from _batches(stream, source.name)
+
+    def read_batch(self, batch: LineBatch) -> BatchResult[list[bytes]]:
+        """The lines with their new fields; what is out of the ordinary is read line by line."""
+        read = _ReadLines(self._reader, self._careful, keep_readings=self._keep_readings)
+        decoded: list[Lines | Choices] = []
+        for lines in batch.pieces():
+            choices = None if self._choices is None else self._choices.decode(lines)
+            decoded.append(lines if choices is None else choices)
+        self._read_in_order(decoded, read)
+        return BatchResult(read.content, read.result, read.readings, batch.size)
+
+    def _read_in_order(self, decoded: list["Lines | Choices"], read: "_ReadLines") -> None:
+        fast = [part for part in decoded if not isinstance(part, Lines)]
+        all_gained = iter(self._choices.read(fast) if self._choices is not None and fast else ())
+        for part in decoded:
+            if isinstance(part, Lines):
+                read.carefully(part)
+                continue
+            gained = list(islice(all_gained, len(part.keys)))
+            if None in gained:
+                read.carefully(part.heads.batch())
+            else:
+                read.at_once(part.heads.lines, cast("list[Gained]", gained))
+        read.count()
+
+    def write(self, contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+        """Line after line."""
+        write_bytes(contents, out)
+
+
+def _batches(stream: Stream, name: str) -> Iterator[LineBatch]:
+    all_pieces = pieces(stream, name)
+    number = 1
+    while (first := next(all_pieces, None)) is not None:
+        batch = LineBatch(name, number, chain([first], islice(all_pieces, PIECES - 1)), stream.bytes_taken())
+        del first
+        yield batch
+        number += batch.hold()
+        del batch  # the last one to hold it
+
+
+_end = attrgetter("end")
+
+
+class _ReadLines:
+    """What becomes of the lines of one batch."""
+
+    def __init__(self, reader: RowReader, careful: OnceReader, *, keep_readings: bool) -> None:
+        self.content: list[bytes] = []
+        self.result = Result()
+        self.readings: list[RowReading] = []
+        self._reader = reader
+        self._careful = careful
+        self._keep_readings = keep_readings
+        self._counted: Counter[Gained] = Counter()
+
+    def at_once(self, heads: list[bytes], gained: list[Gained]) -> None:
+        """Lines end where what they gained begins."""
+        parts = [b""] * (2 * len(heads))
+        parts[::2] = heads
+        parts[1::2] = map(_end, gained)
+        self.content.append(b"".join(parts))
+        self._counted.update(gained)
+
+    def count(self) -> None:
+        """Count what was read at once."""
+        for gained, times in self._counted.items():
+            self.result.count(gained, self._reader, {}, times=times)
+
+    def carefully(self, lines: Lines) -> None:
+        """Read line by line."""
+        for number, text in lines.lines():
+            where = f"{lines.name}:{number}"
+            row = decode_row(text, where=where)
+            result, gained = self._careful.read(row, where=where)
+            self.result.count(gained, self._reader, row)
+            self.result.replaced |= row.keys() & gained.fields.keys()
+            self.content.append(f"{splice(text, row, gained.fields)}\n".encode())
+            if self._keep_readings:
+                self.readings.append(RowReading(row[self._reader.field], result, where))

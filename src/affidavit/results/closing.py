@@ -1,0 +1,164 @@
+"""What a run came to, for people and for programs: a table for each task, whose rows add up.
+
+Compliance, accuracy over compliant outputs and accuracy over all outputs stand apart, each with its interval and n
+(rulings C5 and M6). They are the figures of the report: the same groups, the same shares, the same words.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Group as RichGroup
+from rich.console import RenderableType
+from rich.text import Text
+
+from affidavit.contracts.parts import Parts
+from affidavit.json_values import Fields
+from affidavit.plain_text import plain
+from affidavit.reading.summary import Shares, figures
+from affidavit.reading.tally import Tally, ranked
+from affidavit.results.changed_answers import ChangeCounts, changes_table
+from affidavit.results.groups import Group, identity
+from affidavit.results.table import Table
+from affidavit.results.terminal import shown
+from affidavit.study.study_file import Cell
+
+MOST_LABELS = 6
+"""Labels of a breakdown that are named; the others are counted together."""
+_RARE = ("truncated", "unread", "failed", "pending")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedRun:
+    """Everything that the tables at the end of a run are made of."""
+
+    contracts: Mapping[str, str]
+    """The label of each task's contract."""
+    parts: Mapping[str, Parts]
+    """Of each task's contract."""
+    tallies: Mapping[Cell, Tally]
+    groups: Sequence[Group]
+    """Of every cell, in the order of the tallies."""
+    changes: Iterable[Mapping[str, Any]] = ()
+    """Answers that changed against the control, by cell."""
+
+    def of_task(self, task: str) -> list[tuple[Cell, Tally, Group]]:
+        """The cells of one task."""
+        cells = zip(self.tallies.items(), self.groups, strict=True)
+        return [(cell, tally, group) for (cell, tally), group in cells if cell.task == task]
+
+    def of_model(self, model: str) -> Tally:
+        """All that one model was asked."""
+        return Tally.total(tally for cell, tally in self.tallies.items() if cell.model == model)
+
+    def models(self) -> list[str]:
+        """The models, in the order of the study."""
+        return list(dict.fromkeys(cell.model for cell in self.tallies))
+
+
+def task_table(run: ClosedRun, task: str) -> Table:
+    """The figures of one task, a row for each model and condition."""
+    cells = run.of_task(task)
+    rare = [name for name in _RARE if any(getattr(tally, name) for _, tally, _ in cells)]
+    rows = tuple(
+        (cell.model, cell.condition, *_shares(group), *(getattr(tally, name) for name in rare))
+        for cell, tally, group in cells
+    )
+    columns = ("model", "condition", "compliance", "accuracy over compliant", "yield", *rare)
+    return Table(task, task, columns, rows, identity(group for _, _, group in cells))
+
+
+def _shares(group: Group) -> Shares:
+    return Shares(
+        compliance=group.share("compliant", "compliant", "non_compliant"),
+        accuracy=group.share("right", "compared"),
+        right_of_all=group.share("right", "keyed"),
+    )
+
+
+def as_json(run: ClosedRun) -> Fields:
+    """The figures as JSON values."""
+    tasks: Fields = {}
+    for task, contract in run.contracts.items():
+        cells = run.of_task(task)
+        tally, seed = Tally.total(tally for _, tally, _ in cells), cells[0][2].seed if cells else 0
+        kinds: Counter[Any] = Counter()
+        for _, _, group in cells:
+            kinds.update(group.kinds)
+        whole = Group((task,), tally.n, kinds, seed)
+        tasks[task] = figures(tally, contract, {}, run.parts[task], _shares(whole))
+    return {
+        "tasks": tasks,
+        "cells": [
+            {**cell._asdict(), **figures(tally, run.contracts[task], {}, run.parts[task], _shares(group))}
+            for task in run.contracts
+            for cell, tally, group in run.of_task(task)
+        ],
+        "flips": list(run.changes),
+        "tokens": {model: dict(sorted(run.of_model(model).tokens.items())) for model in run.models()},
+    }
+
+
+def as_tables(run: ClosedRun) -> RenderableType:
+    """The tables for a terminal."""
+    parts: list[RenderableType] = []
+    for task, contract in run.contracts.items():
+        lines = list(_breakdowns(run, task))
+        parts.append(shown(task_table(run, task), beside=contract, lines=lines))
+    if changes := [ChangeCounts.of(each) for each in run.changes]:
+        parts.append(shown(_brief(changes_table(changes))))
+    parts += [Text(line) for line in _notes(run)]
+    return RichGroup(*parts)
+
+
+def _brief(changes: Table) -> Table:
+    """The table of changed answers without what can be added up from the rest, and without counts of nothing."""
+    zero = {name for name in changes.columns[_NAMED:] if not any(changes.column(name))}
+    gone = zero | {"kept", "flipped"}
+    kept = [at for at, name in enumerate(changes.columns) if name not in gone]
+    rows = tuple(tuple(row[at] for at in kept) for row in changes.rows)
+    columns = tuple(changes.columns[at] for at in kept)
+    return Table(changes.name, changes.question, columns, rows, changes.foot)
+
+
+_NAMED = 4
+"""Columns that say of which cell, and against which control."""
+
+
+def _breakdowns(run: ClosedRun, task: str) -> Iterator[str]:
+    """What the outputs of each cell were like, in a line for each count."""
+    for cell, tally, _ in run.of_task(task):
+        for title, counts in tally.blocks(run.parts[task].counted):
+            yield f"{cell.model}, {cell.condition}, {title}: {listed(counts)}"
+        if tally.failures:
+            yield f"{cell.model}, {cell.condition}, failed: {listed(tally.failures)}"
+
+
+def listed(counts: Counter[str]) -> str:
+    """The most frequent labels with their counts, in one line.
+
+    >>> listed(Counter(option_text=77, no_tag=3))
+    '77 option_text, 3 no_tag'
+    """
+    named = [f"{count:,} {plain(label)[:40]}" for label, count in ranked(counts)]
+    if len(named) > MOST_LABELS:
+        rest = sum(count for _, count in ranked(counts)[MOST_LABELS:])
+        named[MOST_LABELS:] = [f"{rest:,} others"]
+    return ", ".join(named)
+
+
+def _notes(run: ClosedRun) -> Iterator[str]:
+    for model in run.models():
+        tokens = run.of_model(model).tokens
+        if tokens:
+            counts = f"{tokens['prompt_tokens']:,} in, {tokens['completion_tokens']:,} out"
+            yield f"tokens of {plain(model)}: {counts}, as counted by the server for {tokens['outputs']:,} outputs"
+    methods = {
+        share.method.partition(",")[0].partition(" over")[0]
+        for group in run.groups
+        for share in _shares(group)
+        if share is not None
+    }
+    if methods:
+        yield f"intervals: {', '.join(sorted(methods))}"

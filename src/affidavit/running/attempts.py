@@ -1,0 +1,60 @@
+"""`attempts.jsonl`: when each attempt began, how long it took and what came of it. Never part of a digest."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from affidavit.archive.disk import Disk, told
+from affidavit.models.model import Answer, Failure
+
+ATTEMPTS = "attempts.jsonl"
+
+
+class Attempt(NamedTuple):
+    """One attempt to have a question answered."""
+
+    key: str
+    """Of the question."""
+    model: str
+    number: int
+    """Counted from 1."""
+    began: float
+    """Seconds since 1970."""
+    seconds: float
+    answer: Answer
+
+
+class Attempts:
+    """The file, for one run."""
+
+    def __init__(self, directory: Path, disk: Disk) -> None:
+        self._path = directory / ATTEMPTS
+        self._disk = disk
+        self._waiting: list[str] = []
+        with told(str(self._path)):
+            self._file = disk.reopen_lines(self._path)
+
+    def add(self, attempt: Attempt) -> None:
+        """One attempt more; it is written with others."""
+        outcome, detail = "response", ""
+        if isinstance(attempt.answer, Failure):
+            outcome, detail = attempt.answer.reason, f', "detail": {json.dumps(attempt.answer.detail)}'
+        self._waiting.append(
+            f'{{"key": "{attempt.key}", "model": {json.dumps(attempt.model)}, "attempt": {attempt.number}, '
+            f'"began": {attempt.began:.3f}, "seconds": {attempt.seconds:.4f}, "outcome": "{outcome}"{detail}}}'
+        )
+        if len(self._waiting) >= 200:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has come together."""
+        if self._waiting:
+            content = "".join(f"{line}\n" for line in self._waiting).encode()
+            self._waiting.clear()
+            with told(str(self._path)):
+                self._disk.write(self._file, content)
+
+    def close(self) -> None:
+        """Write the rest and let go."""
+        self.flush()
+        self._disk.close(self._file)

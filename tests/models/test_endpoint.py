@@ -1,0 +1,41 @@
+"""An address: where its resources are, and what of it may be shown."""
+
+import pytest
+
+from affidavit.models.endpoint import Endpoint, is_address
+from affidavit.models.redaction import Redaction
+
+
+@pytest.mark.parametrize(
+    ("url", "answer"),
+    [
+        ("http://127.0.0.1:8000/v1", True), ("https://me:word@127.0.0.1/v1?a=b", True), ("http://[::1]:9/v1", True),
+        ("", False), ("127.0.0.1:8000/v1", False), ("ftp://127.0.0.1/v1", False), ("http://", False),
+        ("http://127.0.0.1:0/v1", False), ("http://127.0.0.1:99999/v1", False), ("http://[::1/v1", False),
+    ],
+)  # fmt: skip
+def test_what_is_an_address(url, answer):
+    assert is_address(url) is answer
+
+
+@pytest.mark.parametrize("above", ["/v1", "/v1/", "", "/a/b/v1//"])
+def test_resources_are_below_the_address(above):
+    endpoint = Endpoint(f"http://127.0.0.1:8000{above}", Redaction())
+    assert endpoint.at("models") == f"http://127.0.0.1:8000{above.rstrip('/')}/models"
+    assert (endpoint.host, dict(endpoint.headers)) == ("127.0.0.1:8000", {})
+
+
+def test_a_query_stays_behind_the_resource():
+    assert str(Endpoint("http://127.0.0.1/v1?version=2", Redaction()).chat) == (
+        "http://127.0.0.1/v1/chat/completions?version=2"
+    )
+
+
+def test_credentials_become_a_header_and_a_secret():
+    redaction = Redaction()
+    endpoint = Endpoint("http://me:s%3Acret@127.0.0.1:8000/v1", redaction)
+    assert endpoint.headers == {"Authorization": "Basic bWU6czpjcmV0"}
+    assert endpoint.host == "127.0.0.1:8000"
+    for secret in ("s%3Acret", "s:cret", "bWU6czpjcmV0", "me:s%3Acret"):
+        assert secret not in str(endpoint.chat)
+        assert redaction.redacted(f"it says {secret}!") == "it says [secret]!"
