@@ -41,8 +41,8 @@ class AffidavitError(Exception):
         super().__init__(where, expected, found, hint)
 
     def __str__(self) -> str:
-        told = f"{self.where}: expected {self.expected}, found {self.found}"
-        return f"{told}\n{self.hint}" if self.hint else told
+        message = f"{self.where}: expected {self.expected}, found {self.found}"
+        return f"{message}\n{self.hint}" if self.hint else message
 
 
 class UsageError(AffidavitError):

@@ -217,7 +217,7 @@ def test_only_compliant_outputs_enter_accuracy():
     """Ruling M6: a right answer in a non-compliant output counts for neither accuracy nor yield."""
     tally = Tally()
     for compliant, correct in ((True, True), (True, False), (False, True), (False, None), (None, None)):
-        tally.add({"protocol_compliant": compliant, "correct": correct}, has_key=True)
+        tally.add({"protocol_compliant": compliant, "correct": correct}, right_answer_known=True)
     assert (tally.right, tally.compared, tally.keyed, tally.failed, tally.n) == (1, 2, 4, 1, 5)
 
 

@@ -100,7 +100,7 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
     """
     real = _checked(path)
     if real.exists() and not real.is_file():
-        with told(str(path)), real.open("wb") as stream:
+        with storage_errors(str(path)), real.open("wb") as stream:
             yield stream
         return
     with new_path(path) as partial, partial.open("xb") as stream:
@@ -115,7 +115,7 @@ def new_path(path: Path) -> Iterator[Path]:
         raise UsageError(str(path), expected="the name of a file to write", found="a device or a pipe")
     partial = real.with_name(f".{secrets.token_hex(8)}.partial")
     try:
-        with told(str(path), hint="Nothing was changed under this name."):
+        with storage_errors(str(path), hint="Nothing was changed under this name."):
             yield partial
             if real.exists():
                 partial.chmod(stat.S_IMODE(real.stat().st_mode))
@@ -125,7 +125,7 @@ def new_path(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def told(name: str, *, hint: str = "") -> Iterator[None]:
+def storage_errors(name: str, *, hint: str = "") -> Iterator[None]:
     """Turn the system's refusal to write into an error that says where."""
     try:
         yield
@@ -154,7 +154,7 @@ def new_directories(root: Path, names: tuple[str, ...], *, anew: bool = False) -
         for name in names:
             (partial / name).mkdir()
         yield partial
-        with told(str(root)):
+        with storage_errors(str(root)):
             for name in names:
                 if anew and (root / name).exists():
                     (root / name).rename(partial / f"old {name}")
@@ -191,7 +191,7 @@ def write_below(root: Path, parts: Sequence[str], content: bytes) -> None:
 
     Each is entered by itself: a path of many names may be longer than the system takes in one piece.
     """
-    with told(str(root.parent)):
+    with storage_errors(str(root.parent)):
         here = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
         try:
             for part in parts[:-1]:
@@ -214,7 +214,7 @@ def digests_below(root: Path) -> Iterator[tuple[str, str]]:
     """
     if not root.is_dir():
         return
-    with told(str(root)):
+    with storage_errors(str(root)):
         for place, directories, files, here in os.fwalk(root):
             for name in (*directories, *files):
                 mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode

@@ -21,7 +21,7 @@ from typing import BinaryIO
 import msgspec
 
 from affidavit.archive.checked_lines import checked_fields, checked_line, is_whole
-from affidavit.archive.disk import Disk, told
+from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.record import (
     Label,
     NotARecordError,
@@ -102,7 +102,7 @@ def scan(segment: Segment, *, first: int, sealed: bool) -> Iterator[Line]:
     """Every line of a segment; ends before a torn tail, if the segment may have one."""
     expected, end = first, 0
     path = segment.path
-    with told(str(path)), path.open("rb") as stream:
+    with storage_errors(str(path)), path.open("rb") as stream:
         for number, content in enumerate(stream, 1):
             try:
                 placed = decode(content)
@@ -182,7 +182,7 @@ class Seal(msgspec.Struct, frozen=True):
 def read_seal(directory: Path) -> Seal | None:
     """The seal; None if there is none yet."""
     path = directory / SEAL
-    with told(str(path)):
+    with storage_errors(str(path)):
         if not path.exists():
             return None
         fields = checked_fields(path.read_bytes())
@@ -196,7 +196,7 @@ def read_seal(directory: Path) -> Seal | None:
 
 def file_sha256(path: Path) -> str:
     """The digest of a file."""
-    with told(str(path)), path.open("rb") as stream:
+    with storage_errors(str(path)), path.open("rb") as stream:
         total = sha256()
         while piece := stream.read(_REST):
             total.update(piece)
@@ -306,7 +306,7 @@ class Archive:
     def _keep_names(self) -> None:
         """Sync the names that a killed run may have left unsynced, before anything builds on them."""
         for folder in (self.directory / RECORDS, self.directory):
-            with told(str(folder)):
+            with storage_errors(str(folder)):
                 if folder.is_dir():
                     self.disk.sync_directory(folder)
 
@@ -336,7 +336,7 @@ class Archive:
 
     def _cut(self, path: Path, end: int) -> None:
         """Cut the torn tail of the open segment; what is cut is kept in a file beside it."""
-        with told(str(path)):
+        with storage_errors(str(path)):
             size = path.stat().st_size
             if size > end:
                 with path.open("rb") as stream:
@@ -413,7 +413,7 @@ class Archive:
             "counts": counts,
             "root_sha256": sealed.root_sha256,
         }
-        with told(str(self.directory / SEAL)):
+        with storage_errors(str(self.directory / SEAL)):
             self.disk.place(self.directory / SEAL, checked_line(content))
         return sealed
 
@@ -421,7 +421,7 @@ class Archive:
         """Let go of the open segment."""
         file, self._file, self._open = self._file, None, None
         if file is not None:
-            with told(str(self.directory)):
+            with storage_errors(str(self.directory)):
                 self.disk.close(file)
 
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 
-from affidavit.archive.disk import told
+from affidavit.archive.disk import storage_errors
 from affidavit.errors import LockedError, StorageError
 
 NAME = "lock"
@@ -38,11 +38,11 @@ def locked(directory: Path) -> Iterator[None]:
     The system lets go of the lock when its process ends, so that of a dead one is simply taken. The file says who
     the holder is; whoever holds it for a moment only, to look or to introduce itself, is waited for.
     """
-    with told(str(directory)):
+    with storage_errors(str(directory)):
         file = os.open(directory / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
     try:
         _take(file, directory)
-        with told(str(directory)):
+        with storage_errors(str(directory)):
             os.ftruncate(file, 0)
             os.pwrite(file, _introduction(), 0)
         try:
@@ -70,7 +70,7 @@ def _take(file: int, directory: Path) -> None:
 
 def _taken(file: int, directory: Path) -> bool:
     try:
-        with told(str(directory)):
+        with storage_errors(str(directory)):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except StorageError as error:
         if isinstance(error.__cause__, BlockingIOError):

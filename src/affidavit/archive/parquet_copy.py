@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
-from affidavit.archive.disk import Disk, new_path, told
+from affidavit.archive.disk import Disk, new_path, storage_errors
 from affidavit.archive.journal import Seal, file_sha256
 from affidavit.archive.record import Failed, Judgement, Label, Record, Response
 from affidavit.archive.study_directory import StudyDirectory
@@ -72,7 +72,7 @@ def _fits(directory: StudyDirectory) -> bool:
         return False
     if not directory.is_sealed_by(seal):
         return False  # a later run wrote more, and no seal is over it yet
-    with told(str(about)):
+    with storage_errors(str(about)):
         said = checked_fields(about.read_bytes())
     if said is None or said["root_sha256"] != seal.root_sha256 or said.get("columns") != COLUMNS:
         return False
@@ -132,7 +132,7 @@ def make_copy(directory: StudyDirectory) -> None:
     if seal is None:
         return
     parts, read = directory.path / f".{COPY}.parts", _Journal(directory)
-    with told(str(copy)):
+    with storage_errors(str(copy)):
         parts.mkdir(exist_ok=True)
         try:
             for number, frame in enumerate(read.frames()):

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
-from affidavit.archive.disk import Disk, told
+from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.journal import (
     SEAL,
     Archive,
@@ -188,7 +188,7 @@ class StudyDirectory:
     def items(self) -> Iterator[FrozenItem]:
         """The items, one after the other, from the disk: a large study stays small in memory."""
         path = self.path / ITEMS
-        with told(str(path)), path.open("rb") as stream:
+        with storage_errors(str(path)), path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
                 fields = checked_fields(line)
                 if fields is None:
@@ -203,7 +203,7 @@ class StudyDirectory:
         """Freeze the items and give the digest of their file; they are there whole, or not at all."""
         path = self.path / ITEMS
         partial = path.with_name(f".{ITEMS}.partial")
-        with told(str(path)):
+        with storage_errors(str(path)):
             disk.remove(partial)
             file = disk.create(partial)
             try:
@@ -256,7 +256,7 @@ class StudyDirectory:
         paths = [segment.path for segment in segments(self.path)]
         for number, within in groupby(places, key=lambda place: place.segment):
             path = paths[number - 1]
-            with told(str(path)), path.open("rb") as stream:
+            with storage_errors(str(path)), path.open("rb") as stream:
                 for place in within:
                     stream.seek(place.start)
                     placed = decode(stream.read(place.end - place.start))
@@ -301,12 +301,12 @@ class StudyDirectory:
         path = self.path / name
         if not path.exists():
             return None
-        with told(str(path)):
+        with storage_errors(str(path)):
             fields = checked_fields(path.read_bytes())
         if fields is None:
             raise corrupt(f"{path}:1", expected, "a line that does not fit its checksum")
         return fields
 
     def _place(self, name: str, fields: Fields, disk: Disk) -> None:
-        with told(str(self.path / name)):
+        with storage_errors(str(self.path / name)):
             disk.place(self.path / name, checked_line(fields))

@@ -38,12 +38,12 @@ class StatusLine:
         if now < self._next:
             return
         self._next = now + self._every
-        told = line(now - self._started)
+        text = line(now - self._started)
         if self._stream.isatty():
-            self._stream.write(f"\r{told:<{self._width}}")
+            self._stream.write(f"\r{text:<{self._width}}")
         else:
-            self._stream.write(f"{told}\n")
-        self._width = max(self._width, len(told))
+            self._stream.write(f"{text}\n")
+        self._width = max(self._width, len(text))
         self._stream.flush()
 
 

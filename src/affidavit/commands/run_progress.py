@@ -93,9 +93,9 @@ def run_lines(tallies: Mapping[Cell, Tally], room: int) -> Table:
     table = Table.grid(padding=(0, 2, 0, 0))
     for (model, condition), tally in totals:
         done = tally.n - tally.pending
-        told = f"{tally.compliant / tally.arrived:.1%} compliant" if tally.arrived else ""
+        so_far = f"{tally.compliant / tally.arrived:.1%} compliant" if tally.arrived else ""
         bar = ProgressBar(total=tally.n, completed=done, width=24)
-        table.add_row(Text(plain(model)), Text(plain(condition)), bar, f"{done:,} of {tally.n:,}", told)
+        table.add_row(Text(plain(model)), Text(plain(condition)), bar, f"{done:,} of {tally.n:,}", so_far)
     return table
 
 

@@ -3,7 +3,7 @@
 from importlib.resources import files
 from pathlib import Path
 
-from affidavit.archive.disk import Disk, told
+from affidavit.archive.disk import Disk, storage_errors
 from affidavit.errors import UsageError
 
 STARTER = ("study.toml", "questions.jsonl")
@@ -21,7 +21,7 @@ def write_starter(directory: Path) -> list[Path]:
             hint="Nothing was written. Choose another directory: affidavit init my-study",
         )
     disk = Disk()
-    with told(str(directory)):
+    with storage_errors(str(directory)):
         directory.mkdir(parents=True, exist_ok=True)
         for path in paths:
             disk.place(path, (files("affidavit.commands") / "starter_files" / path.name).read_bytes())

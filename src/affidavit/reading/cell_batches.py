@@ -19,9 +19,9 @@ import polars as pl
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 from affidavit.reading.batches import ROWS_AT_ONCE, BatchResult, Result, RowReading, write_bytes
-from affidavit.reading.choices import ChoiceGains
+from affidavit.reading.choices import ChoiceColumns
 from affidavit.reading.csv_files import DELIMITERS, CsvTable
-from affidavit.reading.row_cache import Gained, OnceReader
+from affidavit.reading.row_cache import AddedFields, RowCache
 from affidavit.reading.rows import RowReader, column_values, columns_added
 from affidavit.reading.source import Source
 
@@ -50,9 +50,9 @@ class CellBatches:
 
     def __init__(self, reader: RowReader, *, keep_readings: bool = False) -> None:
         self._reader = reader
-        self._once = OnceReader(reader)
+        self._row_cache = RowCache(reader)
         self._keep_readings = keep_readings
-        self._choices = ChoiceGains(reader) if reader.in_columns else None
+        self._choices = ChoiceColumns(reader) if reader.in_columns else None
 
     def batches(self, sources: Iterable[Source]) -> Iterator[CellBatch]:
         """Some thousands of rows at a time; the first one says what is between the cells of the output."""
@@ -96,37 +96,37 @@ class CellBatches:
         if batch.begins_output:
             names = [*(batch.header[place] for place in kept), *added]
             written.append(batch.delimiter.join(map(_ANY_DELIMITER.cell, names)))
-        counted: Counter[Gained] = Counter()
-        ends: dict[Gained, list[str]] = {}
+        counted: Counter[AddedFields] = Counter()
+        ends: dict[AddedFields, list[str]] = {}
         readings: list[RowReading] = []
         for line, cells, known in zip(batch.lines, batch.cells, self._in_columns(batch), strict=True):
-            gained = known or self._read_row(batch, line, cells, result, readings)
+            new_fields = known or self._read_row(batch, line, cells, result, readings)
             if known is not None:
                 counted[known] += 1
-            end = ends.get(gained)
+            end = ends.get(new_fields)
             if end is None:
-                values = column_values(self._reader, gained.fields, added)
-                end = ends[gained] = [quoted.cell(_cell(value)) for value in values]
+                values = column_values(self._reader, new_fields.fields, added)
+                end = ends[new_fields] = [quoted.cell(_cell(value)) for value in values]
             written.append(batch.delimiter.join([*(quoted.cell(cells[place]) for place in kept), *end]))
-        for gained, times in counted.items():
-            result.count(gained, self._reader, {}, times=times)
+        for new_fields, times in counted.items():
+            result.count(new_fields, self._reader, {}, times=times)
         content = "".join(f"{line}\n" for line in written).encode()
         return BatchResult([content], result, readings, batch.size)
 
     def _read_row(
         self, batch: CellBatch, line: int, cells: list[str], result: Result, readings: list[RowReading]
-    ) -> Gained:
+    ) -> AddedFields:
         where, text = f"{batch.name}:{line}", self._reader.field
         pairs = zip(batch.header, cells, strict=True)
         row: Fields = {name: cell if name == text else _value(name, cell) for name, cell in pairs}
-        found, gained = self._once.read(row, where=where)
-        result.count(gained, self._reader, row)
+        found, new_fields = self._row_cache.read(row, where=where)
+        result.count(new_fields, self._reader, row)
         if self._keep_readings:
             readings.append(RowReading(row[text], found, where))
-        return gained
+        return new_fields
 
-    def _in_columns(self, batch: CellBatch) -> Sequence[Gained | None]:
-        """What each row gains as far as columns can tell."""
+    def _in_columns(self, batch: CellBatch) -> Sequence[AddedFields | None]:
+        """What each row gets as far as columns can tell."""
         if self._choices is None:
             return [None] * len(batch.cells)
         place = batch.header.index(self._reader.field)

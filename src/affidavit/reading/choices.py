@@ -17,23 +17,23 @@ from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
 from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
 from affidavit.reading.jsonl import Batch, Heads
-from affidavit.reading.row_cache import Gained
+from affidavit.reading.row_cache import AddedFields
 from affidavit.reading.rows import CHOICE_FIELDS, RowReader
 
 Key = str | msgspec.UnsetType | None
 """The key beside a text: unknown (null) is not the same as not there at all."""
 
 
-class ChoiceGains:
-    """What rows gain under one contract."""
+class ChoiceColumns:
+    """What rows get under one contract."""
 
     def __init__(self, reader: RowReader) -> None:
         self._parts = reader.parts
         self._field = reader.field
         self._known = _Known(self._parts)
 
-    def of(self, texts: pl.Series, keys: Iterable[Key]) -> list[Gained | None]:
-        """What each row gains; None for every one that has to be read by itself, to say what is wrong with it."""
+    def of(self, texts: pl.Series, keys: Iterable[Key]) -> list[AddedFields | None]:
+        """What each row gets; None for every one that has to be read by itself, to say what is wrong with it."""
         frame = self._parts.read_texts(texts)
         if frame is None:
             raise TypeError("only contracts that read whole columns are read in columns")
@@ -41,27 +41,29 @@ class ChoiceGains:
         found = zip(answers, deviations, keys, strict=True)
         if self._field == RAW_OUTPUT:
             return list(map(self._known.__getitem__, found))
-        return [_gain(self._parts, each, {RAW_OUTPUT: raw}) for each, raw in zip(found, texts, strict=True)]
+        return [
+            _added_fields(self._parts, each, {RAW_OUTPUT: raw}) for each, raw in zip(found, texts, strict=True)
+        ]
 
 
 _Found = tuple[str | None, str | None, Key]
 """Answer, deviation and key of a row."""
 
 
-class _Known(dict[_Found, Gained | None]):
-    """What rows gain: most gain what another has gained before."""
+class _Known(dict[_Found, AddedFields | None]):
+    """What rows get: most get what another has got before."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self._parts = parts
 
-    def __missing__(self, found: _Found) -> Gained | None:
-        gained = self[found] = _gain(self._parts, found, {})
-        return gained
+    def __missing__(self, found: _Found) -> AddedFields | None:
+        added = self[found] = _added_fields(self._parts, found, {})
+        return added
 
 
-def _gain(parts: Parts, found: _Found, before: Fields) -> Gained | None:
-    """What a row gains; None if no output could ever give its key."""
+def _added_fields(parts: Parts, found: _Found, before: Fields) -> AddedFields | None:
+    """What a row gets; None if no output could ever give its key."""
     answer, deviation, key = found
     if isinstance(key, str) and not parts.can_answer(key):
         return None
@@ -75,7 +77,7 @@ def _gain(parts: Parts, found: _Found, before: Fields) -> Gained | None:
     }
     if key is not msgspec.UNSET:
         fields["correct"] = None if answer is None or key is None else answer == key
-    return Gained(fields, has_key=isinstance(key, str))
+    return AddedFields(fields, right_answer_known=isinstance(key, str))
 
 
 # --- JSON Lines ---
@@ -103,7 +105,7 @@ class ChoiceReader:
     """Lines of multiple-choice outputs: decoded as they come, read in columns."""
 
     def __init__(self, reader: RowReader) -> None:
-        self._gains = ChoiceGains(reader)
+        self._columns = ChoiceColumns(reader)
         self._decoder: msgspec.json.Decoder[_Row] = msgspec.json.Decoder(_row_type(reader.field))
 
     def decode(self, batch: Batch) -> Choices | None:
@@ -121,10 +123,10 @@ class ChoiceReader:
         texts = pl.Series(list(map(_raw, rows)), dtype=pl.String)
         return Choices(heads, texts, list(map(_answer, rows)))
 
-    def read(self, parts: Sequence[Choices]) -> list[Gained | None]:
-        """What each line gains; None for every one that needs the careful way."""
+    def read(self, parts: Sequence[Choices]) -> list[AddedFields | None]:
+        """What each line gets; None for every one that needs the careful way."""
         texts = pl.concat([part.texts for part in parts])
-        return self._gains.of(texts, chain.from_iterable(part.keys for part in parts))
+        return self._columns.of(texts, chain.from_iterable(part.keys for part in parts))
 
 
 def _row_type(field: str) -> type:

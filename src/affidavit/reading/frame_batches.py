@@ -13,7 +13,7 @@ from affidavit.errors import InputError
 from affidavit.reading.batches import BatchResult, Result, RowReading
 from affidavit.reading.columns import polars_type
 from affidavit.reading.parquet_files import frames
-from affidavit.reading.row_cache import OnceReader
+from affidavit.reading.row_cache import RowCache
 from affidavit.reading.rows import RowReader, column_values, columns_added
 from affidavit.reading.source import Source
 
@@ -40,7 +40,7 @@ class FrameBatches:
 
     def __init__(self, reader: RowReader, *, keep_readings: bool = False) -> None:
         self._reader = reader
-        self._once = OnceReader(reader)
+        self._row_cache = RowCache(reader)
         self._keep_readings = keep_readings
 
     def batches(self, sources: Iterable[Source]) -> Iterator[FrameBatch]:
@@ -78,11 +78,11 @@ class FrameBatches:
         types = {name: polars_type(kind) for name, kind in added.items()}
         result = Result(replaced=frozenset(batch.frame.columns) & frozenset(types))
         readings: list[RowReading] = []
-        gained = self._read_columns(batch, types, result) if self._reader.in_columns else None
-        if gained is None:
-            gained = self._read_rows(batch, types, result, readings)
+        new_fields = self._read_columns(batch, types, result) if self._reader.in_columns else None
+        if new_fields is None:
+            new_fields = self._read_rows(batch, types, result, readings)
         kept = [name for name in batch.frame.columns if name not in types]
-        return BatchResult(batch.frame.select(kept).hstack(gained), result, readings, batch.size)
+        return BatchResult(batch.frame.select(kept).hstack(new_fields), result, readings, batch.size)
 
     def _read_columns(self, batch: FrameBatch, types: Types, result: Result) -> pl.DataFrame | None:
         raw = batch.frame[self._reader.field].cast(pl.String)
@@ -119,7 +119,7 @@ class FrameBatches:
             .iter_rows(named=True)
         ):
             times, keyed = group.pop("times"), bool(group.pop("keyed", False))
-            result.tally.add(group, parts=self._reader.parts, has_key=keyed, times=times)
+            result.tally.add(group, parts=self._reader.parts, right_answer_known=keyed, times=times)
 
     def _read_rows(
         self, batch: FrameBatch, types: Types, result: Result, readings: list[RowReading]
@@ -127,9 +127,9 @@ class FrameBatches:
         values = []
         for number, row in enumerate(batch.frame.iter_rows(named=True), batch.rows_before + 1):
             where = f"{batch.name}:row {number}"
-            found, gained = self._once.read(row, where=where)
-            result.count(gained, self._reader, row)
-            values.append(column_values(self._reader, gained.fields, types))
+            found, new_fields = self._row_cache.read(row, where=where)
+            result.count(new_fields, self._reader, row)
+            values.append(column_values(self._reader, new_fields.fields, types))
             if self._keep_readings:
                 readings.append(RowReading(row[self._reader.field], found, where))
         return pl.DataFrame(values, types, orient="row", strict=False)

@@ -14,7 +14,7 @@ from affidavit.reading.batches import BatchResult, Result, RowReading, write_byt
 from affidavit.reading.json_lines import PIECE, pieces
 from affidavit.reading.jsonl import Batch as Lines
 from affidavit.reading.jsonl import decode_row, splice
-from affidavit.reading.row_cache import Gained, OnceReader
+from affidavit.reading.row_cache import AddedFields, RowCache
 from affidavit.reading.rows import RowReader
 from affidavit.reading.source import Source, Stream
 
@@ -70,7 +70,7 @@ class LineBatches:
 
     def __init__(self, reader: RowReader, *, keep_readings: bool = False) -> None:
         self._reader = reader
-        self._careful = OnceReader(reader)
+        self._careful = RowCache(reader)
         self._keep_readings = keep_readings
         self._choices: ChoiceReader | None = None
         if reader.in_columns:
@@ -96,16 +96,16 @@ class LineBatches:
 
     def _read_in_order(self, decoded: list["Lines | Choices"], read: "_ReadLines") -> None:
         fast = [part for part in decoded if not isinstance(part, Lines)]
-        all_gained = iter(self._choices.read(fast) if self._choices is not None and fast else ())
+        all_added = iter(self._choices.read(fast) if self._choices is not None and fast else ())
         for part in decoded:
             if isinstance(part, Lines):
                 read.carefully(part)
                 continue
-            gained = list(islice(all_gained, len(part.keys)))
-            if None in gained:
+            added = list(islice(all_added, len(part.keys)))
+            if None in added:
                 read.carefully(part.heads.batch())
             else:
-                read.at_once(part.heads.lines, cast("list[Gained]", gained))
+                read.at_once(part.heads.lines, cast("list[AddedFields]", added))
         read.count()
 
     def write(self, contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
@@ -130,36 +130,36 @@ _end = attrgetter("end")
 class _ReadLines:
     """What becomes of the lines of one batch."""
 
-    def __init__(self, reader: RowReader, careful: OnceReader, *, keep_readings: bool) -> None:
+    def __init__(self, reader: RowReader, careful: RowCache, *, keep_readings: bool) -> None:
         self.content: list[bytes] = []
         self.result = Result()
         self.readings: list[RowReading] = []
         self._reader = reader
         self._careful = careful
         self._keep_readings = keep_readings
-        self._counted: Counter[Gained] = Counter()
+        self._counted: Counter[AddedFields] = Counter()
 
-    def at_once(self, heads: list[bytes], gained: list[Gained]) -> None:
-        """Lines end where what they gained begins."""
+    def at_once(self, heads: list[bytes], added: list[AddedFields]) -> None:
+        """Lines end where what they added begins."""
         parts = [b""] * (2 * len(heads))
         parts[::2] = heads
-        parts[1::2] = map(_end, gained)
+        parts[1::2] = map(_end, added)
         self.content.append(b"".join(parts))
-        self._counted.update(gained)
+        self._counted.update(added)
 
     def count(self) -> None:
         """Count what was read at once."""
-        for gained, times in self._counted.items():
-            self.result.count(gained, self._reader, {}, times=times)
+        for added, times in self._counted.items():
+            self.result.count(added, self._reader, {}, times=times)
 
     def carefully(self, lines: Lines) -> None:
         """Read line by line."""
         for number, text in lines.lines():
             where = f"{lines.name}:{number}"
             row = decode_row(text, where=where)
-            result, gained = self._careful.read(row, where=where)
-            self.result.count(gained, self._reader, row)
-            self.result.replaced |= row.keys() & gained.fields.keys()
-            self.content.append(f"{splice(text, row, gained.fields)}\n".encode())
+            result, added = self._careful.read(row, where=where)
+            self.result.count(added, self._reader, row)
+            self.result.replaced |= row.keys() & added.fields.keys()
+            self.content.append(f"{splice(text, row, added.fields)}\n".encode())
             if self._keep_readings:
                 self.readings.append(RowReading(row[self._reader.field], result, where))

@@ -1,6 +1,6 @@
 """Rows one by one, but equal rows only once.
 
-What a row gains is decided by its text and by the few fields that make its item. Files repeat both: samples
+What a row gets is decided by its text and by the few fields that make its item. Files repeat both: samples
 of one model on one item are often the same to the letter.
 """
 
@@ -12,45 +12,45 @@ MEMORY = 32 * 1024 * 1024
 """Characters of distinct rows that are remembered before all of them are forgotten."""
 
 
-class Gained:
-    """What a row gained: shared by all rows that gained the same, and counted by identity."""
+class AddedFields:
+    """The fields that a row gets: shared by all rows that get the same, and counted by identity."""
 
-    __slots__ = ("end", "fields", "has_key")
+    __slots__ = ("end", "fields", "right_answer_known")
 
-    def __init__(self, fields: Fields, *, has_key: bool) -> None:
+    def __init__(self, fields: Fields, *, right_answer_known: bool) -> None:
         self.fields = fields
-        self.has_key = has_key
+        self.right_answer_known = right_answer_known
         self.end = f", {members_of(fields)}}}\n".encode()
 
 
-class OnceReader:
+class RowCache:
     """Rows one by one; equal rows are read once."""
 
     def __init__(self, reader: RowReader) -> None:
         self._reader = reader
-        self._known: dict[tuple[object, ...], tuple[RowResult, Gained]] = {}
+        self._known: dict[tuple[object, ...], tuple[RowResult, AddedFields]] = {}
         self._size = 0
 
-    def read(self, row: Fields, *, where: str) -> tuple[RowResult, Gained]:
-        """What is said of the row, and what it gains."""
+    def read(self, row: Fields, *, where: str) -> tuple[RowResult, AddedFields]:
+        """What is said of the row, and what it gets."""
         key = self._key(row)
         known = self._known.get(key) if key is not None else None
         if known is None:
             result = self._reader.read(row, where=where)
-            known = result, Gained(result.added, has_key=result.right_answer_known)
+            known = result, AddedFields(result.added, right_answer_known=result.right_answer_known)
             if key is not None:
                 self._remember(key, known)
         return known
 
     def _key(self, row: Fields) -> tuple[object, ...] | None:
-        """Everything that decides what the row gains; None if that cannot be told."""
+        """Everything that decides what the row gets; None if nobody can say."""
         reads = self._reader.parts.item_fields
         if reads is None or self._reader.field not in row:
             return None
         # Whether a field is there matters too: an `answer` of null gives `correct`, no `answer` does not.
         return tuple((name in row, repr(row.get(name))) for name in (*reads, self._reader.field))
 
-    def _remember(self, key: tuple[object, ...], known: tuple[RowResult, Gained]) -> None:
+    def _remember(self, key: tuple[object, ...], known: tuple[RowResult, AddedFields]) -> None:
         self._size += sum(len(str(part)) for part in key)
         if self._size > MEMORY:
             self._known.clear()

@@ -101,18 +101,18 @@ def text(tally: Tally, contract: str, parts: Parts) -> str:
 MOST_LABELS, LONGEST_LABEL = 20, 40
 
 
-def _told(counts: Counter[str]) -> Iterator[tuple[str, int]]:
+def _labelled(counts: Counter[str]) -> Iterator[tuple[str, int]]:
     """The most frequent labels, each on one line and not too long: some are texts of a model's making."""
     for label, count in ranked(counts)[:MOST_LABELS]:
-        told = plain(label[:LONGEST_LABEL])
-        yield told if len(label) <= LONGEST_LABEL else f"{told}…", count
+        short = plain(label[:LONGEST_LABEL])
+        yield short if len(label) <= LONGEST_LABEL else f"{short}…", count
     if len(counts) > MOST_LABELS:
         yield "others", counts.total() - sum(count for _, count in ranked(counts)[:MOST_LABELS])
 
 
 def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     words, titles = parts.outcome_words, parts.counted
-    width = max((len(label) for _, counts in tally.blocks(titles) for label, _ in _told(counts)), default=0)
+    width = max((len(label) for _, counts in tally.blocks(titles) for label, _ in _labelled(counts)), default=0)
     least = words.nearly or words.broken
     width, digits = max(width, len(least), *map(len, tally.lenses), 0), len(f"{tally.n:,}")
 
@@ -141,7 +141,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
         yield ""
         yield title
         total = tally.arrived if title != "quotes" else counts.total()
-        yield from (line(label, count, f"{count / total:.1%}") for label, count in _told(counts))
+        yield from (line(label, count, f"{count / total:.1%}") for label, count in _labelled(counts))
     if tally.lenses:
         yield ""
         yield "Other readings, not the protocol"

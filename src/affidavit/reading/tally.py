@@ -57,7 +57,7 @@ class Tally:
         added: Mapping[str, object],
         *,
         parts: Parts | None = None,
-        has_key: bool = False,
+        right_answer_known: bool = False,
         times: int = 1,
     ) -> None:
         """Count rows by the fields that each of them got; what the contract's parts count, by its values too."""
@@ -69,7 +69,7 @@ class Tally:
             case _:
                 self._add_unknown(added, times)
                 return
-        self.keyed += times * has_key
+        self.keyed += times * right_answer_known
         # Answer-level figures are over compliant outputs only (ruling M6).
         if added[COMPLIANT] and added.get("correct") is not None:
             self.compared += times

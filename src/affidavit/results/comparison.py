@@ -88,16 +88,16 @@ def compared(first: Side, second: Side, *, seed: int, shared: Sequence[str] | No
             hint="Items are paired by task and id; choose parts with DIR@model=NAME,condition=NAME.",
         )
     adjusted = [holm([row[3].p_value for row in rows]), benjamini_hochberg([row[3].p_value for row in rows])]
-    told = []
+    rows_in_words = []
     for (names, measure, difference, test, least), by_holm, by_bh in zip(rows, *adjusted, strict=True):
         chances = (Chance(test.p_value), Chance(float(by_holm)), Chance(float(by_bh)))
         words = _verdict(difference, float(by_holm), least)
-        told.append((*names, measure, difference.n, Points(difference), *chances, words))
+        rows_in_words.append((*names, measure, difference.n, Points(difference), *chances, words))
     columns = (*shared, "measure", "items", "difference", "p", "p, Holm", "p, Benjamini–Hochberg", "in words")
     question = f"What is different in {second.name}, against {first.name}?"
     tests = ", ".join(sorted({row[3].method.split(",")[0] for row in rows}))
     foot = f"{len(rows)} comparisons, paired by item; tests: {tests}; differences: paired cluster bootstrap 95%"
-    return Table("comparison", question, columns, tuple(told), foot)
+    return Table("comparison", question, columns, tuple(rows_in_words), foot)
 
 
 def _shared(first: Side, second: Side) -> tuple[str, ...]:
@@ -173,14 +173,14 @@ def _detectable(each: "pl.Series | object") -> str:
     return "; none could have been" if least > 1 else f"; it would have had to be {least * 100:.1f} points or more"
 
 
-def told_apart(difference: Estimate, adjusted: float) -> bool:
+def is_distinguishable(difference: Estimate, adjusted: float) -> bool:
     """Whether a difference is told apart from none, by its adjusted p-value."""
     return adjusted <= LEVEL and isfinite(difference.low)
 
 
 def _verdict(difference: Estimate, p_value: float, detectable: str) -> str:
     """The finding in words, without more certainty than there is."""
-    if told_apart(difference, p_value):
+    if is_distinguishable(difference, p_value):
         return "higher" if difference.value > 0 else "lower"
     return f"not distinguishable at this n{detectable}"
 
@@ -234,5 +234,5 @@ def _reading(row: Mapping[str, object], side: str) -> str:
         kept = "compliant" if row[f"protocol_compliant{side}"] else "not compliant"
     letter, answer, reason = (row[f"{name}{side}"] for name in ("letter", "answer", "reason"))
     given = answer if letter is None else letter
-    told = (row[f"contract{side}"], kept, given, None if reason is None else f"({reason})")
-    return " ".join(str(each) for each in told if each is not None)
+    parts = (row[f"contract{side}"], kept, given, None if reason is None else f"({reason})")
+    return " ".join(str(each) for each in parts if each is not None)

@@ -23,7 +23,7 @@ from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_FROZEN, Report
 from affidavit.running.ledger import JudgingLedger
 from affidavit.study.freezing import frozen_items
-from affidavit.study.study_file import LeftOut, cells, thawed
+from affidavit.study.study_file import LeftOut, cells, from_frozen
 
 METADATA = "metadata."
 
@@ -39,7 +39,7 @@ class Results:
         self.config = self.frozen.config
         self.counts = {} if isinstance(self.frozen, ImportedStudy) else self.frozen.counts
         """How many items each task has."""
-        self.study = None if isinstance(self.frozen, ImportedStudy) else thawed(self.frozen.config)
+        self.study = None if isinstance(self.frozen, ImportedStudy) else from_frozen(self.frozen.config)
         self.seal = directory.seal()
         if self.seal is not None:
             directory.check_seal(self.seal)
@@ -120,7 +120,7 @@ class Results:
         if isinstance(self.frozen, ImportedStudy):
             rows = [(*names, count, count) for names, count in self.frozen.cells.items()]
         else:
-            asked = [cell for cell in cells(thawed(self.config)) if not isinstance(cell, LeftOut)]
+            asked = [cell for cell in cells(from_frozen(self.config)) if not isinstance(cell, LeftOut)]
             rows = [(*cell, self.counts[cell.task], self.counts[cell.task] * self.samples) for cell in asked]
         return pl.DataFrame(rows, schema=schema, orient="row")
 

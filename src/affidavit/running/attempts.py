@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from affidavit.archive.disk import Disk, told
+from affidavit.archive.disk import Disk, storage_errors
 from affidavit.models.model import Answer, Failure
 
 ATTEMPTS = "attempts.jsonl"
@@ -31,7 +31,7 @@ class Attempts:
         self._path = directory / ATTEMPTS
         self._disk = disk
         self._waiting: list[str] = []
-        with told(str(self._path)):
+        with storage_errors(str(self._path)):
             self._file = disk.reopen_lines(self._path)
 
     def add(self, attempt: Attempt) -> None:
@@ -51,7 +51,7 @@ class Attempts:
         if self._waiting:
             content = "".join(f"{line}\n" for line in self._waiting).encode()
             self._waiting.clear()
-            with told(str(self._path)):
+            with storage_errors(str(self._path)):
                 self._disk.write(self._file, content)
 
     def close(self) -> None:

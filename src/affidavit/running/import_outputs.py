@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from affidavit.archive.disk import Disk, told
+from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.provenance import git_state, versions
 from affidavit.archive.record import Response, content_digest
 from affidavit.archive.study_directory import IMPORTED, StudyDirectory
@@ -47,7 +47,7 @@ def _texts(folder: Path) -> Iterator[tuple[str, str]]:
 
 def _read(path: Path) -> str:
     try:
-        with told(str(path)):
+        with storage_errors(str(path)):
             return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(str(path), expected="text in UTF-8", found=str(error)) from error
@@ -55,7 +55,7 @@ def _read(path: Path) -> str:
 
 def take_in(directory: StudyDirectory, rows: Iterator[tuple[str, Fields]], disk: Disk) -> None:
     """Keep outputs in a directory; the same ones are kept once."""
-    with told(str(directory)):
+    with storage_errors(str(directory)):
         disk.make_directory(directory.path)
     with directory.locked():
         before = directory.frozen_or_none()

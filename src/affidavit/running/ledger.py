@@ -71,8 +71,8 @@ class Ledger(ABC, Generic[CellT]):
             tally.failed += 1
             tally.failures[record.reason] += 1
             return
-        has_key = isinstance(record, Response) and record.keyed is True
-        tally.add(record.reading, parts=self.parts(cell), has_key=has_key)
+        right_answer_known = isinstance(record, Response) and record.keyed is True
+        tally.add(record.reading, parts=self.parts(cell), right_answer_known=right_answer_known)
         tally.truncated += record.finish_reason == "length"
         tally.add_tokens(record.usage)
         rendered = record.rendered_prompt

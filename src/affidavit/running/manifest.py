@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from affidavit.archive.disk import Disk, told
+from affidavit.archive.disk import Disk, storage_errors
 from affidavit.contracts.judge import JudgingMethod
 from affidavit.json_values import digest
 from affidavit.judging.plan import JudgeCell, JudgingPlan
@@ -122,5 +122,5 @@ def _fenced(text: str) -> Iterator[str]:
 
 def write_manifest(directory: Path, page: str, disk: Disk) -> None:
     """The list of prompts, whole or not at all."""
-    with told(str(directory / MANIFEST)):
+    with storage_errors(str(directory / MANIFEST)):
         disk.place(directory / MANIFEST, page.encode())

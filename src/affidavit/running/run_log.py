@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from affidavit.archive.disk import Disk, told
+from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.provenance import git_state, machine, versions
 from affidavit.json_values import Fields, canonical
 from affidavit.models.model import Model
@@ -38,7 +38,7 @@ class RunLog:
 
     def _add(self, event: str, facts: Fields) -> None:
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        with told(str(self._path)):
+        with storage_errors(str(self._path)):
             file = self._disk.reopen_lines(self._path)
             try:
                 self._disk.write(file, canonical({"run": self._run, "event": event, "at": at, **facts}) + b"\n")

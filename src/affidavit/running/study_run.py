@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from affidavit.archive.disk import Disk, told
+from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.journal import Seal
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Record, Response
@@ -113,7 +113,7 @@ class StudyWork:
 def run_study(files: StudyFiles, contract: FindContract, options: Options) -> Ended:
     """Run a study, or go on with it; its outputs are judged once all of them are there."""
     directory = StudyDirectory(options.out or Path(files.study.study.name))
-    with told(str(directory)):
+    with storage_errors(str(directory)):
         options.disk.make_directory(directory.path)
     with directory.locked():
         plan = freeze_or_check(directory, files, options.disk)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from affidavit.archive.disk import told
+from affidavit.archive.disk import storage_errors
 from affidavit.archive.journal import SEAL, Line, Root, Seal
 from affidavit.archive.lock import Holder
 from affidavit.archive.record import (
@@ -132,7 +132,7 @@ class _Again:
         return bool(new) and all(tally.pending == tally.n for tally in new)
 
     def _has_its_manifest(self, path: Path) -> bool:
-        with told(str(path)):
+        with storage_errors(str(path)):
             return path.is_file() and path.read_bytes() == self._ledger.manifest().encode()
 
     def _other_tree(self) -> str | None:

@@ -28,7 +28,7 @@ from affidavit.models.weights import digest_of
 from affidavit.study.files import FindContract, ItemSource, StudyFiles, items_for, task_contract
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
-from affidavit.study.study_file import Generate, TaskTable, frozen, refuse_changes, thawed
+from affidavit.study.study_file import Generate, TaskTable, from_frozen, frozen, refuse_changes
 
 
 def freeze_or_check(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Plan:
@@ -111,7 +111,7 @@ def frozen_plan(study: PlannedStudy, contract: FindContract, beside: Path | None
     `beside` is where the study file is, for contracts of the user's own: they are code, and a study directory
     that somebody sent must not be able to name a file that is run.
     """
-    tables = thawed(study.config)
+    tables = from_frozen(study.config)
     contracts = {name: _trusted(task, contract, beside) for name, task in tables.tasks.items()}
     return Plan(tables, contracts, study.counts, examples_from_frozen(study.config))
 

@@ -215,12 +215,12 @@ def _without(table: SettingsTable, name: str) -> Fields:
     return {key: value for key, value in fields.items() if key != name}
 
 
-def thawed(config: Mapping[str, Any]) -> Study:
+def from_frozen(config: Mapping[str, Any]) -> Study:
     """The study of a frozen one: it asks the same, but knows no server.
 
     >>> text = '[study]\\nname = "s"\\n[models.m]\\nbase_url = "http://h"\\n'
     >>> study = decode_study(text + '[tasks.t]\\ncontract = "mcqa"\\nitems = "i"', where="s")
-    >>> frozen(thawed(frozen(study))) == frozen(study)
+    >>> frozen(from_frozen(frozen(study))) == frozen(study)
     True
     """
     tables = {

@@ -13,7 +13,7 @@ from unicodedata import east_asian_width
 import matplotlib as mpl
 from matplotlib.patches import Rectangle
 
-from affidavit.results.comparison import told_apart
+from affidavit.results.comparison import is_distinguishable
 from affidavit.results.page.labels import naming, short_labels, telling
 from affidavit.results.page.svg import INK, as_svg, drawing, plot, sheet
 from affidavit.results.page.text import brief
@@ -107,8 +107,10 @@ def plane(
         at = [(left + p[2].value * side, height - side - 24 + p[3].value * side) for p in drawn]
         _named_beside(over, left + side + 34, at, [(p[0], *marks[p[1]]) for p in drawn])
         title = f"{what}: compliance and accuracy" if what else "Compliance and accuracy"
-        told = "; ".join(f"{p[0]}: {_share(p[2].value)} compliant, {_share(p[3].value)} right" for p in drawn)
-        svg = as_svg(figure, name, brief(title, 120), brief(told, 4000))
+        description = "; ".join(
+            f"{p[0]}: {_share(p[2].value)} compliant, {_share(p[3].value)} right" for p in drawn
+        )
+        svg = as_svg(figure, name, brief(title, 120), brief(description, 4000))
     note = _left_out(len(drawn), len(known), "points")
     if len(known) < len(points):
         note += f" {len(points) - len(known):,} without a compliant output that has a key are not on the plane."
@@ -194,10 +196,10 @@ def stacked(name: str, title: str, rows: Sequence[str], parts: Sequence[Part], u
             over.text(left - 8, y, label, ha="right", va="center")
             _bar(over, left, y, WIDTH - left - 60, [(part[2][at], part[1]) for part in used])
             over.text(WIDTH - 54, y, f"{totals[at]:,}", va="center", fontsize=11, alpha=0.75)
-        told = "; ".join(
+        description = "; ".join(
             f"{row}: " + ", ".join(f"{p[2][at]:,} {p[0]}" for p in used) for at, row in enumerate(shown)
         )
-        svg = as_svg(figure, name, title, brief(f"Number of {unit}. {told}", 6000))
+        svg = as_svg(figure, name, title, brief(f"Number of {unit}. {description}", 6000))
     return Chart(name, title, svg, _left_out(len(shown), len(rows)))
 
 
@@ -272,9 +274,9 @@ def deviations(totals: Mapping[str, int]) -> Chart:
             over.text(left - 8, y, brief(name, _LONGEST), ha="right", va="center")
             over.add_patch(Rectangle((left, y - 9), long, 18, facecolor=ORANGE, edgecolor=INK, linewidth=0.5))
             over.text(left + long + 8, y, f"{count:,} ({count / all_of:.0%})", va="center", fontsize=11)
-        told = "; ".join(f"{name}: {count:,}" for name, count in shown)
+        description = "; ".join(f"{name}: {count:,}" for name, count in shown)
         title = f"What the {all_of:,} non-compliant outputs did instead"
-        svg = as_svg(figure, "deviations", title, brief(told, 4000))
+        svg = as_svg(figure, "deviations", title, brief(description, 4000))
     return Chart("deviations", title, svg, _left_out(len(shown), len(ranked), "kinds"))
 
 
@@ -315,30 +317,33 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
         for column, measure in enumerate(measures):
             found = [rows[name].get(measure) for name in shown]
             _forest(figure, measure, (left + panel * column + 12, panel - 30, height), (most, found))
-        told = "; ".join(
+        description = "; ".join(
             f"{name}, {measure}: {signed(found[0].value * 100)} points"
             for name, row in zip(names, shown, strict=True)
             for measure, found in rows[row].items()
         )
         title = "Differences from the control, paired by item"
-        svg = as_svg(figure, "differences", title, brief(told, 6000))
+        svg = as_svg(figure, "differences", title, brief(description, 6000))
     return Chart("differences", title, svg, _left_out(len(shown), len(rows)))
 
 
-_Told = tuple[Estimate, bool]
+_Difference = tuple[Estimate, bool]
 """A difference, and whether it can be told apart from zero."""
 
 
-def _by_measure(tables: Mapping[str, Table]) -> dict[tuple[str, ...], dict[str, _Told]]:
+def _by_measure(tables: Mapping[str, Table]) -> dict[tuple[str, ...], dict[str, _Difference]]:
     """The differences of every measure, by the names of the cell and what is compared."""
-    rows: dict[tuple[str, ...], dict[str, _Told]] = {}
+    rows: dict[tuple[str, ...], dict[str, _Difference]] = {}
     for what, table in tables.items():
         place = table.columns.index("measure")
         chances = zip(table.rows, table.column("difference"), table.column("p, Holm"), strict=True)
         for row, difference, chance in chances:
             if isinstance(difference, Points) and isinstance(chance, Chance):
-                told = (difference.estimate, told_apart(difference.estimate, chance.value))
-                rows.setdefault((*map(str, row[:place]), what), {})[str(row[place])] = told
+                difference_and_verdict = (
+                    difference.estimate,
+                    is_distinguishable(difference.estimate, chance.value),
+                )
+                rows.setdefault((*map(str, row[:place]), what), {})[str(row[place])] = difference_and_verdict
     return rows
 
 
@@ -346,7 +351,7 @@ def _forest(
     figure: "Figure",
     measure: str,
     place: tuple[float, float, int],
-    points: tuple[float, Sequence[_Told | None]],
+    points: tuple[float, Sequence[_Difference | None]],
 ) -> None:
     (left, width, height), (most, found) = place, points
     axes = plot(figure, left, 34, width, height - 64)
@@ -413,9 +418,9 @@ def _heat(
             for column, dimension in enumerate(across):
                 mean = means.get((target, variant, dimension))
                 _heat_cell(over, (left + wide * column, y, wide), mean, most)
-        told = "; ".join(f"{t}, {v}, {d}: {mean.value:.2f}" for (t, v, d), mean in means.items())
+        description = "; ".join(f"{t}, {v}, {d}: {mean.value:.2f}" for (t, v, d), mean in means.items())
         title = brief(f"Mean scores given by {judge}", 120)
-        svg = as_svg(figure, name, title, brief(told, 6000))
+        svg = as_svg(figure, name, title, brief(description, 6000))
     return Chart(name, title, svg, _left_out(len(shown), len(down)))
 
 

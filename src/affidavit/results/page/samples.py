@@ -227,8 +227,8 @@ def _rest(more: Mapping[str, int]) -> str:
     >>> _rest({"places": 5, "quotes": -2, "marks": 1})
     'Not shown of this evaluation: 5 more places, 1 more marks.'
     """
-    told = ", ".join(f"{count:,} more {what}" for what, count in more.items() if count > 0)
-    return f"Not shown of this evaluation: {told}." if told else ""
+    listed = ", ".join(f"{count:,} more {what}" for what, count in more.items() if count > 0)
+    return f"Not shown of this evaluation: {listed}." if listed else ""
 
 
 def _invented(raw: str, evidence: Iterable[RecordedQuote]) -> Iterator[Mark]:
