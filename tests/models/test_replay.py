@@ -1,6 +1,7 @@
 """Answers from another study's archive: the same questions give the same answers, and an import gives none."""
 
 import asyncio
+import gc
 import shutil
 from pathlib import Path
 
@@ -15,6 +16,13 @@ from support.studies import fine
 from support.written_study import here, questions, tables, written
 
 STUDIES = Path(__file__).parents[1] / "golden" / "studies"
+
+
+@pytest.fixture(autouse=True)
+def rubbish_is_collected_as_before(monkeypatch):
+    """A command that asks models changes how often its process looks for rubbish; this one goes on."""
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(gc, "set_threshold", lambda *thresholds: None)
 
 
 def test_an_answer_that_the_archive_does_not_hold_is_a_failure():

@@ -1,5 +1,6 @@
 """How often the journal is walked: as few times as can be, whatever a command needs of it."""
 
+import gc
 import json
 import shutil
 import unicodedata
@@ -16,6 +17,13 @@ from support.studies import fine, records
 from support.written_study import here
 
 STUDIES = Path(__file__).parents[1] / "golden" / "studies"
+
+
+@pytest.fixture(autouse=True)
+def rubbish_is_collected_as_before(monkeypatch):
+    """A command that asks models changes how often its process looks for rubbish; this one goes on."""
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(gc, "set_threshold", lambda *thresholds: None)
 
 
 @pytest.fixture
