@@ -34,7 +34,7 @@ def test_an_imported_study_says_what_was_taken_in():
     assert isinstance(study, ImportedStudy)
     assert study.identities == {"alpha": "alpha", "gpt": "gpt"}
     assert study.cells == {("imported", "gpt", "A"): 2, ("imported", "gpt", "B"): 1}
-    assert [missing["why"] for missing in study.not_arrived][:1] == ["the text is null"]
+    assert [missing.why for missing in study.not_arrived][:1] == ["the text is null"]
 
 
 def test_a_directory_without_a_study_is_refused(tmp_path):

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from affidavit.archive.record import decode, encode
+from affidavit.archive.study_directory import NotArrived
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.judging.plan import JudgingPlan, Output
-from affidavit.judging.terms import FrozenJudging, JudgeTerms, NotArrived, Terms
+from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 from affidavit.models.model import Completion, Failure, Reason
 from affidavit.results.judging import POOLED, Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_closing import judging_closing

@@ -49,6 +49,16 @@ IMPORTED = "imported"
 # --- what was frozen ---
 
 
+class NotArrived(msgspec.Struct, frozen=True):
+    """An output that was planned and is not there: outside the identity of counts, listed beside it."""
+
+    question_id: str
+    prompt_variant: str
+    target_model: str
+    sample: int
+    why: str
+
+
 class PlannedStudy(msgspec.Struct, frozen=True):
     """A study whose questions were planned here: everything that decides the answers, as it was frozen."""
 
@@ -76,7 +86,7 @@ class ImportedStudy(msgspec.Struct, frozen=True):
     git: Mapping[str, object] | None
     cells: Mapping[tuple[str, str, str], int]
     """How many outputs there are, by task, model and condition."""
-    not_arrived: Sequence[Mapping[str, Any]]
+    not_arrived: Sequence[NotArrived]
     """Outputs that are missing among the others."""
 
 
@@ -98,7 +108,7 @@ class _Config(msgspec.Struct, frozen=True):
     seed: int
     models: dict[str, _Model]
     imported: _Outputs | None = None
-    not_arrived: list[dict[str, Any]] = []
+    not_arrived: list[NotArrived] = []
 
 
 class _StudyFile(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -214,9 +214,11 @@ def figures_of(judged: "Judged", judgements: "Judgements", *, include_self: bool
 
 def json_of(judged: "Judged", figures: "JudgingFigures") -> "Fields":
     """The figures of a judging as JSON values, and what is missing among its outputs."""
+    from msgspec.structs import asdict
+
     from affidavit.results.judging_tables import judging_json
 
-    missing: Any = [output._asdict() for output in judged.frozen.not_arrived]
+    missing = [asdict(output) for output in judged.frozen.not_arrived]
     terms = {"sha256_of_terms": judged.frozen.terms.digest}
     return {**judging_json(figures), **terms, "not_arrived": missing, "late": judged.late}
 

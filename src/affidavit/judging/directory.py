@@ -2,28 +2,49 @@
 
 from typing import Any
 
+import msgspec
+
 from affidavit.archive.disk import Disk
 from affidavit.archive.journal import corrupt
-from affidavit.archive.study_directory import JUDGING, StudyDirectory
-from affidavit.judging.terms import FrozenJudging, JudgeTerms, NotArrived, Terms
+from affidavit.archive.study_directory import JUDGING, NotArrived, StudyDirectory
+from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
+
+
+class _Judge(msgspec.Struct, frozen=True):
+    identity: str
+    decoding: dict[str, Any]
+    conditions: tuple[str, ...]
+    repeats: int
+
+
+class _JudgingFile(msgspec.Struct, frozen=True):
+    sha256_of_terms: str
+    terms: dict[str, Any]
+    outputs: tuple[str, ...]
+    tasks: tuple[str, ...]
+    targets: dict[str, int]
+    not_arrived: tuple[NotArrived, ...]
+    judges: dict[str, _Judge]
 
 
 def read_judging(directory: StudyDirectory) -> FrozenJudging | None:
     """What was frozen; None if nothing was judged yet."""
-    fields: Any = directory.judging_fields()
+    fields = directory.judging_fields()
     if fields is None:
         return None
-    terms = Terms.of(fields["terms"], fields["outputs"])
-    if terms.digest != fields["sha256_of_terms"]:
-        where = str(directory.path / JUDGING)
-        raise corrupt(where, f"terms with the digest {fields['sha256_of_terms']}", terms.digest)
-    return FrozenJudging(
-        terms,
-        tuple(JudgeTerms.of(name, facts) for name, facts in fields["judges"].items()),
-        tuple(NotArrived(**missing) for missing in fields["not_arrived"]),
-        tuple(fields["tasks"]),
-        fields["targets"],
+    where = f"{directory.path / JUDGING}:1"
+    try:
+        file = msgspec.convert(fields, _JudgingFile)
+        terms = Terms.of(file.terms, file.outputs)
+    except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
+        raise corrupt(where, "the fields of a judging", str(error)) from error
+    if terms.digest != file.sha256_of_terms:
+        raise corrupt(where, f"terms with the digest {file.sha256_of_terms}", terms.digest)
+    judges = tuple(
+        JudgeTerms(name, judge.identity, judge.decoding, judge.conditions, judge.repeats)
+        for name, judge in file.judges.items()
     )
+    return FrozenJudging(terms, judges, file.not_arrived, file.tasks, file.targets)
 
 
 def write_judging(directory: StudyDirectory, frozen: FrozenJudging, disk: Disk) -> None:
@@ -35,7 +56,7 @@ def write_judging(directory: StudyDirectory, frozen: FrozenJudging, disk: Disk) 
             "outputs": list(frozen.terms.outputs),
             "tasks": list(frozen.tasks),
             "targets": dict(frozen.targets),
-            "not_arrived": [missing._asdict() for missing in frozen.not_arrived],
+            "not_arrived": [msgspec.structs.asdict(missing) for missing in frozen.not_arrived],
             "judges": {judge.name: judge.facts() for judge in frozen.judges},
         },
         disk,

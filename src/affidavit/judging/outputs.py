@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from affidavit.archive.record import ImportIdentity, Response
-from affidavit.archive.study_directory import IMPORTED
+from affidavit.archive.study_directory import IMPORTED, NotArrived
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
 from affidavit.contracts.judge import IDENTIFIERS
 from affidavit.contracts.text import text as text_contract
@@ -18,7 +18,6 @@ from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, digest, shown
 from affidavit.judging.plan import Output
 from affidavit.judging.prompt import UNKNOWN_TASK
-from affidavit.judging.terms import NotArrived
 from affidavit.models.model import Message
 from affidavit.reading.rows import RowReader
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from affidavit.archive.study_directory import NotArrived
 from affidavit.contracts.contract import label
 from affidavit.contracts.judge import Judge, JudgingMethod
 from affidavit.contracts.rubric import Dimension, Level, MappingRule, Rubric, Thresholds
@@ -13,16 +14,6 @@ from affidavit.judging.prompt import PROMPT_IDS, judge_template
 
 FREE, SCHEMA = "free", "schema"
 """The conditions of judging: as the judge likes, or held to the shape of an evaluation."""
-
-
-class NotArrived(NamedTuple):
-    """An output that was planned and is not there: outside the identity, listed beside it."""
-
-    question_id: str
-    prompt_variant: str
-    target_model: str
-    sample: int
-    why: str
 
 
 @dataclass(frozen=True)
@@ -94,12 +85,6 @@ class JudgeTerms:
             "conditions": list(self.conditions),
             "repeats": self.repeats,
         }
-
-    @classmethod
-    def of(cls, name: str, facts: Mapping[str, Any]) -> "JudgeTerms":
-        """The terms that were frozen as these facts."""
-        conditions = tuple(facts["conditions"])
-        return cls(name, facts["identity"], facts["decoding"], conditions, int(facts["repeats"]))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The results of a study's directory: its records as columns, what was planned, and all tables over them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
@@ -23,7 +23,7 @@ from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_FROZEN, Report
 from affidavit.running.ledger import JudgingLedger
 from affidavit.study.freezing import frozen_items
-from affidavit.study.study_file import LeftOut, cells, from_frozen
+from affidavit.study.study_file import LeftOut, Study, cells, from_frozen
 
 METADATA = "metadata."
 
@@ -37,9 +37,18 @@ class Results:
         self.directory = directory
         self.frozen = directory.frozen()
         self.config = self.frozen.config
-        self.counts = {} if isinstance(self.frozen, ImportedStudy) else self.frozen.counts
+        self.study: Study | None = None
+        """What was planned; None for outputs from elsewhere."""
+        self.counts: Mapping[str, int] = {}
         """How many items each task has."""
-        self.study = None if isinstance(self.frozen, ImportedStudy) else from_frozen(self.frozen.config)
+        if isinstance(self.frozen, ImportedStudy):
+            self._planned = [(*names, count, count) for names, count in self.frozen.cells.items()]
+        else:
+            self.study, self.counts = from_frozen(self.config), self.frozen.counts
+            asked = [cell for cell in cells(self.study) if not isinstance(cell, LeftOut)]
+            self._planned = [
+                (*cell, self.counts[cell.task], self.counts[cell.task] * self.samples) for cell in asked
+            ]
         self.seal = directory.seal()
         if self.seal is not None:
             directory.check_seal(self.seal)
@@ -117,12 +126,7 @@ class Results:
             "count": pl.Int64,
             "planned": pl.Int64,
         }
-        if isinstance(self.frozen, ImportedStudy):
-            rows = [(*names, count, count) for names, count in self.frozen.cells.items()]
-        else:
-            asked = [cell for cell in cells(from_frozen(self.config)) if not isinstance(cell, LeftOut)]
-            rows = [(*cell, self.counts[cell.task], self.counts[cell.task] * self.samples) for cell in asked]
-        return pl.DataFrame(rows, schema=schema, orient="row")
+        return pl.DataFrame(self._planned, schema=schema, orient="row")
 
     def _items(self, metadata: Sequence[str]) -> pl.DataFrame:
         found: list[tuple[object, ...]] = []

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.provenance import git_state, versions
 from affidavit.archive.record import Response, content_digest
@@ -71,7 +73,7 @@ def take_in(directory: StudyDirectory, rows: Iterator[tuple[str, Fields]], disk:
                 "sha256": digest(sorted(content_digest(response).hex() for response in taken.responses)),
                 "cells": [[*cell, count] for cell, count in sorted(cells.items())],
             },
-            "not_arrived": [missing._asdict() for missing in taken.not_arrived],
+            "not_arrived": [asdict(missing) for missing in taken.not_arrived],
         }
         if before is None:
             directory.freeze({"config": config, "versions": versions(), "git": git_state(Path.cwd())}, disk)

@@ -9,12 +9,11 @@ from collections.abc import Collection, Iterator
 
 from affidavit.archive.journal import Line, Place, corrupt
 from affidavit.archive.record import Failed, ImportIdentity, JudgementIdentity, Label, Response
-from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
+from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, NotArrived, StudyDirectory
 from affidavit.contracts.registry import parts_named
 from affidavit.items.item import Item
 from affidavit.judging.outputs import imported_task, output_of, transcript
 from affidavit.judging.plan import Output
-from affidavit.judging.terms import NotArrived
 from affidavit.study.freezing import frozen_items
 from affidavit.study.plan import Plan
 
@@ -74,7 +73,7 @@ class StudyOutputs:
     def not_arrived(self) -> Iterator[NotArrived]:
         """What was planned and is not there."""
         if isinstance(self._study, ImportedStudy):
-            yield from (NotArrived(**missing) for missing in self._study.not_arrived)
+            yield from self._study.not_arrived
         if self._plan is None:
             return
         arrived = frozenset(self.keys)
