@@ -1,0 +1,65 @@
+"""The summary of a tally: shares with their n, accuracy over compliant outputs, and the accounting identity."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from affidavit import judge, mcqa
+from affidavit.reading.summary import LONGEST_LABEL, MOST_LABELS, figures, identity, text
+from affidavit.reading.tally import Tally
+
+SOME = Tally(compliant=6, non_compliant=2, unread=1, failed=1, pending=2, right=3, compared=4, keyed=8)
+
+
+def test_every_planned_output_is_in_one_place():
+    """Ruling C5."""
+    assert identity(SOME, mcqa) == "12 planned = 6 compliant + 2 non-compliant + 1 unread + 1 failed + 2 pending"
+    assert (
+        identity(Tally(compliant=1, failed=1), judge) == "2 planned = 1 valid + 0 invalid + 1 failed + 0 pending"
+    )
+
+
+def test_accuracy_is_over_compliant_outputs_and_yield_over_all_whose_answer_is_known():
+    """Ruling M6."""
+    found = figures(SOME, "mcqa/1", {}, mcqa)
+    shares = {name: (found[name]["value"], found[name]["n"]) for name in ("accuracy_over_compliant", "yield")}
+    assert shares == {"accuracy_over_compliant": (0.75, 4), "yield": (0.375, 8)}
+    assert (found["compliance"]["value"], found["compliance"]["n"]) == (0.75, 8)
+    assert found["accuracy_bounds"] == [3 / 8, 7 / 8]
+    json.dumps(found)
+
+
+def test_a_share_of_nothing_is_null():
+    found = figures(Tally(pending=3), "mcqa/1", {}, mcqa)
+    assert (found["compliance"], found["accuracy_over_compliant"], found["yield"]) == (None, None, None)
+    assert found["accuracy_bounds"] is None
+
+
+def test_lines_stand_only_where_there_is_something_to_say():
+    bare = text(Tally(compliant=1), "mcqa/1", mcqa)
+    lines = [line.split()[0] for line in bare.splitlines() if line.startswith("  ")]
+    assert lines == ["compliant", "non-compliant"]
+    full = [" ".join(line.split()) for line in text(SOME, "mcqa/1", mcqa).splitlines()]
+    assert "unread 1 the contract itself raised an error" in full
+    assert "pending 2 not asked yet" in full
+    assert "failed 1 no output arrived (the text is null)" in full
+    why = text(Tally(failed=2, failures=Counter(timeout=2)), "mcqa/1", mcqa)
+    assert "no output arrived (2 timeout)" in why
+
+
+@pytest.mark.parametrize("label", ["x" * 500, "two\nlines", "\x1b[31m"])
+def test_a_label_of_a_models_making_stays_on_its_line(label):
+    tally = Tally(non_compliant=3, breakdowns={"deviation": Counter({label: 3})})
+    (line,) = [line for line in text(tally, "mcqa/1", mcqa).splitlines() if line.endswith("100.0%")]
+    assert line.isprintable()
+    assert len(line) < LONGEST_LABEL + 40
+
+
+def test_the_most_frequent_labels_are_told_and_the_others_counted_together():
+    many = Counter({f"label {number:02}": 1 for number in range(MOST_LABELS + 7)})
+    tally = Tally(non_compliant=many.total(), breakdowns={"deviation": many})
+    lines = text(tally, "mcqa/1", mcqa).splitlines()
+    assert sum(line.strip().startswith("label ") for line in lines) == MOST_LABELS
+    (others,) = [line for line in lines if line.strip().startswith("others")]
+    assert others.split()[1] == "7"
