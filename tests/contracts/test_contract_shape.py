@@ -6,9 +6,12 @@ from itertools import combinations_with_replacement as hands
 
 import pytest
 
-from affidavit import AnswerKey, Hand, MultipleChoice, Pattern, game24, judge, label, mcqa, text
+from affidavit import Hand, MultipleChoice, game24, judge, mcqa
+from affidavit.contracts.contract import AnswerKey, label
 from affidavit.contracts.expression import solve
+from affidavit.contracts.pattern import Pattern
 from affidavit.contracts.rubric import DEFAULT
+from affidavit.contracts.text import text
 from affidavit.errors import InputError, UsageError
 from affidavit.reading.rows import RowReader
 from affidavit.reading.tally import Tally
