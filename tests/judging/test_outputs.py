@@ -55,7 +55,7 @@ def row(question: str, variant: str, target: str, raw: object = "text") -> tuple
 
 def test_what_is_missing_among_the_rows_is_known():
     found = imported("s", [row("Q1", "A", "m"), row("Q1", "B", "n"), row("Q2", "A", "m", None)])
-    assert len(found.records) == 2
+    assert len(found.responses) == 2
     assert found.targets == ["m", "n"]
     missing = {(each.question_id, each.prompt_variant, each.target_model): each[-1] for each in found.not_arrived}
     assert missing.pop(("Q2", "A", "m")) == "the text is null"

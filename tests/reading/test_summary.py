@@ -6,7 +6,8 @@ from collections import Counter
 import pytest
 
 from affidavit import judge, mcqa
-from affidavit.reading.summary import LONGEST_LABEL, MOST_LABELS, figures, identity, text
+from affidavit.reading import accounting
+from affidavit.reading.summary import LONGEST_LABEL, MOST_LABELS, figures, identity, shares_of, text
 from affidavit.reading.tally import Tally
 
 SOME = Tally(compliant=6, non_compliant=2, unread=1, failed=1, pending=2, right=3, compared=4, keyed=8)
@@ -14,6 +15,7 @@ SOME = Tally(compliant=6, non_compliant=2, unread=1, failed=1, pending=2, right=
 
 def test_every_planned_output_is_in_one_place():
     """Ruling C5."""
+    assert accounting.identity({"a": 1000, "b": 2}) == "1,002 planned = 1,000 a + 2 b"
     assert identity(SOME, mcqa) == "12 planned = 6 compliant + 2 non-compliant + 1 unread + 1 failed + 2 pending"
     assert (
         identity(Tally(compliant=1, failed=1), judge) == "2 planned = 1 valid + 0 invalid + 1 failed + 0 pending"
@@ -22,7 +24,7 @@ def test_every_planned_output_is_in_one_place():
 
 def test_accuracy_is_over_compliant_outputs_and_yield_over_all_whose_answer_is_known():
     """Ruling M6."""
-    found = figures(SOME, "mcqa/1", {}, mcqa)
+    found = figures(SOME, "mcqa/1", {}, mcqa, shares_of(SOME))
     shares = {name: (found[name]["value"], found[name]["n"]) for name in ("accuracy_over_compliant", "yield")}
     assert shares == {"accuracy_over_compliant": (0.75, 4), "yield": (0.375, 8)}
     assert (found["compliance"]["value"], found["compliance"]["n"]) == (0.75, 8)
@@ -31,7 +33,9 @@ def test_accuracy_is_over_compliant_outputs_and_yield_over_all_whose_answer_is_k
 
 
 def test_a_share_of_nothing_is_null():
-    found = figures(Tally(pending=3), "mcqa/1", {}, mcqa)
+    nothing = Tally(pending=3)
+    assert shares_of(nothing) == (None, None, None)
+    found = figures(nothing, "mcqa/1", {}, mcqa, shares_of(nothing))
     assert (found["compliance"], found["accuracy_over_compliant"], found["yield"]) == (None, None, None)
     assert found["accuracy_bounds"] is None
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import InputError
 from affidavit.study.models_file import read_models, study_file_of
 from support.studies import write_study
@@ -26,7 +27,7 @@ def test_the_models_of_a_study_are_read_and_the_rest_of_it_is_not_looked_at(tmp_
         (b"[models", "expected a TOML file with [models.NAME], found Expected ']'"),
         (b"\xff", "expected a TOML file with [models.NAME], found 'utf-8' codec can't decode byte 0xff"),
         (b"x = 1", "expected models, found Object missing required field `models`"),
-        (b"[models.m]\nbase_ulr = 'http://h'", "expected models, found Object contains unknown field `base_ulr`"),
+        (b"[models.m]\nbase_ulr = 'http://h'", "expected known keys in models.m, found 'base_ulr'"),
         (b"[models.m]\nbase_url = 'h'", "expected an http:// or https:// address in models.m.base_url"),
         (None, "expected a TOML file with [models.NAME], found [Errno 2] No such file or directory"),
     ],
@@ -41,7 +42,8 @@ def test_what_holds_no_models_is_refused_with_its_name(tmp_path, content, why):
 
 def test_the_file_of_a_study_is_found_beside_its_directory_and_no_other_study_s(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    directory = written(tmp_path / "s", tables(), {"quiz": questions(1)}, lambda question: "x")
+    written(tmp_path / "s", tables(), {"quiz": questions(1)}, lambda question: "x")
+    directory = StudyDirectory(tmp_path / "s/out")
     assert study_file_of(directory) == tmp_path / "s" / "study.toml"
     (tmp_path / "s/study.toml").rename(tmp_path / "s/trial.toml")
     assert study_file_of(directory) == tmp_path / "s" / "trial.toml"

@@ -1,0 +1,108 @@
+"""What a run came to, on a terminal and for programs: counts with their shares, whatever the names."""
+
+import io
+import json
+from collections import Counter
+
+import pytest
+from rich.console import Console
+
+from affidavit import mcqa
+from affidavit.reading.tally import Tally
+from affidavit.results.changed_answers import MOVES, UNDECIDABLE, ChangeCounts, changes_table
+from affidavit.results.closing import MOST_LABELS, ClosedRun, as_json, as_tables, listed, task_table
+from affidavit.results.groups import Group, Kind
+from affidavit.results.table import Table
+from affidavit.results.terminal import shown
+from affidavit.study.study_file import Cell
+
+FREE, URGED = Cell("quiz", "m", "free"), Cell("quiz", "m\n", "urged")
+RIGHT, WRONG = Kind(compliant=1, right=1, compared=1, keyed=1), Kind(compliant=1, compared=1, keyed=1)
+CHANGED = {
+    "task": "quiz", "model": "m", "condition": "urged", "control": "free", "kept": 4,
+    **dict(zip(MOVES, (3, 2, 1), strict=True)), "undecidable": {UNDECIDABLE[0]: 5},
+}  # fmt: skip
+
+
+def closed(**changed: object) -> ClosedRun:
+    tallies = {
+        FREE: Tally(compliant=8, non_compliant=2, right=6, compared=8, keyed=10),
+        URGED: Tally(compliant=5, failed=1, pending=4, failures=Counter(timeout=1)),
+    }
+    groups = [
+        Group(tuple(FREE), 10, {RIGHT: 6, WRONG: 2, Kind(non_compliant=1, keyed=1): 2}, 7),
+        Group(tuple(URGED), 10, {Kind(compliant=1): 5, Kind(failed=1): 1}, 7),
+    ]
+    parts = {"contracts": {"quiz": "mcqa/1"}, "parts": {"quiz": mcqa}, "tallies": tallies, "groups": groups}
+    return ClosedRun(**{**parts, **changed})
+
+
+def on_a_terminal(what: object) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    console.print(what)
+    return console.file.getvalue()
+
+
+def test_every_cell_has_its_row_and_every_task_adds_up():
+    table = task_table(closed(), "quiz")
+    assert [row[:2] for row in table.rows] == [("m", "free"), ("m\n", "urged")]
+    compliance, accuracy, over_all = table.rows[0][2:5]
+    assert [(share.value, share.n) for share in (compliance, accuracy, over_all)] == [
+        (0.8, 10),
+        (0.75, 8),
+        (0.6, 10),
+    ]
+    assert table.rows[1][3:5] == (None, None), "nothing to compare with"
+    assert table.foot == "20 planned = 13 compliant + 2 non-compliant + 0 unread + 1 failed + 4 pending"
+
+
+def test_columns_that_are_rarely_needed_stand_only_where_they_are():
+    assert task_table(closed(), "quiz").columns[5:] == ("failed", "pending")
+    usual = closed(tallies={FREE: Tally(compliant=8, non_compliant=2)}, groups=closed().groups[:1])
+    assert task_table(usual, "quiz").columns[5:] == ()
+
+
+def test_people_and_programs_get_the_same_counts():
+    run = closed(changes=[CHANGED])
+    found = json.loads(json.dumps(as_json(run)))
+    assert found["tasks"]["quiz"]["n"] == 20 == sum(cell["n"] for cell in found["cells"])
+    assert [(cell["condition"], cell["compliant"]) for cell in found["cells"]] == [("free", 8), ("urged", 5)]
+    assert found["flips"] == [CHANGED]
+    text = on_a_terminal(as_tables(run))
+    assert "20 planned = 13 compliant + 2 non-compliant + 0 unread + 1 failed + 4 pending" in text
+    assert "m\\u000a, urged, failed: 1 timeout" in text
+    assert "intervals: Wilson 95%" in text
+
+
+def test_answers_that_changed_add_up_row_by_row():
+    table = changes_table([ChangeCounts.of(CHANGED)])
+    (row,) = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
+    assert (row["kept"], row["flipped"], row["not compliant"]) == (4, 6, 5)
+    assert (row["share of decidable"].value, row["share of decidable"].n) == (0.6, 10)
+    assert table.foot == "15 outputs = kept + flipped + undecidable, row by row"
+    flat = {**CHANGED, **CHANGED["undecidable"]}
+    del flat["undecidable"]
+    assert ChangeCounts.of(flat) == ChangeCounts.of(CHANGED)
+    nothing = changes_table([ChangeCounts.of({**CHANGED, "kept": 0, **dict.fromkeys(MOVES, 0)})])
+    assert nothing.rows[0][nothing.columns.index("share of decidable")] is None
+
+
+def test_labels_are_cut_and_counted_together_where_there_are_many():
+    many = Counter({f"l{number}": 9 - number for number in range(9)})
+    assert listed(many) == "9 l0, 8 l1, 7 l2, 6 l3, 5 l4, 4 l5, 6 others"
+    assert MOST_LABELS == 6
+    assert listed(Counter({"x\n" * 100: 1})).isprintable()
+
+
+@pytest.mark.parametrize("name", ["plain", "\x1b[31mred", "two\nlines"])
+def test_no_name_commands_the_terminal(name):
+    table = Table(name, f"What of {name}?", (name, "count"), ((name, 3),), f"3 of {name}", (name,))
+    text = on_a_terminal(shown(table, beside="mcqa/1", lines=[name]))
+    assert all(character.isprintable() for character in text.replace("\n", ""))
+    assert "  mcqa/1" in text.splitlines()[0]
+    assert "3 of" in text
+
+
+def test_a_table_without_rows_says_so():
+    text = on_a_terminal(shown(Table("t", "What?", ("a",), (), ""), title="Another title"))
+    assert text.split("\n")[:3] == ["Another title", "", "  no rows"]
