@@ -14,7 +14,7 @@ from affidavit.archive.disk import (
     new_directories,
     new_file,
     new_path,
-    told,
+    storage_errors,
     write_below,
 )
 from affidavit.errors import StorageError, UsageError
@@ -128,9 +128,9 @@ def test_a_device_is_written_to_as_it_is_and_is_no_place_for_a_file():
 
 def test_what_the_system_refuses_is_told_with_its_place(tmp_path):
     why = "here: expected to write it, found No such file or directory\nTry."
-    with pytest.raises(StorageError, match=re.escape(why)), told("here", hint="Try."):
+    with pytest.raises(StorageError, match=re.escape(why)), storage_errors("here", hint="Try."):
         (tmp_path / "no" / "where").write_bytes(b"")
-    with pytest.raises(BrokenPipeError), told("here"):
+    with pytest.raises(BrokenPipeError), storage_errors("here"):
         raise BrokenPipeError
 
 

@@ -57,7 +57,7 @@ def test_what_is_missing_among_the_rows_is_known():
     found = imported("s", [row("Q1", "A", "m"), row("Q1", "B", "n"), row("Q2", "A", "m", None)])
     assert len(found.responses) == 2
     assert found.targets == ["m", "n"]
-    missing = {(each.question_id, each.prompt_variant, each.target_model): each[-1] for each in found.not_arrived}
+    missing = {(each.question_id, each.prompt_variant, each.target_model): each.why for each in found.not_arrived}
     assert missing.pop(("Q2", "A", "m")) == "the text is null"
     assert set(missing) == {
         ("Q1", "A", "n"), ("Q1", "B", "m"), ("Q2", "A", "n"), ("Q2", "B", "m"), ("Q2", "B", "n"),

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from affidavit import MultipleChoice, Pattern, game24, mcqa
 from affidavit.reading import row_cache
-from affidavit.reading.choices import ChoiceGains, ChoiceReader
+from affidavit.reading.choices import ChoiceColumns, ChoiceReader
 from affidavit.reading.jsonl import Batch
-from affidavit.reading.row_cache import OnceReader
+from affidavit.reading.row_cache import RowCache
 from affidavit.reading.rows import RowReader
 from support.strategies import choice_texts
 
@@ -31,7 +31,7 @@ class Counting(RowReader):
 
 def test_a_row_is_read_again_only_if_something_that_decides_differs():
     reader = Counting(mcqa)
-    once = OnceReader(reader)
+    once = RowCache(reader)
     row = {"raw_output": "<answer>A</answer>", "answer": "A", "id": 1}
     known = once.read(row, where="x:1")[1]
     assert known.fields["correct"] is True
@@ -47,7 +47,7 @@ def test_a_row_is_read_again_only_if_something_that_decides_differs():
 def test_what_is_remembered_is_bounded(monkeypatch):
     monkeypatch.setattr(row_cache, "MEMORY", 200)
     reader = Counting(game24)
-    once = OnceReader(reader)
+    once = RowCache(reader)
     for number in range(50):
         once.read({"raw_output": f"{number}" * 10, "numbers": [1, 2]}, where="x:1")
     assert len(once._known) < 10
@@ -58,7 +58,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
 @given(st.lists(st.tuples(texts, keys), max_size=6))
 def test_columns_say_of_a_row_what_the_row_says_of_itself(rows):
     reader = RowReader(MultipleChoice("A-D"))
-    gained = ChoiceGains(reader).of(pl.Series([raw for raw, _ in rows], dtype=pl.String), [key for _, key in rows])
+    gained = ChoiceColumns(reader).of(pl.Series([raw for raw, _ in rows], dtype=pl.String), [key for _, key in rows])
     for (raw, key), found in zip(rows, gained, strict=True):
         if found is None:
             assert key not in ("A", "B", None), "only a key that no output can give needs another look"
@@ -87,4 +87,4 @@ def test_a_line_out_of_the_ordinary_takes_the_careful_way(line, in_columns):
 def test_only_contracts_that_read_columns_are_read_in_columns():
     pattern = Pattern(name="p", version=1, pattern="a", words="")
     with pytest.raises(TypeError, match="only contracts that read whole columns"):
-        ChoiceGains(RowReader(pattern)).of(pl.Series(["a"]), [None])
+        ChoiceColumns(RowReader(pattern)).of(pl.Series(["a"]), [None])
