@@ -58,7 +58,9 @@ def test_what_is_remembered_is_bounded(monkeypatch):
 @given(st.lists(st.tuples(texts, keys), max_size=6))
 def test_columns_say_of_a_row_what_the_row_says_of_itself(rows):
     reader = RowReader(MultipleChoice("A-D"))
-    gained = ChoiceColumns(reader).of(pl.Series([raw for raw, _ in rows], dtype=pl.String), [key for _, key in rows])
+    gained = ChoiceColumns(reader).of(
+        pl.Series([raw for raw, _ in rows], dtype=pl.String), [key for _, key in rows]
+    )
     for (raw, key), found in zip(rows, gained, strict=True):
         if found is None:
             assert key not in ("A", "B", None), "only a key that no output can give needs another look"
