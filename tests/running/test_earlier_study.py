@@ -1,0 +1,35 @@
+"""A study that an earlier version wrote, of several contracts, a user's own among them: it verifies as it did."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.registry import task_contract_named
+from affidavit.errors import StorageError
+from affidavit.running.verify import verify
+
+STUDIES = Path(__file__).parents[1] / "golden" / "studies"
+ROOT = "75121dd4bb8992ad4055475837a487448bbfeb022a71966a0f66900fe6eba8f2"
+
+
+@pytest.fixture
+def study(tmp_path) -> StudyDirectory:
+    """Multiple choice in shuffled order, an open task and a contract of a user's own; three samples, a control."""
+    return StudyDirectory(shutil.copytree(STUDIES / "mixed", tmp_path / "mixed"))
+
+
+def test_it_verifies_with_the_root_digest_that_it_had(study):
+    found = verify(study, task_contract_named, beside=STUDIES)
+    assert (found.sealed, found.differing, found.differences) == (True, 0, [])
+    assert (found.root_sha256, found.records) == (ROOT, 90)
+
+
+def test_a_change_in_it_is_found(study):
+    segment = study.path / "records" / "000001.jsonl"
+    content = segment.read_bytes()
+    at = content.index(b'"raw_output":"') + len(b'"raw_output":"')
+    segment.write_bytes(content[:at] + b"!" + content[at + 1 :])
+    with pytest.raises(StorageError, match=r"records/000001\.jsonl:1: expected"):
+        verify(study, task_contract_named, beside=STUDIES)
