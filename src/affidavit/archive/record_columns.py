@@ -81,35 +81,38 @@ class RecordColumns:
         self._own = {task: tuple(_declared_fields(each)) for task, each in parts.items()}
         declared = dict.fromkeys(column_of(field) for fields in self._own.values() for field in fields)
         self.schema: dict[str, pl.DataType] = {**SCHEMA, **dict.fromkeys(declared, pl.String())}
-        self._names = tuple(self.schema)
+        self._empty: dict[str, object] = dict.fromkeys(self.schema)
 
     def row(self, record: Response | Failed | Judgement) -> tuple[object, ...]:
         """The row of a record."""
-        cells: dict[str, object] = {"kind": record.kind, **_about(record.subject)}
-        match record:
-            case Failed():
-                cells["failure"] = record.reason
-            case Response():
-                cells.update(_arrived(record))
+        # All columns are there in their order from the start: nothing has to be looked up by its name afterwards.
+        cells = self._empty.copy()
+        cells["kind"] = record.kind
+        cells.update(_about(record.subject))
+        if isinstance(record, Failed):
+            cells["failure"] = record.reason
+        else:
+            cells.update(_arrived(record))
+            if isinstance(record, Response):
                 cells.update(_read(record))
                 cells.update(self._by_contract(record))
-            case Judgement():
-                cells.update(_arrived(record))
+            else:
                 cells.update(_judged(record))
-        return tuple(map(cells.get, self._names))
+        return tuple(cells.values())
 
     def _by_contract(self, response: Response) -> dict[str, object]:
         """What the contract of the task says of its records, beyond what all of them have."""
         parts = self._parts.get(response.subject.task, _DEFAULT_PARTS)
-        own, reading = response.fields, response.reading
+        own = response.fields
         marked = {name: own[name] for pair in parts.mark_fields for name in pair if own.get(name) is not None}
-        failing = "unread" if own.get("unread") is not None else parts.kind_of_failing(reading)
-        return {
-            "failing": failing,
-            "marks": json.dumps(marked) if marked else None,
-            **{column_of(field): _text(own.get(field)) for field in self._own.get(response.subject.task, ())},
-            **parts.result_columns(own, response.contract_params),
-        }
+        failing = "unread" if own.get("unread") is not None else parts.kind_of_failing(response.reading)
+        cells: dict[str, object] = {"failing": failing, "marks": json.dumps(marked) if marked else None}
+        for field in self._own.get(response.subject.task, ()):
+            cells[column_of(field)] = _text(own.get(field))
+        for name, value in parts.result_columns(own, response.contract_params).items():
+            if name in self._empty:
+                cells[name] = value
+        return cells
 
     def frame(self, rows: Iterable[tuple[object, ...]]) -> pl.DataFrame:
         """Rows as a frame."""
