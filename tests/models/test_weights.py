@@ -151,12 +151,19 @@ def test_a_digest_of_what_changes_or_has_just_changed_is_not_remembered(folder, 
         return real(*arguments)
 
     file.write_bytes(b"one")
+    changed = file.stat().st_ctime
+    monkeypatch.setattr(weights.time, "time", lambda: changed + weights._SETTLED)
     weights.digest_of(file)
     assert not (folder / ".digests.json").exists(), "a coarse clock would not tell the next change"
-    monkeypatch.setattr(weights, "_SETTLED", -1)
+    monkeypatch.setattr(weights.time, "time", lambda: changed + weights._SETTLED + 0.1)
     monkeypatch.setattr(weights, "file_digest", meanwhile)
     weights.digest_of(file)
     assert not (folder / ".digests.json").exists()
+    monkeypatch.setattr(weights, "file_digest", real)
+    settled = file.stat().st_ctime + weights._SETTLED + 0.1
+    monkeypatch.setattr(weights.time, "time", lambda: settled)
+    weights.digest_of(file)
+    assert (folder / ".digests.json").exists()
 
 
 @pytest.mark.parametrize("words", ["[1, 2, 3]", '{"PATH": [1]}', '{"PATH": "x"}', '{"PATH": []}'])

@@ -4,7 +4,7 @@ A warm process has imported everything; each command is a fork of it, with its o
 streams and end. Whatever depends on a cold start, on signals or on pipes starts the real command instead.
 
 Commands that take longer than two seconds say how far they are. Here they do not, or what a command says would depend
-on how fast the machine is; when they say so is tested with a clock that the test holds.
+on how fast the machine is; when they say so is tested with a clock that the test holds. All of them judge on one day.
 """
 
 import atexit
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -115,6 +116,18 @@ def _become(order: dict) -> None:
     main()
 
 
+def _same_day() -> type[datetime]:
+    """A clock that stays on the day on which it was made: a judging is frozen with its date, and midnight may come."""
+    began = datetime.now(UTC)
+
+    class Day(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:
+            return began
+
+    return Day
+
+
 if __name__ == "__main__":
     import pkgutil
     from importlib import import_module
@@ -128,8 +141,10 @@ if __name__ == "__main__":
             import_module(module.name)
     from affidavit.commands import progress
     from affidavit.commands.main import main
+    from affidavit.running import judging_run
 
     progress.SILENT_FOR = float("inf")
+    judging_run.datetime = _same_day()
     # A fork that ends looks through everything that is not frozen.
     gc.collect()
     gc.freeze()
