@@ -124,7 +124,7 @@ class RowBatches:
             while some := list(islice(rows, ROWS_AT_ONCE)):
                 yield RowBatch(some)
 
-    def read_batch(self, batch: RowBatch) -> BatchResult[list[bytes]]:
+    def read_batch(self, batch: RowBatch) -> BatchResult[Iterable[bytes]]:
         """Each row as an object on a line of its own."""
         result, lines, readings = Result(), list[bytes](), list[RowReading]()
         for where, _, row in batch.rows:
@@ -137,12 +137,12 @@ class RowBatches:
                 readings.append(RowReading(row[self._reader.field], found, where))
         return BatchResult(lines, result, readings, batch.size)
 
-    def write(self, contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+    def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
         """Line after line."""
         write_bytes(contents, out)
 
 
-def write_bytes(contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+def write_bytes(contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
     """Write bytes as they come; None: nowhere, but they are made all the same."""
     for some in contents:
         if out is not None:

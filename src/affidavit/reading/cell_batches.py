@@ -86,7 +86,7 @@ class CellBatches:
             expected = f"the columns {shown(first.columns)}, as in {first.name}"
             raise InputError(f"{table.name}:1", expected=expected, found=shown(table.columns))
 
-    def read_batch(self, batch: CellBatch) -> BatchResult[list[bytes]]:
+    def read_batch(self, batch: CellBatch) -> BatchResult[Iterable[bytes]]:
         """The rows with their new cells."""
         added = columns_added(self._reader, batch.header)
         kept = [place for place, name in enumerate(batch.header) if name not in added]
@@ -136,7 +136,7 @@ class CellBatches:
         key = batch.header.index("answer")
         return self._choices.of(texts, [cells[key] or None for cells in batch.cells])
 
-    def write(self, contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+    def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
         """Row after row."""
         write_bytes(contents, out)
 

@@ -146,15 +146,20 @@ class _Lines:
         return chain(kept, self._rest)
 
     def _decoded(self, stream: Stream) -> Iterator[str]:
-        number = 1
+        readline, longest, number = stream.readline, limits.LONGEST_ROW, 0
         with reading_on(self._name):
-            while line := stream.readline(limits.LONGEST_ROW):
-                self.row_bytes += len(line)
-                if self.row_bytes >= limits.LONGEST_ROW:
-                    raise too_long(f"{self._name}:{number}")
-                content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-                yield decoded(content, where=f"{self._name}:{number}")
+            while line := readline(longest):
                 number += 1
+                if number == 1:
+                    line = line.removeprefix(BYTE_ORDER_MARK)
+                self.row_bytes += len(line)
+                if self.row_bytes >= longest:
+                    raise too_long(f"{self._name}:{number}")
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError:
+                    text = decoded(line, where=f"{self._name}:{number}")  # says what is wrong
+                yield text
 
 
 def _rows(source: Source, columns: Columns) -> Iterator[Row]:
