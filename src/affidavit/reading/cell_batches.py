@@ -63,8 +63,8 @@ class CellBatches:
                 self._check_header(table, first)
                 begins, first = first is None, first or table
                 rows = table.rows()
-                while (some := list(islice(rows, ROWS_AT_ONCE))) or begins:
-                    lines, cells = [line for line, _ in some], [row for _, row in some]
+                while (batch := list(islice(rows, ROWS_AT_ONCE))) or begins:
+                    lines, cells = [line for line, _ in batch], [row for _, row in batch]
                     size = stream.bytes_taken()
                     yield CellBatch(
                         source.name, table.columns, first.delimiter, lines, cells, begins_output=begins, size=size
@@ -119,10 +119,10 @@ class CellBatches:
         where, text = f"{batch.name}:{line}", self._reader.field
         pairs = zip(batch.header, cells, strict=True)
         row: Fields = {name: cell if name == text else _value(name, cell) for name, cell in pairs}
-        found, new_fields = self._row_cache.read(row, where=where)
+        row_result, new_fields = self._row_cache.read(row, where=where)
         result.count(new_fields, self._reader, row)
         if self._keep_readings:
-            readings.append(RowReading(row[text], found, where))
+            readings.append(RowReading(row[text], row_result, where))
         return new_fields
 
     def _in_columns(self, batch: CellBatch) -> Sequence[AddedFields | None]:

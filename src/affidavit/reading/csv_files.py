@@ -94,7 +94,7 @@ class CsvTable:
         return _Layout(",", first, has_header=True)
 
     def _ambiguous(self, layouts: list[_Layout]) -> InputError:
-        cuts = (f"{DELIMITERS[each.delimiter]} cuts into {len(each.columns)} cells" for each in layouts)
+        cuts = (f"{DELIMITERS[layout.delimiter]} cuts into {len(layout.columns)} cells" for layout in layouts)
         return InputError(
             f"{self.name}:{self._lines.first}",
             expected="one delimiter: a comma, a semicolon or a tab",
@@ -174,4 +174,4 @@ def _never_certain(_head: bytes) -> bool:
     return False
 
 
-CSV = Format("CSV", (".csv", ".tsv"), _never_certain, _rows, text=True)
+CSV = Format("CSV", (".csv", ".tsv"), _never_certain, _rows, may_be_any_text=True)
