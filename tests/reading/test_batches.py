@@ -131,8 +131,9 @@ def test_a_batch_of_lines_can_be_kept_sent_and_read_again():
         small_batches(patched, 3)
         kept = list(way.batches([bytes_source("x", lines)]))
     assert [batch.first for batch in kept] == [1, 4, 7, 10, 13]
-    once = [way.read_batch(batch).content for batch in kept]
-    again = [way.read_batch(pickle.loads(pickle.dumps(batch))).content for batch in reversed(kept)]  # noqa: S301
+    once = [list(way.read_batch(batch).content) for batch in kept]
+    sent = [pickle.loads(pickle.dumps(batch)) for batch in reversed(kept)]  # noqa: S301
+    again = [pickle.loads(pickle.dumps(way.read_batch(batch))).content for batch in sent]  # noqa: S301
     assert once == again[::-1]
 
 

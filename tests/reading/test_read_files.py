@@ -444,10 +444,12 @@ def test_a_line_is_an_object(tmp_path, case):
 # --- what is wrong, and where ---
 
 
-def check_refused(tmp_path: Path, arguments: list[object], message: str, contract: str = "mcqa") -> None:
+def check_refused(
+    tmp_path: Path, arguments: list[object], message: str, contract: str = "mcqa", given: bytes = b""
+) -> None:
     """Exit code 2, one message, and nothing is left behind or changed."""
     before = {path: path.is_file() and path.read_bytes() for path in tmp_path.iterdir()}
-    done = affidavit("read", contract, *arguments, cwd=tmp_path)
+    done = affidavit("read", contract, *arguments, given=given, cwd=tmp_path)
     told = done.stderr.decode()
     assert "Traceback" not in told, told[-2000:]
     assert told.startswith(f"affidavit: {message}"), told
@@ -580,7 +582,7 @@ MIXED = [
 def test_files_of_several_kinds_are_refused(tmp_path, arguments):
     for name in ("a.jsonl", "b.csv", "b.parquet"):
         write(tmp_path / name, {"raw_output": ["x"]})
-    check_refused(tmp_path, arguments, "FILES and --out: expected files of one kind")
+    check_refused(tmp_path, arguments, "FILES and --out: expected files of one kind", given=PLAIN[0])
 
 
 @pytest.mark.parametrize("arguments", [[], ["-o", "-"]], ids=["nothing", "a dash"])

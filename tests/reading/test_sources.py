@@ -343,7 +343,7 @@ def test_every_format_says_what_it_is():
         assert isinstance(each, Format)
         assert each.name == name
     assert EMPTY.name not in FORMATS
-    assert JSON_LIST.tells(b"[{")
+    assert JSON_LIST.recognises(b"[{")
     assert decoded_whole(b"\xef\xbb\xbfx", name="x") == "x"
     assert csv_files.csv.field_size_limit() >= source.LONGEST_ROW
 

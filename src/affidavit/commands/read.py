@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from affidavit.contracts.judge import Judge
-    from affidavit.reading.batches import EachRow, Result
+    from affidavit.reading.batches import OnRow, Result
     from affidavit.reading.rows import RowReader
     from affidavit.reading.source import Source
 
@@ -74,17 +74,17 @@ def read(
     gc.set_threshold(100_000, 50, 50)
     reader = RowReader(contract_named(contract, options), field=field, lenses=lenses)
     with ExitStack() as stack:
-        each_row = _filed(stack, reader, archive)
+        on_row = _filed(stack, reader, archive)
         rows = _rows_out(stack, out, as_json=as_json)
         on_stdout = sys.stdout is not None and rows is sys.stdout.buffer
         sources = [_source(path) for path in files or (Path("-"),)]
-        found = common_format(sources, _named(out))
-        batches = batch_reader(found, reader, keep_readings=each_row is not None)
+        row_format = common_format(sources, _named(out))
+        batches = batch_reader(row_format, reader, keep_readings=on_row is not None)
         if batches.binary and rows is not None and _named(out) is None:
-            raise UsageError("--out", expected=f"a name for the {found.name} file", found="none")
+            raise UsageError("--out", expected=f"a name for the {row_format.name} file", found="none")
         progress = stack.enter_context(Progress(sys.stderr, _size(sources)))
         stack.enter_context(redirect_stdout(sys.stderr))  # whatever a user's contract prints is not a row
-        result = read_files(sources, batches, out=rows, each_row=each_row, progress=progress.tell)
+        result = read_files(sources, batches, out=rows, on_row=on_row, progress=progress.tell)
         if rows is not None and on_stdout:
             rows.flush()
     _report(result, reader, as_json=as_json, rows_on_stdout=on_stdout)
@@ -119,7 +119,7 @@ def _size(sources: "Sequence[Source]") -> int | None:
     return None if None in paths else sum(path.stat().st_size for path in paths if path is not None)
 
 
-def _filed(stack: ExitStack, reader: "RowReader", archive: Path | None) -> "EachRow | None":
+def _filed(stack: ExitStack, reader: "RowReader", archive: Path | None) -> "OnRow | None":
     """What files every evaluation into one of two trees; None unless that was asked for."""
     from affidavit.judging.trees import file_row, judge_archive
 

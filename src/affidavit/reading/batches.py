@@ -90,7 +90,8 @@ class BatchReader(Protocol[Batch, Content]):
         """Write rows as they come; None: nowhere, but they are made all the same."""
 
 
-EachRow = Callable[[RowReading], None]
+OnRow = Callable[[RowReading], None]
+"""Called for every row that was read, in their order."""
 RowsOf = Callable[[Source, Columns], Iterator[Row]]
 """The rows of a source, as a format gives them."""
 
@@ -121,30 +122,31 @@ class RowBatches:
         """Some rows at a time."""
         for source in sources:
             rows = self._rows(source, any_header)
-            while some := list(islice(rows, ROWS_AT_ONCE)):
-                yield RowBatch(some)
+            while batch := list(islice(rows, ROWS_AT_ONCE)):
+                yield RowBatch(batch)
 
-    def read_batch(self, batch: RowBatch) -> BatchResult[list[bytes]]:
+    def read_batch(self, batch: RowBatch) -> BatchResult[Iterable[bytes]]:
         """Each row as an object on a line of its own."""
         result, lines, readings = Result(), list[bytes](), list[RowReading]()
         for where, _, row in batch.rows:
-            found, added = self._once.read(row, where=where)
+            row_result, added = self._once.read(row, where=where)
             result.count(added, self._reader, row)
             result.replaced |= row.keys() & added.fields.keys()
             kept = {name: value for name, value in row.items() if name not in added.fields}
             lines.append(json.dumps({**kept, **added.fields}).encode() + b"\n")
             if self._keep_readings:
-                readings.append(RowReading(row[self._reader.field], found, where))
+                readings.append(RowReading(row[self._reader.field], row_result, where))
         return BatchResult(lines, result, readings, batch.size)
 
-    def write(self, contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+    def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
         """Line after line."""
         write_bytes(contents, out)
 
 
-def write_bytes(contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+def write_bytes(contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
     """Write bytes as they come; None: nowhere, but they are made all the same."""
-    for some in contents:
+    for content in contents:
         if out is not None:
-            for part in some:
+            for part in content:
                 out.write(part)
+        del content  # the last one to hold the batch

@@ -63,8 +63,8 @@ class CellBatches:
                 self._check_header(table, first)
                 begins, first = first is None, first or table
                 rows = table.rows()
-                while (some := list(islice(rows, ROWS_AT_ONCE))) or begins:
-                    lines, cells = [line for line, _ in some], [row for _, row in some]
+                while (batch := list(islice(rows, ROWS_AT_ONCE))) or begins:
+                    lines, cells = [line for line, _ in batch], [row for _, row in batch]
                     size = stream.bytes_taken()
                     yield CellBatch(
                         source.name, table.columns, first.delimiter, lines, cells, begins_output=begins, size=size
@@ -86,7 +86,7 @@ class CellBatches:
             expected = f"the columns {shown(first.columns)}, as in {first.name}"
             raise InputError(f"{table.name}:1", expected=expected, found=shown(table.columns))
 
-    def read_batch(self, batch: CellBatch) -> BatchResult[list[bytes]]:
+    def read_batch(self, batch: CellBatch) -> BatchResult[Iterable[bytes]]:
         """The rows with their new cells."""
         added = columns_added(self._reader, batch.header)
         kept = [place for place, name in enumerate(batch.header) if name not in added]
@@ -119,10 +119,10 @@ class CellBatches:
         where, text = f"{batch.name}:{line}", self._reader.field
         pairs = zip(batch.header, cells, strict=True)
         row: Fields = {name: cell if name == text else _value(name, cell) for name, cell in pairs}
-        found, new_fields = self._row_cache.read(row, where=where)
+        row_result, new_fields = self._row_cache.read(row, where=where)
         result.count(new_fields, self._reader, row)
         if self._keep_readings:
-            readings.append(RowReading(row[text], found, where))
+            readings.append(RowReading(row[text], row_result, where))
         return new_fields
 
     def _in_columns(self, batch: CellBatch) -> Sequence[AddedFields | None]:
@@ -136,7 +136,7 @@ class CellBatches:
         key = batch.header.index("answer")
         return self._choices.of(texts, [cells[key] or None for cells in batch.cells])
 
-    def write(self, contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+    def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
         """Row after row."""
         write_bytes(contents, out)
 

@@ -38,7 +38,7 @@ def compression_of(head: bytes) -> Compression | None:
     >>> compression_of(gzip.compress(b"x")).name, compression_of(b"x")
     ('gzip', None)
     """
-    return next((each for each in COMPRESSIONS.values() if head.startswith(each.marks)), None)
+    return next((way for way in COMPRESSIONS.values() if head.startswith(way.marks)), None)
 
 
 def compression_by_ending(name: str) -> Compression | None:
@@ -47,7 +47,7 @@ def compression_by_ending(name: str) -> Compression | None:
     >>> compression_by_ending("rows.jsonl.gz").name, compression_by_ending("rows.jsonl")
     ('gzip', None)
     """
-    return next((each for ending, each in COMPRESSIONS.items() if name.lower().endswith(ending)), None)
+    return next((way for ending, way in COMPRESSIONS.items() if name.lower().endswith(ending)), None)
 
 
 def without_compression_ending(name: str) -> str:
@@ -110,17 +110,17 @@ class _Unzstd(_Unpacked):
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         while not self._unpacked:
-            some = self._frame.unused_data if self._frame.eof else b""
+            packed = self._frame.unused_data if self._frame.eof else b""
             if self._frame.eof:
                 self._frame, self._begun = self._decompressor.decompressobj(), False
-            some = some or self._packed.read(_SLICE)
-            if not some:
+            packed = packed or self._packed.read(_SLICE)
+            if not packed:
                 if self._begun:
                     raise OSError(_cut("Zstandard"))
                 return 0
             self._begun = True
             try:
-                self._unpacked = memoryview(self._frame.decompress(some))
+                self._unpacked = memoryview(self._frame.decompress(packed))
             except zstandard.ZstdError as error:
                 raise OSError(f"broken Zstandard data ({error})") from error
         count = min(len(buffer), len(self._unpacked))
@@ -144,8 +144,8 @@ def _zstd(stream: BinaryIO) -> BinaryIO:
 
 _SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
 COMPRESSIONS = {
-    each.ending: each
-    for each in (
+    way.ending: way
+    for way in (
         Compression("gzip", ".gz", (b"\x1f\x8b",), _Gunzipped, _gzipped, "gunzip"),
         Compression("Zstandard", ".zst", (b"\x28\xb5\x2f\xfd", *_SKIPPABLE), _Unzstd, _zstd, "zstd -d"),
     )

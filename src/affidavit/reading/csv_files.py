@@ -94,7 +94,7 @@ class CsvTable:
         return _Layout(",", first, has_header=True)
 
     def _ambiguous(self, layouts: list[_Layout]) -> InputError:
-        cuts = (f"{DELIMITERS[each.delimiter]} cuts into {len(each.columns)} cells" for each in layouts)
+        cuts = (f"{DELIMITERS[layout.delimiter]} cuts into {len(layout.columns)} cells" for layout in layouts)
         return InputError(
             f"{self.name}:{self._lines.first}",
             expected="one delimiter: a comma, a semicolon or a tab",
@@ -146,15 +146,20 @@ class _Lines:
         return chain(kept, self._rest)
 
     def _decoded(self, stream: Stream) -> Iterator[str]:
-        number = 1
+        readline, longest, number = stream.readline, limits.LONGEST_ROW, 0
         with reading_on(self._name):
-            while line := stream.readline(limits.LONGEST_ROW):
-                self.row_bytes += len(line)
-                if self.row_bytes >= limits.LONGEST_ROW:
-                    raise too_long(f"{self._name}:{number}")
-                content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
-                yield decoded(content, where=f"{self._name}:{number}")
+            while line := readline(longest):
                 number += 1
+                if number == 1:
+                    line = line.removeprefix(BYTE_ORDER_MARK)
+                self.row_bytes += len(line)
+                if self.row_bytes >= longest:
+                    raise too_long(f"{self._name}:{number}")
+                try:
+                    text = line.decode()
+                except UnicodeDecodeError:
+                    text = decoded(line, where=f"{self._name}:{number}")  # says what is wrong
+                yield text
 
 
 def _rows(source: Source, columns: Columns) -> Iterator[Row]:
@@ -169,4 +174,4 @@ def _never_certain(_head: bytes) -> bool:
     return False
 
 
-CSV = Format("CSV", (".csv", ".tsv"), _never_certain, _rows, text=True)
+CSV = Format("CSV", (".csv", ".tsv"), _never_certain, _rows, may_be_any_text=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from affidavit.errors import UsageError
-from affidavit.reading.batches import BatchReader, BatchResult, Content, EachRow, Result, RowBatches
+from affidavit.reading.batches import BatchReader, BatchResult, Content, OnRow, Result, RowBatches
 from affidavit.reading.csv_files import CSV
 from affidavit.reading.json_lines import JSON_LINES
 from affidavit.reading.line_batches import LineBatches
@@ -35,23 +35,24 @@ ENGINES: dict[str, Engine] = {"local": local}
 
 def common_format(sources: Sequence[Source], out: Path | None) -> Format:
     """The one format of all these files, and of the name of the output; UsageError if they have several."""
-    formats = {source.name: format_of(source) for source in sources}
-    held = {name: each for name, each in formats.items() if each is not EMPTY}
-    if not held:
+    formats = [(source.name, format_of(source)) for source in sources]
+    formats = [(name, row_format) for name, row_format in formats if row_format is not EMPTY]
+    if not formats:
         raise empty(sources[0])
-    found = next(iter(held.values()))
-    named = None if out is None else _formats_by_ending(out)
-    if any(each is not found for each in held.values()) or (named and _written(found) not in named):
-        kinds = [f"{name} ({each.name})" for name, each in held.items()]
+    first = formats[0][1]
+    named = [] if out is None else _formats_by_ending(out)
+    if any(row_format is not first for _, row_format in formats) or (named and _written(first) not in named):
+        kinds = [f"{name} ({row_format.name})" for name, row_format in formats]
         kinds += [f"{out} ({named[0]})"] if named else []
         expected = "files of one kind: JSON Lines, CSV or Parquet"
         raise UsageError("FILES and --out", expected=expected, found=", ".join(kinds))
-    return found
+    return first
 
 
 def _formats_by_ending(out: Path) -> list[str]:
     """The formats that files with this ending have; none if any file may have it."""
-    return [each.name for each in FORMATS.values() if ending_of(out.name) in each.endings]
+    ending = ending_of(out.name)
+    return [row_format.name for row_format in FORMATS.values() if ending in row_format.endings]
 
 
 def _written(read: Format) -> str:
@@ -65,44 +66,44 @@ def read_files(  # noqa: PLR0913 - where to, how, and whom to tell
     *,
     out: BinaryIO | None,
     engine: str = "local",
-    each_row: EachRow | None = None,
+    on_row: OnRow | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Read every row of every source in order; write the rows with their new fields to `out`.
 
     The sources are of the one format that `batches` reads; those without any content have no rows.
     """
-    held = (source for source in sources if format_of(source) is not EMPTY)
-    so_far = _Joined(each_row, progress)
-    read = ENGINES[engine](batches.read_batch, batches.batches(held))
-    batches.write(map(so_far.add, read), out)
-    return so_far.result
+    with_rows = (source for source in sources if format_of(source) is not EMPTY)
+    results = ENGINES[engine](batches.read_batch, batches.batches(with_rows))
+    joined = _Joined(on_row, progress)
+    batches.write(map(joined.add, results), out)
+    return joined.result
 
 
 class _Joined:
     """The results of all batches so far."""
 
-    def __init__(self, each_row: EachRow | None, progress: Progress | None) -> None:
+    def __init__(self, on_row: OnRow | None, progress: Progress | None) -> None:
         self.result = Result()
-        self._each_row = each_row
+        self._on_row = on_row
         self._progress = progress
 
     def add(self, batch: BatchResult[Content]) -> Content:
         """Add a batch; its rows are given back, to be written."""
         self.result += batch.result
-        if self._each_row is not None:
+        if self._on_row is not None:
             for reading in batch.row_readings:
-                self._each_row(reading)
+                self._on_row(reading)
         if self._progress is not None:
             self._progress(self.result.tally, batch.size)
         return batch.content
 
 
-def batch_reader(found: Format, reader: RowReader, *, keep_readings: bool = False) -> BatchReader[Any, Any]:
+def batch_reader(row_format: Format, reader: RowReader, *, keep_readings: bool = False) -> BatchReader[Any, Any]:
     """How files of this format are read in batches: in a way of their own, or row by row."""
-    own = BATCH_READERS.get(found.name)
+    own = BATCH_READERS.get(row_format.name)
     if own is None:
-        return RowBatches(reader, found.rows, keep_readings=keep_readings)
+        return RowBatches(reader, row_format.rows, keep_readings=keep_readings)
     return own(reader, keep_readings=keep_readings)
 
 

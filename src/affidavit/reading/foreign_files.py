@@ -101,9 +101,9 @@ def _other_text(head: bytes) -> _Foreign | None:
 
 def _every_second_is_zero(head: bytes) -> bool:
     """Whether this is how Western text in UTF-16 begins that has no byte order mark."""
-    some = head[:64]
-    zeros = {place % 2 for place, byte in enumerate(some) if byte == 0}
-    return len(some) >= 4 and len(zeros) == 1 and some.count(0) == len(some[min(zeros) :: 2])
+    first = head[:64]
+    zeros = {place % 2 for place, byte in enumerate(first) if byte == 0}
+    return len(first) >= 4 and len(zeros) == 1 and first.count(0) == len(first[min(zeros) :: 2])
 
 
 def _is_utf8(head: bytes) -> bool:

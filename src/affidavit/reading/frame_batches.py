@@ -127,11 +127,11 @@ class FrameBatches:
         values = []
         for number, row in enumerate(batch.frame.iter_rows(named=True), batch.rows_before + 1):
             where = f"{batch.name}:row {number}"
-            found, new_fields = self._row_cache.read(row, where=where)
+            row_result, new_fields = self._row_cache.read(row, where=where)
             result.count(new_fields, self._reader, row)
             values.append(column_values(self._reader, new_fields.fields, types))
             if self._keep_readings:
-                readings.append(RowReading(row[self._reader.field], found, where))
+                readings.append(RowReading(row[self._reader.field], row_result, where))
         return pl.DataFrame(values, types, orient="row", strict=False)
 
     def write(self, contents: Iterator[pl.DataFrame], out: BinaryIO | None) -> None:

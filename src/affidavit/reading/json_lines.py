@@ -45,4 +45,4 @@ def _begins_with_object(head: bytes) -> bool:
     return _OBJECT.match(head) is not None
 
 
-JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson", ".json"), _begins_with_object, _rows, text=True)
+JSON_LINES = Format("JSON Lines", (".jsonl", ".ndjson", ".json"), _begins_with_object, _rows, may_be_any_text=True)

@@ -84,7 +84,7 @@ class LineBatches:
             with source.opened() as stream:
                 yield from _batches(stream, source.name)
 
-    def read_batch(self, batch: LineBatch) -> BatchResult[list[bytes]]:
+    def read_batch(self, batch: LineBatch) -> BatchResult[Iterable[bytes]]:
         """The lines with their new fields; what is out of the ordinary is read line by line."""
         read = _ReadLines(self._reader, self._careful, keep_readings=self._keep_readings)
         decoded: list[Lines | Choices] = []
@@ -108,7 +108,7 @@ class LineBatches:
                 read.at_once(part.heads.lines, cast("list[AddedFields]", added))
         read.count()
 
-    def write(self, contents: Iterator[list[bytes]], out: BinaryIO | None) -> None:
+    def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
         """Line after line."""
         write_bytes(contents, out)
 
@@ -127,11 +127,32 @@ def _batches(stream: Stream, name: str) -> Iterator[LineBatch]:
 _end = attrgetter("end")
 
 
+class _LinesOut:
+    """Lines with their new fields, put together when they are written: while they are in the cache."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[list[bytes], list[AddedFields]]] = []
+
+    def add(self, lines: list[bytes], added: list[AddedFields]) -> None:
+        """Add lines that end where what they added begins; or whole ones, if nothing is given."""
+        self._parts.append((lines, added))
+
+    def __iter__(self) -> Iterator[bytes]:
+        for lines, added in self._parts:
+            pieces_of_lines = [b""] * (2 * len(lines))
+            pieces_of_lines[::2] = lines
+            pieces_of_lines[1 : 2 * len(added) : 2] = map(_end, added)
+            yield b"".join(pieces_of_lines)
+
+    def __reduce__(self) -> tuple[type[list[bytes]], tuple[list[bytes]]]:
+        return list, (list(self),)
+
+
 class _ReadLines:
     """What becomes of the lines of one batch."""
 
     def __init__(self, reader: RowReader, careful: RowCache, *, keep_readings: bool) -> None:
-        self.content: list[bytes] = []
+        self.content = _LinesOut()
         self.result = Result()
         self.readings: list[RowReading] = []
         self._reader = reader
@@ -140,11 +161,8 @@ class _ReadLines:
         self._counted: Counter[AddedFields] = Counter()
 
     def at_once(self, heads: list[bytes], added: list[AddedFields]) -> None:
-        """Lines end where what they added begins."""
-        parts = [b""] * (2 * len(heads))
-        parts[::2] = heads
-        parts[1::2] = map(_end, added)
-        self.content.append(b"".join(parts))
+        """Lines of which all is known that they added."""
+        self.content.add(heads, added)
         self._counted.update(added)
 
     def count(self) -> None:
@@ -154,12 +172,14 @@ class _ReadLines:
 
     def carefully(self, lines: Lines) -> None:
         """Read line by line."""
+        written: list[bytes] = []
         for number, text in lines.lines():
             where = f"{lines.name}:{number}"
             row = decode_row(text, where=where)
             result, added = self._careful.read(row, where=where)
             self.result.count(added, self._reader, row)
             self.result.replaced |= row.keys() & added.fields.keys()
-            self.content.append(f"{splice(text, row, added.fields)}\n".encode())
+            written.append(f"{splice(text, row, added.fields)}\n".encode())
             if self._keep_readings:
                 self.readings.append(RowReading(row[self._reader.field], result, where))
+        self.content.add(written, [])

@@ -175,9 +175,9 @@ class Format:
     name: str
     endings: tuple[str, ...]
     """Of its files. They decide only where the content does not."""
-    tells: Callable[[bytes], bool]
+    recognises: Callable[[bytes], bool]
     """Whether a file that begins with these bytes is certainly of this format; they are not blank."""
     rows: Callable[[Source, Columns], Iterator[Row]]
     """Every row in its order; InputError at the first that is none."""
-    text: bool = False
+    may_be_any_text: bool = False
     """Whether any text at all may have been meant for it."""

@@ -28,7 +28,7 @@ from affidavit.reading.parquet_files import PARQUET
 from affidavit.reading.source import HEAD, Columns, Format, Row, Source, Stream
 from affidavit.reading.utf8 import BYTE_ORDER_MARK
 
-FORMATS: dict[str, Format] = {each.name: each for each in (JSON_LINES, JSON_LIST, CSV, PARQUET)}
+FORMATS: dict[str, Format] = {row_format.name: row_format for row_format in (JSON_LINES, JSON_LIST, CSV, PARQUET)}
 """Every format that is known, by its name; the first that is certain of a file has it."""
 
 
@@ -48,9 +48,9 @@ def format_of(source: Source) -> Format:
         if len(head) < HEAD and not text.strip():
             return EMPTY
         _refuse_packed_twice(text, stream, source)
-        for known in FORMATS.values():
-            if known.tells(text):
-                return known
+        for row_format in FORMATS.values():
+            if row_format.recognises(text):
+                return row_format
         refuse_foreign(head, stream, where=source.name)
     return _by_name(text, source)
 
@@ -60,10 +60,10 @@ def rows_of(source: Source, columns: Columns = any_header) -> Iterator[Row]:
 
     `columns` says which columns are looked for, where the file is a table of cells.
     """
-    found = format_of(source)
-    if found is EMPTY:
+    row_format = format_of(source)
+    if row_format is EMPTY:
         raise empty(source)
-    return found.rows(source, columns)
+    return row_format.rows(source, columns)
 
 
 def empty(source: Source) -> InputError:
@@ -81,7 +81,7 @@ def _refuse_packed_twice(text: bytes, stream: Stream, source: Source) -> None:
     if stream.compression is None:
         return
     inside = compression_of(text)
-    if inside is not None or PARQUET.tells(text):
+    if inside is not None or PARQUET.recognises(text):
         found = f"{PARQUET.name if inside is None else inside.name} inside {stream.compression.name}"
         hint = f"Unpack it first: `{stream.compression.unpack_command}`."
         raise InputError(source.name, expected=ROWS, found=found, hint=hint)
@@ -90,7 +90,7 @@ def _refuse_packed_twice(text: bytes, stream: Stream, source: Source) -> None:
 def _by_name(text: bytes, source: Source) -> Format:
     """The format that a text was meant for which could be of several."""
     ending = ending_of(source.name)
-    meant = next((each for each in FORMATS.values() if each.text and ending in each.endings), None)
-    if meant is not None:
-        return meant
+    for row_format in FORMATS.values():
+        if row_format.may_be_any_text and ending in row_format.endings:
+            return row_format
     return JSON_LINES if text.lstrip().startswith((b"{", b"[")) else CSV
