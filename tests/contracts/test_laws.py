@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate, mcqa, text
-from affidavit.contracts.evidence import Kind, _Normalised
+from affidavit.contracts.evidence import MatchKind, _Normalised
 from affidavit.contracts.expression import Expression, parse, solve
 from affidavit.contracts.game24 import Method
 from affidavit.contracts.mcqa import BASE_INSTRUCTION
@@ -243,7 +243,7 @@ def test_what_the_solver_finds_is_a_solution(hand, target):
 def test_a_quote_that_is_there_is_found_exactly_at_its_first_place(before, quote, after):
     location = locate(quote, before + quote + after)
     if quote.strip():
-        assert location.kind is Kind.EXACT
+        assert location.kind is MatchKind.EXACT
         assert location.span.start == (before + quote + after).find(quote)
         assert (before + quote + after)[slice(*location.span)] == quote
 
@@ -261,14 +261,14 @@ def test_what_is_found_is_really_there(quote, searched):
     wanted = normal(quote)
     if len(wanted) >= 2 and wanted[0] == wanted[-1] and wanted[0] in "'\"":
         wanted = wanted[1:-1]
-    if location.kind is Kind.ABSENT:
+    if location.kind is MatchKind.ABSENT:
         assert quote not in searched or not quote.strip()
         assert not wanted or wanted not in normal(searched)
         return
     stretch = normal(searched[slice(*location.span)])
-    if location.kind is Kind.NORMALISED:
+    if location.kind is MatchKind.NORMALISED:
         assert wanted in stretch
-    elif location.kind is Kind.ELIDED:
+    elif location.kind is MatchKind.ELIDED:
         place = 0
         for piece in re.split(r"\[\.{3,}\]|\(\.{3,}\)|\.{3,}", wanted):
             place = stretch.index(piece, place) + len(piece)
@@ -286,5 +286,5 @@ def test_normalising_in_pieces_is_normalising_the_whole(characters):
 def test_a_million_combining_marks_are_read_in_time():
     """Ruling C4: one normalisation of such a run would take minutes."""
     marks = "".join(islice((mark for _ in range(500_000) for mark in ("\u0301", "\u0327")), 1_000_000))
-    assert locate("not there at all", "x" + marks).kind is Kind.ABSENT
-    assert locate("x" + marks[:40], "y\u00a0x" + marks).kind is Kind.EXACT
+    assert locate("not there at all", "x" + marks).kind is MatchKind.ABSENT
+    assert locate("x" + marks[:40], "y\u00a0x" + marks).kind is MatchKind.EXACT

@@ -23,7 +23,7 @@ from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import Span
 from affidavit.results.page import charts, study_page
 from affidavit.results.page import html as report_page
-from affidavit.results.page.content import Asked, Content, Prompt
+from affidavit.results.page.content import AskedSection, Content, Prompt
 from affidavit.results.page.headline import Answer, headline
 from affidavit.results.page.html import page, shown_table
 from affidavit.results.page.labels import labels, short_labels
@@ -127,7 +127,7 @@ def content_of(texts: list[str]) -> Content:
         sealed=False,
         root_sha256=None,
         by=by,
-        asked=Asked("what", [compliance], [Prompt(t, t, [(t, t)], "–") for t in texts], texts[4]),
+        asked=AskedSection("what", [compliance], [Prompt(t, t, [(t, t)], "–") for t in texts], texts[4]),
         answers=[*headline(tables, by), *(Answer("Who?", brief(text, 300), "x") for text in texts)],
         tables=[*tables.values(), quotes, scores],
         samples=[Sample(text, 5, where[at], pieces(text), text, pieces(text)) for at, text in enumerate(texts)],
@@ -445,7 +445,7 @@ def test_twenty_models_and_long_names_are_limited_and_said():
     drawn = charts.outcomes(table, None, ("task", "model", "condition"))
     assert drawn.note == f"The first {charts.MOST_ROWS} of 400 rows are drawn."
     content = Content(
-        "n", sealed=True, root_sha256="0", by=("task", "model", "condition"), asked=Asked("s", [], []),
+        "n", sealed=True, root_sha256="0", by=("task", "model", "condition"), asked=AskedSection("s", [], []),
         answers=headline({"compliance": table}, ("task", "model", "condition")), tables=[table],
     )  # fmt: skip
     text = page(content)

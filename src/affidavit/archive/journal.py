@@ -94,7 +94,7 @@ class Line(msgspec.Struct, frozen=True):
 
     @property
     def record(self) -> Record:
-        """What it says."""
+        """The record that stands on the line."""
         return self.placed.record
 
 

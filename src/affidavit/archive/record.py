@@ -37,7 +37,7 @@ from affidavit.json_values import Fields, canonical, shown
 VERSION = 1
 
 
-class Kind(StrEnum):
+class RecordKind(StrEnum):
     """What a record tells of."""
 
     RESPONSE = "response"
@@ -121,7 +121,7 @@ class JudgementIdentity(Struct, frozen=True):
 class Response(Struct, frozen=True):
     """An output that arrived, verbatim, and everything that its contract says of it."""
 
-    kind: ClassVar[Kind] = Kind.RESPONSE
+    kind: ClassVar[RecordKind] = RecordKind.RESPONSE
     subject: QuestionIdentity | ImportIdentity
     raw_output: str
     contract: str
@@ -156,7 +156,7 @@ class Response(Struct, frozen=True):
 class Failed(Struct, frozen=True):
     """No output arrived: nothing is known of the model's skill."""
 
-    kind: ClassVar[Kind] = Kind.FAILURE
+    kind: ClassVar[RecordKind] = RecordKind.FAILURE
     subject: QuestionIdentity | JudgementIdentity
     reason: str
 
@@ -189,7 +189,7 @@ class RecordedQuote(Struct, frozen=True, kw_only=True):
 class Judgement(Struct, frozen=True):
     """A judge's answer, verbatim, and everything that the judge contract says of it."""
 
-    kind: ClassVar[Kind] = Kind.JUDGEMENT
+    kind: ClassVar[RecordKind] = RecordKind.JUDGEMENT
     subject: JudgementIdentity
     raw_output: str
     contract: str
@@ -235,7 +235,7 @@ class Judgement(Struct, frozen=True):
 class Label(Struct, frozen=True):
     """What a person said of an output; no part of the root digest."""
 
-    kind: ClassVar[Kind] = Kind.LABEL
+    kind: ClassVar[RecordKind] = RecordKind.LABEL
     labelled_key: str
     """The key of the response."""
     about: str
@@ -255,9 +255,9 @@ Record: TypeAlias = Response | Failed | Judgement | Label
 def record_fields(record: Record) -> Fields:
     """All that a record says, by the names on its line, what it is about first."""
     if isinstance(record, Label):
-        return {"kind": Kind.LABEL, **asdict(record)}
+        return {"kind": RecordKind.LABEL, **asdict(record)}
     if isinstance(record, Failed):
-        return {"kind": Kind.FAILURE, **asdict(record.subject), "reason": record.reason}
+        return {"kind": RecordKind.FAILURE, **asdict(record.subject), "reason": record.reason}
     own: Fields
     if isinstance(record, Response):
         own = {} if record.keyed is None else {"keyed": record.keyed}
@@ -289,7 +289,7 @@ def content_digest(record: Record) -> bytes:
     Of a failure only the reason counts: how often it was tried is a fact about the day, not about the study.
     """
     if isinstance(record, Failed):
-        return sha256(canonical({"kind": Kind.FAILURE, "key": record.key, "reason": record.reason})).digest()
+        return sha256(canonical({"kind": RecordKind.FAILURE, "key": record.key, "reason": record.reason})).digest()
     return sha256(canonical(record_fields(record))).digest()
 
 
@@ -345,7 +345,7 @@ def decode(line: bytes) -> Placed | None:
     kind = fields.pop("kind", None)
     decoder = _DECODERS.get(kind) if isinstance(kind, str) else None
     if decoder is None:
-        raise NotARecordError(f"one of {', '.join(Kind)} in 'kind'", shown(kind))
+        raise NotARecordError(f"one of {', '.join(RecordKind)} in 'kind'", shown(kind))
     return decoder(fields)
 
 
@@ -531,8 +531,8 @@ def _check_nothing_left(fields: Fields) -> None:
 
 
 _DECODERS: dict[str, Callable[[Fields], Placed]] = {
-    Kind.RESPONSE: _response,
-    Kind.FAILURE: _failed,
-    Kind.JUDGEMENT: _judgement,
-    Kind.LABEL: _label,
+    RecordKind.RESPONSE: _response,
+    RecordKind.FAILURE: _failed,
+    RecordKind.JUDGEMENT: _judgement,
+    RecordKind.LABEL: _label,
 }

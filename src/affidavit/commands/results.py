@@ -200,8 +200,8 @@ def gate(
 def _as_json(check: object) -> dict[str, object]:
     from dataclasses import asdict
 
-    from affidavit.results.gate import Check
+    from affidavit.results.gate import ThresholdCheck
     from affidavit.results.text_forms import json_value
 
-    assert isinstance(check, Check)  # noqa: S101
+    assert isinstance(check, ThresholdCheck)  # noqa: S101
     return {**asdict(check), "found": json_value(check.found), "held": check.held}

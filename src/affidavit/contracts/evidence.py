@@ -42,7 +42,7 @@ _EAST_ASIAN = re.compile(
 )
 
 
-class Kind(StrEnum):
+class MatchKind(StrEnum):
     """How a quote was found."""
 
     EXACT = "exact"
@@ -55,18 +55,18 @@ class Kind(StrEnum):
 class Location:
     """How a quote was found and, unless it is absent, from its first to its last matched character."""
 
-    kind: Kind
+    kind: MatchKind
     span: Span | None
 
 
-ABSENT = Location(Kind.ABSENT, None)
+ABSENT = Location(MatchKind.ABSENT, None)
 
 
 def locate(quote: str, text: str) -> Location:
     """The leftmost place of the quote in the text, by the strictest kind of match that finds it.
 
     >>> locate("the “big” house", 'In  the "big"\\nhouse.')
-    Location(kind=<Kind.NORMALISED: 'normalised'>, span=Span(start=4, end=19))
+    Location(kind=<MatchKind.NORMALISED: 'normalised'>, span=Span(start=4, end=19))
     >>> locate("It was late [...] we went home.", "It was late, so we went home.").kind.value
     'elided'
     >>> locate("never said", "something else").kind.value
@@ -91,7 +91,7 @@ class Quotable:
             return ABSENT
         start = self._text.find(quote)
         if start >= 0:
-            return Location(Kind.EXACT, Span(start, start + len(quote)))
+            return Location(MatchKind.EXACT, Span(start, start + len(quote)))
         return _locate_normalised(_without_quote_marks(_Normalised(quote).text), self._normalised)
 
 
@@ -100,7 +100,7 @@ def _locate_normalised(wanted: str, searched: "_Normalised") -> Location:
         return ABSENT
     start = searched.text.find(wanted)
     if start >= 0:
-        return Location(Kind.NORMALISED, searched.original(start, start + len(wanted)))
+        return Location(MatchKind.NORMALISED, searched.original(start, start + len(wanted)))
     if "..." not in wanted:
         return ABSENT
     pieces = [piece for piece in _ELLIPSIS.split(wanted) if piece]
@@ -112,7 +112,7 @@ def _locate_normalised(wanted: str, searched: "_Normalised") -> Location:
         if start < 0:
             return ABSENT
         first, end = (start if first < 0 else first), start + len(piece)
-    return Location(Kind.ELIDED, searched.original(first, end))
+    return Location(MatchKind.ELIDED, searched.original(first, end))
 
 
 def _too_short(piece: str) -> bool:

@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from affidavit.contracts.contract import Span, Validation
-from affidavit.contracts.evidence import Kind, Quotable
+from affidavit.contracts.evidence import MatchKind, Quotable
 from affidavit.contracts.finding import ADVISORY, Code, Finding, Flag, at_key, flags_of
 from affidavit.contracts.parts import FieldType, OutcomeWords, Parts
 from affidavit.contracts.rubric import DEFAULT, TOTAL, Rubric, Verdict
@@ -160,7 +160,7 @@ class Judge(Parts):
         if isinstance(evaluation, Refused):
             findings = evaluation.findings
             return EvaluationReading(findings, flags_of(findings), asked.judged_output is not None, meta={})
-        return _Check(evaluation, asked, asked.rubric or self.rubric).reading()
+        return _EvaluationReader(evaluation, asked, asked.rubric or self.rubric).reading()
 
     def validate(self, reading: EvaluationReading, item: Asked, /) -> Validation | None:
         """None: there is no key to a judgement."""
@@ -255,7 +255,7 @@ _EvidenceTexts = tuple[str | None, str | None, str | None]
 """Dimension, quote and reason of an evidence item; None where one is not there or not a text."""
 
 
-class _Check:
+class _EvaluationReader:
     """One evaluation on its way through rulings J2 to J6."""
 
     def __init__(self, evaluation: dict[str, object], asked: Asked, rubric: Rubric) -> None:
@@ -452,7 +452,7 @@ class _Check:
         if judged is None:
             return Evidence(dimension, quote, EvidenceKind.UNCHECKED, None)
         location = judged.locate(quote)
-        if location.kind is Kind.ABSENT:
+        if location.kind is MatchKind.ABSENT:
             self.tell(Code.QUOTE_NOT_FOUND, f"{path}.quote", "words of the judged output", shown(quote))
         return Evidence(dimension, quote, EvidenceKind(location.kind), location.span)
 

@@ -232,7 +232,7 @@ class MultipleChoice(KeyedParts):
             yield Mark(span.start - len(OPENING), span.end + len(CLOSING), LENIENT)
 
     def kind_of_failing(self, fields: Mapping[str, object]) -> str | None:
-        """The diagnosis."""
+        """The deviation by its name; None for a compliant output."""
         deviation = fields.get("deviation")
         return None if deviation is None else str(deviation)
 

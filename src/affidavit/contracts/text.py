@@ -33,7 +33,7 @@ class Text(Parts):
 
     @property
     def params(self) -> Mapping[str, object]:
-        """There are none."""
+        """Empty: one `text` reads as any other does."""
         return {}
 
     def instruction(self, item: object = None, /) -> str:

@@ -11,7 +11,7 @@ from math import isfinite
 
 import polars as pl
 
-from affidavit.archive.record import Kind
+from affidavit.archive.record import RecordKind
 from affidavit.errors import UsageError
 from affidavit.results.groups import CELL
 from affidavit.results.table import Chance, Points, Table, Value
@@ -38,7 +38,7 @@ class Side:
 
     def outputs(self) -> pl.LazyFrame:
         """The questions of this side."""
-        frame = self.records.filter(pl.col("kind").ne(Kind.JUDGEMENT.value) & pl.col("judge").is_null())
+        frame = self.records.filter(pl.col("kind").ne(RecordKind.JUDGEMENT.value) & pl.col("judge").is_null())
         for column, value in self.chosen.items():
             frame = frame.filter(pl.col(column) == value)
         return frame

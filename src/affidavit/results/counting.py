@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from affidavit.archive.record import Kind as RecordKind
+from affidavit.archive.record import RecordKind
 from affidavit.contracts.parts import Parts
 from affidavit.errors import UsageError
-from affidavit.results.groups import CELL, Group, Kind
+from affidavit.results.groups import CELL, Group, ItemKind
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class RecordSet:
 
 def groups(records: RecordSet) -> list[Group]:
     """Every group that was planned, in the order of names."""
-    found: dict[tuple[str, ...], dict[Kind, int]] = {}
+    found: dict[tuple[str, ...], dict[ItemKind, int]] = {}
     at = len(records.by)
     for row in _item_kinds(records).iter_rows():
-        found.setdefault(tuple(map(name_of, row[:at])), {})[Kind(*row[at:-1])] = row[-1]
+        found.setdefault(tuple(map(name_of, row[:at])), {})[ItemKind(*row[at:-1])] = row[-1]
     by = list(records.by)
     planned = records.planned.group_by(by).agg(pl.col("planned").sum()).sort(by)
     return [
@@ -61,7 +61,7 @@ def _item_kinds(records: RecordSet) -> pl.DataFrame:
     """
     arrived = pl.col("protocol_compliant").is_not_null()
     compliant = pl.col("protocol_compliant").fill_null(value=False)
-    which = Kind(
+    which = ItemKind(
         compliant=compliant,  # type: ignore[arg-type]  # expressions here, their sums in what comes back
         non_compliant=arrived & ~compliant,  # type: ignore[arg-type]
         unread=pl.col("unread").is_not_null(),  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def _item_kinds(records: RecordSet) -> pl.DataFrame:
         compared=compliant & pl.col("correct").is_not_null(),  # type: ignore[arg-type]
         keyed=arrived & pl.col("keyed").fill_null(value=False),  # type: ignore[arg-type]
     )._asdict()
-    halves = (Kind._fields[:4], Kind._fields[4:])
+    halves = (ItemKind._fields[:4], ItemKind._fields[4:])
     packed = {
         f"half_{number}": pl.sum_horizontal(
             which[name].cast(pl.Int64) * 2 ** (_BITS * at) for at, name in enumerate(half)

@@ -27,7 +27,7 @@ MEASURES = {
 
 
 @dataclass(frozen=True)
-class Check:
+class ThresholdCheck:
     """One threshold on one group."""
 
     who: str
@@ -58,7 +58,7 @@ def checks(
     thresholds: Mapping[str, float],
     *,
     on_interval: bool,
-) -> Iterator[Check]:
+) -> Iterator[ThresholdCheck]:
     """Every threshold on everything that it is about; and that nothing is pending, where something is.
 
     What is not asked yet could turn any figure: a study that is not finished passes no gate.
@@ -66,11 +66,13 @@ def checks(
     for group in groups:
         if group.pending:
             share = wilson(group.pending, group.planned)
-            yield Check(", ".join(group.names), "pending", 0.0, at_least=False, found=share, on_interval=False)
+            yield ThresholdCheck(
+                ", ".join(group.names), "pending", 0.0, at_least=False, found=share, on_interval=False
+            )
     for option, threshold in thresholds.items():
         measure, at_least = MEASURES[option], option.startswith("min_")
         for who, found in _figures(measure, groups, judging):
-            yield Check(who, measure, threshold, at_least, found, on_interval)
+            yield ThresholdCheck(who, measure, threshold, at_least, found, on_interval)
 
 
 def _figures(
@@ -106,7 +108,7 @@ def _of_group(measure: str, group: Group) -> Estimate | None:
             return wilson(group.total("failed"), group.planned) if group.planned else None
 
 
-def junit(name: str, found: Sequence[Check]) -> bytes:
+def junit(name: str, found: Sequence[ThresholdCheck]) -> bytes:
     """The checks as JUnit XML: a test case for each."""
     failures = sum(not check.held for check in found)
     suite = ElementTree.Element("testsuite", name=plain(name), tests=str(len(found)), failures=str(failures))
@@ -122,7 +124,7 @@ def junit(name: str, found: Sequence[Check]) -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{content}\n'.encode()
 
 
-def summary(name: str, found: Sequence[Check]) -> str:
+def summary(name: str, found: Sequence[ThresholdCheck]) -> str:
     """The checks as a short page of Markdown."""
     lost = [check for check in found if not check.held]
     head = "holds" if not lost else f"does not hold: {len(lost)} of {len(found)} thresholds are not met"

@@ -21,7 +21,7 @@ OUTCOMES = ("compliant", "non_compliant", "unread", "failed")
 """What becomes of a question that was asked; what is planned and none of these is pending (ruling C5)."""
 
 
-class Kind(NamedTuple):
+class ItemKind(NamedTuple):
     """What the outputs of one item counted, in one group."""
 
     compliant: int = 0
@@ -43,7 +43,7 @@ class Group:
 
     names: tuple[str, ...]
     planned: int
-    kinds: Mapping[Kind, int]
+    kinds: Mapping[ItemKind, int]
     seed: int
 
     def total(self, name: str) -> int:
@@ -101,16 +101,16 @@ def groups_of_tallies(tallies: Mapping[CellT, Tally], *, seed: int) -> list[Grou
     return [Group(tuple(cell), tally.n, _single_kinds(tally), seed) for cell, tally in tallies.items()]
 
 
-def _single_kinds(tally: Tally) -> dict[Kind, int]:
+def _single_kinds(tally: Tally) -> dict[ItemKind, int]:
     """Kinds with the same totals, each of one output at most, in which what is right was compared and is keyed."""
     kinds = {
-        Kind(compliant=1, right=1, compared=1, keyed=1): tally.right,
-        Kind(compliant=1, compared=1, keyed=1): tally.compared - tally.right,
-        Kind(keyed=1): tally.keyed - tally.compared,
-        Kind(compliant=1): tally.compliant - tally.compared,
-        Kind(non_compliant=1): tally.non_compliant,
-        Kind(unread=1): tally.unread,
-        Kind(failed=1): tally.failed,
-        Kind(truncated=1): tally.truncated,
+        ItemKind(compliant=1, right=1, compared=1, keyed=1): tally.right,
+        ItemKind(compliant=1, compared=1, keyed=1): tally.compared - tally.right,
+        ItemKind(keyed=1): tally.keyed - tally.compared,
+        ItemKind(compliant=1): tally.compliant - tally.compared,
+        ItemKind(non_compliant=1): tally.non_compliant,
+        ItemKind(unread=1): tally.unread,
+        ItemKind(failed=1): tally.failed,
+        ItemKind(truncated=1): tally.truncated,
     }
     return {kind: items for kind, items in kinds.items() if items}

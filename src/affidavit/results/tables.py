@@ -15,7 +15,7 @@ from affidavit.archive.record_columns import column_of
 from affidavit.contracts.parts import CountTable
 from affidavit.results import choices
 from affidavit.results.counting import RecordSet, name_of
-from affidavit.results.groups import Group, Kind, identity, of_equal_items
+from affidavit.results.groups import Group, ItemKind, identity, of_equal_items
 from affidavit.results.table import Table, Value
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.repeated_samples import pass_at_k, yield_at_k
@@ -118,7 +118,7 @@ def repeated_table(records: RecordSet, groups: Sequence[Group], samples: int) ->
     return Table("repeated samples", question, (*records.by, *columns), tuple(rows), identity(groups))
 
 
-def _at_k(kinds: Mapping[Kind, int], k: int, seed: int) -> tuple[Value, ...]:
+def _at_k(kinds: Mapping[ItemKind, int], k: int, seed: int) -> tuple[Value, ...]:
     right, compared, keyed = ([getattr(kind, name) for kind in kinds] for name in ("right", "compared", "keyed"))
     times = list(kinds.values())
     enough, all_of = (

@@ -41,7 +41,7 @@ class Flips:
 
     @property
     def flipped(self) -> int:
-        """All flips."""
+        """Answers that changed, whichever way."""
         return self.to_right + self.to_wrong + self.to_other
 
     @property

@@ -52,7 +52,7 @@ class JudgePanel:
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """How to judge."""
+    """What a person may choose about a judging beside its terms."""
 
     retry_failed: bool = False
     progress: Callable[[Mapping[JudgeCell, Tally]], None] | None = None

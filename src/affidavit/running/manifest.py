@@ -26,7 +26,7 @@ Rendered = tuple[str, str]
 
 
 def manifest_page(study: str, sections: Iterable[str]) -> str:
-    """The page."""
+    """The manifest as Markdown: every prompt that was used, with its digest and where."""
     head = f"""\
 # Prompts used in {plain(study)}
 

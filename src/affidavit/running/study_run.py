@@ -70,7 +70,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Options:
-    """How to run."""
+    """What a person may choose about a run beside the study itself."""
 
     out: Path | None = None
     retry_failed: bool = False

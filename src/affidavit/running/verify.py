@@ -39,7 +39,7 @@ MOST_DIFFERENCES = 20
 
 @dataclass
 class Verified:
-    """What was found."""
+    """What a check of a study came to: what was counted, and what does not follow."""
 
     sealed: bool = False
     records: int = 0

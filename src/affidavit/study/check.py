@@ -26,11 +26,11 @@ from affidavit.study.study_file import (
 def parse_study(text: str, *, where: str) -> Study:
     """The study that a TOML text describes."""
     study = decode_study(text, where=where)
-    _Check(study, where).all()
+    _StudyChecks(study, where).all()
     return study
 
 
-class _Check:
+class _StudyChecks:
     """The checks of one study; the first that fails is told."""
 
     def __init__(self, study: Study, where: str) -> None:

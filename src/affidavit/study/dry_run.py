@@ -23,7 +23,7 @@ CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlannedCell:
     """What one cell would be asked."""
 
     cell: Cell
@@ -42,10 +42,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class DryRun:
-    """The whole plan."""
+    """What a run would ask, cell by cell, with tokens and cost; nothing is asked for it."""
 
     plan: Plan
-    asked: list[Asked]
+    asked: list[PlannedCell]
 
     def as_json(self) -> Fields:
         """The plan as JSON values."""
@@ -108,7 +108,7 @@ def dry_run(files: StudyFiles, *, first_items: int | None = None, models: tuple[
                     count[1] += sum(len(turn["content"]) for turn in question.request.messages)
     study = files.study
     asked = [
-        Asked(
+        PlannedCell(
             cell,
             requests,
             characters // CHARACTERS_PER_TOKEN,

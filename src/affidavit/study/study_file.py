@@ -23,7 +23,7 @@ from affidavit.study.prompt import Condition
 
 
 class Header(SettingsTable, frozen=True, kw_only=True):
-    """`[study]`."""
+    """`[study]`: the study's name, and the seed of everything that is drawn."""
 
     name: str
     seed: int = 0
@@ -64,7 +64,7 @@ class ConditionTable(SettingsTable, frozen=True, kw_only=True):
 
 
 class Decoding(SettingsTable, frozen=True, kw_only=True):
-    """`[decoding]`."""
+    """`[decoding]`: what every request carries, and how many samples each item gets."""
 
     temperature: float = 0.0
     max_tokens: int = 256
@@ -89,7 +89,7 @@ class JudgingTable(SettingsTable, frozen=True, kw_only=True):
 
 
 class Study(SettingsTable, frozen=True, kw_only=True):
-    """The whole file."""
+    """A study file: what is asked of which models, under which conditions."""
 
     study: Header
     models: dict[str, ModelTable]

@@ -21,7 +21,7 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedSection:
     """What was asked of whom, and how."""
 
     summary: str
@@ -38,7 +38,7 @@ class Content:
     sealed: bool
     root_sha256: str | None
     by: Sequence[str]
-    asked: Asked
+    asked: AskedSection
     answers: Sequence[Answer]
     tables: Sequence[Table]
     comparisons: Mapping[str, Table] = field(default_factory=dict)

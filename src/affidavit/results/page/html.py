@@ -91,7 +91,7 @@ class Shown:
 
 
 def page(content: Content) -> str:
-    """The page."""
+    """The whole page as HTML, with everything that it needs inside."""
     environment = _environment()
     style = environment.get_template("page.css").render()
     tables = {table.name: table for table in content.tables}

@@ -21,7 +21,7 @@ from affidavit.json_values import digest
 from affidavit.judging.prompt import judge_template
 from affidavit.results.comparison import Side, compared
 from affidavit.results.groups import CELL
-from affidavit.results.page.content import Asked, Content, Prompt
+from affidavit.results.page.content import AskedSection, Content, Prompt
 from affidavit.results.page.headline import Answer, headline, many
 from affidavit.results.page.samples import FindingSamples, Sample, output_samples, raw_of, sampled
 from affidavit.results.page.text import brief
@@ -125,7 +125,7 @@ def content(directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self
 # --- what was asked ---
 
 
-def _asked(results: Results) -> Asked:
+def _asked(results: Results) -> AskedSection:
     tables = list(_asked_tables(results))
     sizes = {table.name: len(table.rows) for table in tables}
     planned = int(results.records.planned["planned"].sum())
@@ -148,7 +148,7 @@ def _asked(results: Results) -> Asked:
         note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md has all."
     elif results.study is None:
         note = "The outputs came from elsewhere; used_prompt_manifest.md has the prompts of the judges."
-    return Asked(summary, tables, prompts[:MOST_PROMPTS], note)
+    return AskedSection(summary, tables, prompts[:MOST_PROMPTS], note)
 
 
 def _asked_tables(results: Results) -> Iterator[Table]:
