@@ -53,7 +53,13 @@ def copied_frame(directory: StudyDirectory) -> "pl.LazyFrame | None":
     """The columns as they were copied; None if there is no copy that fits."""
     import polars as pl  # noqa: PLC0415 - heavy, and a run does without
 
-    return pl.scan_parquet(directory.path / COPY, glob=False) if _fits(directory) else None
+    if not _fits(directory):
+        return None
+    from affidavit.archive.record_columns import RecordColumns  # noqa: PLC0415 - it brings Polars
+
+    copied = pl.scan_parquet(directory.path / COPY, glob=False)
+    wanted = RecordColumns(directory.parts()).schema
+    return copied if wanted.keys() <= set(copied.collect_schema().names()) else None
 
 
 def journal_frame(directory: StudyDirectory, watch: Watch | None = None) -> "pl.LazyFrame":

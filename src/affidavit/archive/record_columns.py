@@ -18,7 +18,8 @@ from affidavit.archive.record import (
     QuestionIdentity,
     Response,
 )
-from affidavit.contracts.parts import CountTable, Parts
+from affidavit.contracts.count_table import CountTable
+from affidavit.contracts.parts import Parts
 from affidavit.contracts.rubric import TOTAL
 
 _QUOTES = ("exact", "normalised", "elided", "absent", "absence")
@@ -68,9 +69,19 @@ set of multiple choice; `failure` is why nothing arrived; `failing` is what is o
 and `marks` holds, as JSON, the fields that say where the contract read what it read."""
 
 
+_FIELDS = ("correct", "deviation", "extraction_method", "protocol_compliant", "reason")
+"""The columns that are fields of a reading under their own names, whichever contract has them."""
+
+
 def column_of(field: str) -> str:
-    """The column that holds a field of a contract; one that only some contracts have is called `field.NAME`."""
-    return field if field in SCHEMA else f"field.{field}"
+    """The column that holds a field of a contract; one that only some contracts have is called `field.NAME`.
+
+    Whatever a contract calls its field, it is never taken for a column that means something else.
+
+    >>> column_of("reason"), column_of("style"), column_of("flags")
+    ('reason', 'field.style', 'field.flags')
+    """
+    return field if field in _FIELDS else f"field.{field}"
 
 
 class RecordColumns:
@@ -133,7 +144,7 @@ def _declared_fields(parts: Parts) -> Iterator[str]:
     """The fields of a contract that its declared tables count and that not every record has."""
     for table in parts.tables:
         if isinstance(table, CountTable):
-            yield from (field for field in table.fields if field not in SCHEMA)
+            yield from (field for field in table.fields if field not in _FIELDS)
 
 
 def _about(subject: QuestionIdentity | ImportIdentity | JudgementIdentity) -> dict[str, object]:

@@ -39,7 +39,7 @@ from affidavit.contracts.parts import Parts
 from affidavit.contracts.registry import frozen_parts
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import InputError
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, shown
 
 STUDY, ITEMS, JUDGING = "study.json", "items.jsonl", "judging.json"
 IMPORTED = "imported"
@@ -182,11 +182,11 @@ class StudyDirectory:
         try:
             described = study.config["contracts"]
             return {
-                task: frozen_parts(str(table["contract"]), described[task].get("declared", {}))
+                task: frozen_parts(str(table["contract"]), described[task])
                 for task, table in study.config["tasks"].items()
             }
         except (LookupError, TypeError, AttributeError, ValueError) as error:
-            raise corrupt(f"{self.path / STUDY}:1", "the contracts of a study", "others") from error
+            raise corrupt(f"{self.path / STUDY}:1", "the contracts of a study", shown(str(error))) from error
 
     def freeze(self, fields: Fields, disk: Disk) -> FrozenStudy:
         """Write down what decides the answers, once; the file is there whole, or not at all."""

@@ -163,7 +163,11 @@ def _report(result: "Result", reader: "RowReader", *, as_json: bool, rows_on_std
 
 
 def _notes(result: "Result", reader: "RowReader") -> list[str]:
+    from affidavit.reading.summary import unknown_answers_note
+
     notes = []
+    if (unknown := unknown_answers_note(result.tally, reader.parts)) is not None:
+        notes.append(unknown)
     if result.unchecked:
         notes.append(
             f"{result.unchecked:,} of {result.tally.n:,} rows have no '{reader.parts.checked_by}': "

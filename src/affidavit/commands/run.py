@@ -150,6 +150,8 @@ def _report_run(
         if not ended.asked and ended.stopped is None:
             click.echo(f"nothing to do: {_what_is_left(ended)}")
         click.echo(plain_lines(f"sealed in {ended.directory}, digest {root[:16]}…"))
+    for note in closing.notes(closed):
+        click.echo(f"note: {plain_lines(note)}", err=True)
     for said, count in (*ended.details, *(judged.details if judged is not None else ())):
         click.echo(f"note: {count:,} failed with {plain_lines(said)}", err=True)
     for stopped in (ended.stopped, judged.stopped if judged is not None else None):

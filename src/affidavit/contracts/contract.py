@@ -81,6 +81,8 @@ class Contract(Protocol[ItemT_contra, ReadingT]):
 
 
 AnyContract = Contract[Any, Any]
+CORE = ("name", "version", "params", "instruction", "read", "validate", "grammar")
+"""What every contract has."""
 
 
 def label(contract: Contract[ItemT_contra, ReadingT]) -> str:

@@ -20,9 +20,10 @@ from itertools import islice
 from typing import ClassVar
 
 from affidavit.contracts.contract import Span, Validation
+from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.deviation import CLOSING, OPENING
 from affidavit.contracts.expression import Expression, Malformed, parse, solve
-from affidavit.contracts.parts import CountTable, FieldType, Parts
+from affidavit.contracts.parts import FieldType, Parts
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 

@@ -187,6 +187,7 @@ class Judge(Parts):
         "evidence": "quotes",
         "declared": "declared by the judge, by overall score",
     }
+    several_values = ("evidence",)
 
     def item(self, row: Fields, *, where: str) -> Asked:
         """The judged text and the meta that was asked for."""

@@ -18,8 +18,9 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from affidavit.contracts.contract import Answered, AnswerReading, Span, Validation
+from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END, Deviation
-from affidavit.contracts.parts import LENIENT, OPTIONS, QUESTION, CountTable, FieldType, KeyedParts, Mark
+from affidavit.contracts.parts import LENIENT, OPTIONS, QUESTION, FieldType, KeyedParts, Mark
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, shown
 

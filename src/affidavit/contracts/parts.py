@@ -9,13 +9,15 @@ of the user's own may, and need not: `parts_of` looks for the parts that it has.
 Nobody outside this room asks which contract it is. They ask for a part.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, cast
 
-from affidavit.contracts.contract import AnswerKey, AnyContract, Unread, Validation, guarded
+from affidavit.contracts.contract import CORE, AnswerKey, AnyContract, Unread, Validation, guarded
+from affidavit.contracts.count_table import CountTable
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, shown
 
@@ -37,34 +39,6 @@ class OutcomeWords:
     nearly: str = ""
     """What is kept but for one clause, and which; empty if there is no such thing."""
     nearly_how: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountTable:
-    """A table of a report, declared: how often outputs have each value of some of the contract's fields.
-
-    Rows are the values of `fields` that occur. With a `share`, each count stands over the outputs that arrived
-    (`"arrived"`) or those that are not compliant (`"non-compliant"`), as a share with its interval.
-    """
-
-    name: str
-    question: str
-    fields: tuple[str, ...]
-    share: str = ""
-    only_non_compliant: bool = False
-    explains: tuple[str, ...] | None = ()
-    """The values of the first field that say why an output is not compliant; None: all of them."""
-
-    def declared(self) -> Fields:
-        """The table as JSON values, as it is frozen with a study."""
-        return {
-            "name": self.name,
-            "question": self.question,
-            "fields": list(self.fields),
-            "share": self.share,
-            "only_non_compliant": self.only_non_compliant,
-            "explains": None if self.explains is None else list(self.explains),
-        }
 
 
 class Mark(NamedTuple):
@@ -110,14 +84,20 @@ class Parts:
         """What the contract is told of the question: a copy of the row, which it may change."""
         return deepcopy(row)
 
+    only_validation_tells: ClassVar[bool] = False
+    """Whether nobody but `validate` says if the right answer to an item without `answer` is known."""
+
     def right_answer_known(self, item: Any) -> bool | None:  # noqa: ANN401
         """Whether the right answer is known, so that one which is not given is missed.
 
-        None: only a validation tells. That is so where the item has no field `answer`.
+        None: only a validation tells. That is so where the item has nothing called `answer`.
+
+        >>> [Parts().right_answer_known(item) for item in ({"answer": "4"}, {"answer": None}, {}, AnswerKey("4"))]
+        [True, False, None, True]
         """
-        if isinstance(item, Mapping) and "answer" in item:
-            return item["answer"] is not None
-        return None
+        if isinstance(item, Mapping):
+            return item["answer"] is not None if "answer" in item else None
+        return item.answer is not None if hasattr(item, "answer") else None
 
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
         """The fields that a row gets beside `protocol_compliant`, with their types; none where nobody can tell."""
@@ -157,12 +137,18 @@ class Parts:
     counted: ClassVar[Mapping[str, str]] = {"reason": "reasons"}
     """Which added fields are counted by their values, and the title of each count."""
 
+    several_values: ClassVar[tuple[str, ...]] = ()
+    """Counted fields that an output may have several values of: shares are of the values, not of the outputs."""
+
     def labels(self, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-        """What is counted of one output: the names of counted fields with their values."""
+        """What is counted of one output: the names of counted fields with their values, as text; null is no value.
+
+        >>> list(Parts().labels({"reason": "ok"})), list(Parts().labels({"reason": None}))
+        ([('reason', 'ok')], [])
+        """
         for name in self.counted:
-            value = fields.get(name)
-            if isinstance(value, str):
-                yield name, value
+            if (value := fields.get(name)) is not None:
+                yield name, value if isinstance(value, str) else json.dumps(value)
 
     def nearly_kept(self, fields: Mapping[str, object]) -> bool:
         """Whether an output keeps the contract but for the one clause that `outcome_words` names."""
@@ -215,9 +201,15 @@ class Parts:
             if isinstance(start, int) and isinstance(end, int):
                 yield Mark(start, end, ANSWER)
 
+    failing_field: ClassVar[str] = ""
+    """The field that says in a word what is wrong with an output that is not compliant; empty if there is none."""
+
     def kind_of_failing(self, fields: Mapping[str, object]) -> str | None:
         """What is out of order in an output that was read, in a few words; None if nothing is."""
-        return "not compliant" if fields.get("protocol_compliant") is False else None
+        if fields.get("protocol_compliant") is not False:
+            return None
+        said = fields.get(self.failing_field)
+        return said if isinstance(said, str) and said else "not compliant"
 
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
         """Further columns of a record for the tables that cannot be declared."""
@@ -260,6 +252,21 @@ class KeyedParts(Parts):
         return {"correct": None if validation is None else validation.correct}
 
 
+def are_mark_fields(value: object) -> bool:
+    """Whether these are pairs of field names.
+
+    >>> are_mark_fields((("from", "to"),)), are_mark_fields(["ab"]), are_mark_fields("")
+    (True, False, False)
+    """
+    return _is_list(value) and all(
+        _is_list(pair) and [type(name) for name in pair] == [str, str] for pair in value
+    )
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[Any]]:
+    return isinstance(value, list | tuple)
+
+
 def number_text(value: object) -> object:
     """A number as the text that it is compared by; anything else as it is.
 
@@ -291,11 +298,12 @@ def parts_of(contract: AnyContract) -> Parts:
 
 
 OWN_DATA: Mapping[str, str] = {
-    "counted": "a mapping of field names to titles",
-    "mark_fields": "pairs of field names",
-    "tables": "CountTables",
+    "counted": "a mapping of field names to titles, no title twice,",
+    "tables": "a tuple of CountTables, of which at most one explains,",
+    "mark_fields": "a tuple of pairs of field names",
+    "failing_field": "a field name",
     "problem_template": "a text",
-    "instruction_template": "a text",
+    "instruction_template": "a text or None",
     "checked_by": "a field name",
     "unchecked": "a text",
 }
@@ -312,6 +320,8 @@ class _Completed(Parts):
         for name in (*OWN_DATA, "item", "right_answer_known"):
             if hasattr(contract, name):
                 setattr(self, name, getattr(contract, name))
+        says = getattr(type(contract), "right_answer_known", None) or vars(self).get("right_answer_known")
+        self.only_validation_tells = says in (None, Parts.right_answer_known)  # type: ignore[misc]
 
     def check(self, row: Fields, *, where: str) -> None:
         """See `Parts.check`."""
@@ -330,10 +340,12 @@ class _Completed(Parts):
 
     def for_item(self, row: Mapping[str, object], *, where: str) -> AnyContract:
         """See `Parts.for_item`."""
-        found = (
-            self._asked("for_item", row, where=where) if hasattr(self._contract, "for_item") else self._contract
-        )
-        return self._contract if found is self else cast("AnyContract", found)
+        if not hasattr(self._contract, "for_item"):
+            return self._contract
+        fitting = self._asked("for_item", row, where=where)
+        if not all(hasattr(fitting, name) for name in CORE):
+            raise InputError(where, expected="a contract from the contract's for_item()", found=repr(fitting)[:80])
+        return cast("AnyContract", fitting)
 
     def _asked(self, name: str, row: Mapping[str, object], *, where: str) -> object:
         """The contract's own part, or the default; what its code raises is an error of the item at this place."""
@@ -345,37 +357,3 @@ class _Completed(Parts):
         if isinstance(result, Unread):
             raise InputError(where, expected=f"{name}() of the contract to take this item", found=result.error)
         return result
-
-
-# --- declarations ---
-
-
-def declaration_of(contract: AnyContract) -> Fields:
-    """What of a user's contract is data and is needed without its code: its declared tables and what it marks.
-
-    A study freezes it, so that reports and pages never have to run code that came with a directory.
-    """
-    parts = parts_of(contract)
-    tables = [table.declared() for table in parts.tables if isinstance(table, CountTable)]
-    marks = [list(pair) for pair in parts.mark_fields]
-    default = [list(pair) for pair in Parts.mark_fields]
-    return {**({"tables": tables} if tables else {}), **({"mark_fields": marks} if marks != default else {})}
-
-
-class DeclaredParts(Parts):
-    """The parts of a contract of which only the frozen declaration is at hand."""
-
-    def __init__(self, declaration: Mapping[str, Any]) -> None:
-        self.tables = tuple(  # type: ignore[misc]
-            CountTable(
-                name=each["name"],
-                question=each["question"],
-                fields=tuple(each["fields"]),
-                share=each["share"],
-                only_non_compliant=each["only_non_compliant"],
-                explains=None if each["explains"] is None else tuple(each["explains"]),
-            )
-            for each in declaration.get("tables", ())
-        )
-        if "mark_fields" in declaration:
-            self.mark_fields = tuple((first, last) for first, last in declaration["mark_fields"])  # type: ignore[misc]

@@ -13,11 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from affidavit.contracts.contract import AnyContract, Unread, guarded
+from affidavit.contracts.contract import CORE, AnyContract, Unread, guarded, label
+from affidavit.contracts.count_table import CountTable
+from affidavit.contracts.declaration import DeclaredParts
 from affidavit.contracts.game24 import game24
 from affidavit.contracts.judge import judge
 from affidavit.contracts.mcqa import mcqa
-from affidavit.contracts.parts import OWN_DATA, OWN_METHODS, CountTable, DeclaredParts, Parts, parts_of
+from affidavit.contracts.parts import OWN_DATA, OWN_METHODS, Parts, are_mark_fields, parts_of
 from affidavit.contracts.text import text
 from affidavit.errors import UsageError, did_you_mean
 
@@ -42,25 +44,38 @@ def task_contract_named(name: str, options: str) -> AnyContract:
     return parts_of(contract).with_options(options) if parts_of(contract).shows_options else contract
 
 
+def is_in_file(name: str) -> bool:
+    """Whether a contract's name is that of a place in a file, `my_file.py:name`: code of the user's own."""
+    return ":" in name
+
+
 def parts_named(name: str) -> Parts:
     """The parts of a built-in contract by its name or label; of any other the defaults, as its code is not run.
 
     >>> [parts_named(name).shows_options for name in ("mcqa", "mcqa/1", "own.py:x")]
     [True, True, False]
     """
-    contract = BUILT_IN.get(name.partition("/")[0] if ":" not in name else name)
+    contract = None if is_in_file(name) else BUILT_IN.get(name.partition("/")[0])
     return Parts() if contract is None else parts_of(contract)
 
 
-def frozen_parts(name: str, declared: Mapping[str, Any]) -> Parts:
-    """The parts of a contract that a study froze: a built-in one's own, of a user's own what was declared."""
-    return parts_of(BUILT_IN[name]) if name in BUILT_IN else DeclaredParts(declared)
+def frozen_parts(name: str, described: Mapping[str, Any]) -> Parts:
+    """The parts of a contract that a study froze: a built-in one's own, of a user's own what was declared.
+
+    A file may also name a built-in contract with parameters of its own; then its label says which it is.
+    """
+    if name not in BUILT_IN and "declared" in described:
+        return DeclaredParts(described["declared"])
+    contract = BUILT_IN.get(name)
+    if contract is None:
+        contract = next((each for each in BUILT_IN.values() if label(each) == described["contract"]), None)
+    return Parts() if contract is None else parts_of(contract)
 
 
 def _contract(name: str) -> AnyContract:
     if name in BUILT_IN:
         return BUILT_IN[name]
-    if ":" in name:
+    if is_in_file(name):
         with redirect_stdout(sys.stderr):  # whatever the file prints is no result of ours
             return load_contract(name)
     raise UsageError(
@@ -73,15 +88,8 @@ def _contract(name: str) -> AnyContract:
 
 # --- a contract of the user's own ---
 
-_SHAPE: dict[str, str] = {
-    "name": "a text",
-    "version": "a whole number",
-    "params": "a mapping of JSON values",
-    "instruction": "a method",
-    "read": "a method",
-    "validate": "a method",
-    "grammar": "a method",
-}
+_SHAPE = {"name": "a text", "version": "a whole number", "params": "a mapping of JSON values"}
+"""What the core of a contract must be, where it is no method."""
 
 
 def load_contract(place: str) -> AnyContract:
@@ -91,14 +99,13 @@ def load_contract(place: str) -> AnyContract:
     if isinstance(found := guarded(path.is_file), Unread) or not found:
         raise UsageError(place, expected="a Python file before the colon", found=f"no file {file!r}")
     contract = _attribute(path, name, place)
-    for part, kind in _SHAPE.items():
+    for part in CORE:
         if guarded(partial(_fits, contract, part)) is not True:
             raise UsageError(
                 place,
-                expected=f"a contract, with {kind} in {part!r}",
+                expected=f"a contract, with {_SHAPE.get(part, 'a method')} in {part!r}",
                 found=_shown(contract, part),
-                hint="A contract has name, version, params, instruction, read, validate and grammar; "
-                "see docs/contracts.md.",
+                hint=f"A contract has {', '.join(CORE)}; see docs/contracts.md.",
             )
     _check_optional_parts(contract, place)
     return cast("AnyContract", contract)
@@ -111,7 +118,7 @@ def _check_optional_parts(contract: object, place: str) -> None:
                 place,
                 expected=f"{OWN_DATA.get(part, 'a method')} in {part!r}",
                 found=_shown(contract, part),
-                hint="This name is that of an optional part; see docs/contracts.md.",
+                hint='This is the name of an optional part; see "Optional parts" in docs/contracts.md.',
             )
 
 
@@ -121,16 +128,25 @@ def _fits_or_is_not_there(contract: object, part: str) -> bool:
     value: Any = getattr(contract, part)
     match part:
         case "counted":
-            return all(isinstance(text, str) for pair in value.items() for text in pair)
+            different = len(set(value.values())) == len(value)
+            return different and all(isinstance(text, str) for pair in value.items() for text in pair)
         case "mark_fields":
-            return all(isinstance(first, str) and isinstance(last, str) for first, last in value)
+            return are_mark_fields(value)
         case "tables":
-            return all(isinstance(table, CountTable | str) for table in value)
+            return _are_tables(value, inherited=isinstance(contract, Parts))
         case "instruction_template":
             return value is None or isinstance(value, str)
         case _ if part in OWN_DATA:
             return isinstance(value, str)
     return callable(value)
+
+
+def _are_tables(value: object, *, inherited: bool) -> bool:
+    """Whether these can be tables of a user's contract; what it inherits from ours may name tables of ours."""
+    known = (CountTable, str) if inherited else (CountTable,)
+    if not isinstance(value, list | tuple) or not all(isinstance(table, known) for table in value):
+        return False
+    return sum(isinstance(table, CountTable) and table.explains != () for table in value) <= 1
 
 
 def _attribute(path: Path, name: str, place: str) -> object:

@@ -58,14 +58,46 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: S
             if parts.outcome_words.nearly
             else None
         ),
-        **{
-            title.replace(",", "").replace(" ", "_"): dict(ranked(counts))
-            for title, counts in tally.blocks(parts.counted)
-        },
+        **{_key(title): dict(ranked(counts)) for _, title, counts in tally.blocks(parts.counted)},
         "other_readings": {lens: _share(count, tally.arrived) for lens, count in tally.lenses.items()},
         "unread_errors": dict(ranked(tally.errors)),
         "failures": dict(ranked(tally.failures)),
     }
+
+
+_FIGURES = (
+    "contract", "contract_params", "n", "compliant", "non_compliant", "unread", "failed", "pending", "truncated",
+    "compliance", "accuracy_over_compliant", "yield", "accuracy_bounds", "other_readings", "unread_errors", "failures",
+    "valid_without_the_evidence_not_located_clause", "task", "model", "condition",
+)  # fmt: skip
+
+
+def _key(title: str) -> str:
+    """The name of a count among the figures; it never takes the place of another figure.
+
+    >>> _key("flags of the judge"), _key("yield")
+    ('flags_of_the_judge', 'counts_of_yield')
+    """
+    key = title.replace(",", "").replace(" ", "_")
+    return f"counts_of_{key}" if key in _FIGURES else key
+
+
+def unknown_answers_note(tally: Tally, parts: Parts) -> str | None:
+    """What a person is told whose contract leaves outputs out of the yield without a word on them.
+
+    Where nothing was ever compared there is no yield, and nothing to tell.
+
+    >>> print(unknown_answers_note(Tally(compliant=1, non_compliant=9, keyed=1), Parts()))
+    None
+    """
+    left_out = tally.arrived - tally.keyed
+    if not parts.only_validation_tells or not tally.keyed or not left_out:
+        return None
+    return (
+        f"{left_out:,} of {tally.arrived:,} outputs are not in the yield, as nobody says that their right answer "
+        "is known: their items have no 'answer', or null, and the contract has no right_answer_known(item); "
+        'see "Optional parts" in docs/contracts.md.'
+    )
 
 
 def identity(tally: Tally, parts: Parts) -> str:
@@ -112,7 +144,7 @@ def _labelled(counts: Counter[str]) -> Iterator[tuple[str, int]]:
 
 def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     words, titles = parts.outcome_words, parts.counted
-    width = max((len(label) for _, counts in tally.blocks(titles) for label, _ in _labelled(counts)), default=0)
+    width = max((len(label) for _, _, counts in tally.blocks(titles) for label, _ in _labelled(counts)), default=0)
     least = words.nearly or words.broken
     width, digits = max(width, len(least), *map(len, tally.lenses), 0), len(f"{tally.n:,}")
 
@@ -137,10 +169,10 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     if tally.truncated:
         yield line("truncated", tally.truncated, "cut at the token limit; counted above as they read")
     yield from _right_lines(tally, line)
-    for title, counts in tally.blocks(titles):
+    for name, title, counts in tally.blocks(titles):
         yield ""
-        yield title
-        total = tally.arrived if title != "quotes" else counts.total()
+        yield plain(title)
+        total = counts.total() if name in parts.several_values else tally.arrived
         yield from (line(label, count, f"{count / total:.1%}") for label, count in _labelled(counts))
     if tally.lenses:
         yield ""

@@ -136,9 +136,9 @@ class Tally:
                     setattr(total, each.name, mine + other)
         return total
 
-    def blocks(self, titles: Mapping[str, str]) -> Iterator[tuple[str, Counter[str]]]:
-        """Title and counts of every breakdown that counted something, in the order of the titles."""
-        return ((titles[name], self.breakdowns[name]) for name in titles if self.breakdowns.get(name))
+    def blocks(self, titles: Mapping[str, str]) -> Iterator[tuple[str, str, Counter[str]]]:
+        """Field, title and counts of every breakdown that counted something, in the order of the titles."""
+        return ((name, titles[name], self.breakdowns[name]) for name in titles if self.breakdowns.get(name))
 
 
 def ranked(counts: Counter[str]) -> list[tuple[str, int]]:

@@ -16,7 +16,7 @@ from rich.text import Text
 from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
-from affidavit.reading.summary import Shares, figures
+from affidavit.reading.summary import Shares, figures, unknown_answers_note
 from affidavit.reading.tally import Tally, ranked
 from affidavit.results.changed_answers import ChangeCounts, changes_table
 from affidavit.results.groups import Group, identity
@@ -112,6 +112,14 @@ def as_tables(run: ClosedRun) -> RenderableType:
     return RichGroup(*parts)
 
 
+def notes(run: ClosedRun) -> Iterator[str]:
+    """What a person should be told of the figures of each task."""
+    for task in run.contracts:
+        tally = Tally.total(tally for _, tally, _ in run.of_task(task))
+        if (note := unknown_answers_note(tally, run.parts[task])) is not None:
+            yield f"{plain(task)}: {note}"
+
+
 def _brief(changes: Table) -> Table:
     """The table of changed answers without what can be added up from the rest, and without counts of nothing."""
     zero = {name for name in changes.columns[_NAMED:] if not any(changes.column(name))}
@@ -129,8 +137,8 @@ _NAMED = 4
 def _breakdowns(run: ClosedRun, task: str) -> Iterator[str]:
     """What the outputs of each cell were like, in a line for each count."""
     for cell, tally, _ in run.of_task(task):
-        for title, counts in tally.blocks(run.parts[task].counted):
-            yield f"{cell.model}, {cell.condition}, {title}: {listed(counts)}"
+        for _, title, counts in tally.blocks(run.parts[task].counted):
+            yield f"{cell.model}, {cell.condition}, {plain(title)}: {listed(counts)}"
         if tally.failures:
             yield f"{cell.model}, {cell.condition}, failed: {listed(tally.failures)}"
 

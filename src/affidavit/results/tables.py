@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from affidavit.archive.record_columns import column_of
-from affidavit.contracts.parts import CountTable
+from affidavit.contracts.count_table import CountTable
 from affidavit.results import choices
 from affidavit.results.counting import RecordSet, name_of
 from affidavit.results.groups import Group, ItemKind, identity, of_equal_items
@@ -28,6 +28,12 @@ BUILDERS: dict[str, Builder] = {
     "other readings": choices.lenient_table,
     "flips": choices.changed_answers_table,
 }
+
+OUR_TABLES = (
+    "compliance", "accuracy", "repeated samples", "majorities", "failures", *BUILDERS,
+    "judges", "flags", "quotes", "scores", "score differences", "differences",
+)  # fmt: skip
+"""Names that no declared table takes: those of the tables that are counted here, and of a judging."""
 
 
 def all_tables(
@@ -55,11 +61,12 @@ def contract_tables(records: RecordSet, groups: Sequence[Group], controls: Mappi
     for name, build in BUILDERS.items():
         if name in wanted and (made := build(records, groups, records.tasks_with(name), controls)) is not None:
             yield made
-    named: set[str] = set()
+    named = set(OUR_TABLES)
     for declared in (table for table in wanted if isinstance(table, CountTable)):
-        tasks = records.tasks_with(declared)
-        # Two contracts may give one name to different tables: then the tasks tell them apart.
-        name = declared.name if declared.name not in named else f"{declared.name} of {', '.join(tasks)}"
+        tasks, name = records.tasks_with(declared), declared.name
+        # Two contracts may give one name to different tables, or a name of ours: then the tasks tell them apart.
+        while name in named:
+            name = f"{name} of {', '.join(tasks)}"
         named.add(name)
         table = declared_table(records, groups, declared, tasks, name=name)
         if table.rows or declared.explains is None:
@@ -201,23 +208,26 @@ def declared_table(
 ) -> Table:
     """How often outputs of these tasks have each value of the declared fields."""
     columns = [column_of(each) for each in declared.fields]
-    outputs = records.outputs().filter(pl.col("task").is_in(list(tasks)) & pl.col(columns[0]).is_not_null())
-    if declared.only_non_compliant:
-        outputs = outputs.filter(pl.col("protocol_compliant").eq(other=False))
+    read = records.outputs().filter(pl.col("task").is_in(list(tasks)) & pl.col("protocol_compliant").is_not_null())
+    broken = read.filter(~pl.col("protocol_compliant"))
+    outputs = (broken if declared.only_non_compliant else read).filter(pl.col(columns[0]).is_not_null())
     counts = _counted(outputs, (*records.by, *columns))
-    heads: tuple[str, ...] = (*records.by, *declared.fields, "count")
+    shared = _SHARED.get(declared.share, ())
+    named = [*records.by, "count", *shared]
+    fields = [f"{field} (field)" if field in named else field for field in declared.fields]
     rows: tuple[tuple[Value, ...], ...] = tuple(counts)
-    if declared.share:
-        of = _OF[declared.share]
-        sizes = {group.names: sum(map(group.total, of)) for group in groups}
+    if shared:
+        sizes = {
+            row[:-1]: row[-1] for row in _counted(read if declared.share == "arrived" else broken, records.by)
+        }
         at = len(records.by)
         rows = tuple((*row, wilson(row[-1], sizes[row[:at]])) for row in counts)
-        heads = (*heads, "share of outputs" if declared.share == "arrived" else f"share of {declared.share}")
+    heads = (*records.by, *fields, "count", *shared)
     return Table(name, declared.question, heads, rows, identity(groups), explains=declared.explains)
 
 
-_OF = {"arrived": ("compliant", "non_compliant"), "non-compliant": ("non_compliant",)}
-"""What a declared share is of."""
+_SHARED = {"arrived": ("share of outputs",), "non-compliant": ("share of non-compliant",)}
+"""The column that a declared share stands in."""
 
 
 def _counted(frame: pl.LazyFrame, columns: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from affidavit.contracts.contract import AnyContract, Unread
+from affidavit.contracts.registry import is_in_file
 from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.rubric_file import parse_rubric
 from affidavit.errors import InputError
@@ -89,7 +90,7 @@ def read_rubric(name: str, beside: Path) -> Rubric:
 
 def task_contract(task: TaskTable, beside: Path, contract: FindContract) -> AnyContract:
     """The contract of a task; one of the user's own is meant from where the study file is."""
-    name = str(beside / task.contract) if ":" in task.contract else task.contract
+    name = str(beside / task.contract) if is_in_file(task.contract) else task.contract
     return contract(name, task.options)
 
 

@@ -20,7 +20,9 @@ from affidavit.archive.study_directory import (
     StudyDirectory,
 )
 from affidavit.contracts.contract import AnyContract, label
-from affidavit.contracts.parts import declaration_of, is_ours
+from affidavit.contracts.declaration import declaration_of
+from affidavit.contracts.parts import is_ours
+from affidavit.contracts.registry import BUILT_IN, is_in_file
 from affidavit.errors import InputError, UsageError
 from affidavit.items.item import Item
 from affidavit.json_values import Fields
@@ -117,7 +119,7 @@ def frozen_plan(study: PlannedStudy, contract: FindContract, beside: Path | None
 
 
 def _trusted(task: TaskTable, contract: FindContract, beside: Path | None) -> AnyContract:
-    if ":" in task.contract and beside is None:
+    if is_in_file(task.contract) and beside is None:
         raise UsageError(
             task.contract,
             expected="to be told where this contract is: it is code of the study's author",
@@ -133,9 +135,12 @@ def _described(contracts: Mapping[str, AnyContract]) -> Fields:
 
 def _described_contract(contract: AnyContract) -> Fields:
     """A contract by name, version and parameters (ruling C3); of a user's own also what results need of it."""
-    declared = {} if is_ours(contract) else declaration_of(contract)
     described: Fields = {"contract": label(contract), "params": dict(contract.params)}
-    return {**described, "declared": declared} if declared else described
+    if is_ours(contract):
+        return described
+    declared = declaration_of(contract)
+    # A user's contract of the name of one of ours is never taken for it: it says what it declares, if nothing.
+    return {**described, "declared": declared} if declared or contract.name in BUILT_IN else described
 
 
 def frozen_items(directory: StudyDirectory) -> Iterator[tuple[str, Item]]:

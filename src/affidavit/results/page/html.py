@@ -153,7 +153,7 @@ def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Cha
     if compliance.rows:
         found["compliance"] = [charts.outcomes(compliance, accuracy, content.by)]
     if why := why_not_compliant(tables, len(content.by)):
-        breakdowns = [each for each in ("deviations", "expressions") if each in tables and tables[each].rows]
+        breakdowns = [name for name, table in tables.items() if table.explains != () and table.rows]
         beside = breakdowns[0] if breakdowns else "compliance"
         found[beside] = [*found.get(beside, ()), charts.deviations(why)]
     if "quotes" in tables and charts.quoted(tables["quotes"]):

@@ -15,7 +15,7 @@ import polars as pl
 from affidavit.archive.disk import new_file
 from affidavit.archive.study_directory import IMPORTED, StudyDirectory
 from affidavit.contracts.judge import JudgingMethod
-from affidavit.contracts.registry import task_contract_named
+from affidavit.contracts.registry import is_in_file, task_contract_named
 from affidavit.errors import UsageError
 from affidavit.json_values import digest
 from affidavit.judging.prompt import judge_template
@@ -204,7 +204,7 @@ def _prompts(results: Results) -> Iterator[Prompt]:
     examples = examples_from_frozen(results.config)
     cells = dict.fromkeys((row["task"], row["condition"]) for row in results.records.planned.iter_rows(named=True))
     for task, condition in cells:
-        if ":" in study.tasks[task].contract:
+        if is_in_file(study.tasks[task].contract):
             turns = [("words", "A contract of the study's own; see used_prompt_manifest.md.")]
             yield Prompt(task, condition, turns, None)
             continue
