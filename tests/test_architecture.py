@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from affidavit.contracts.registry import BUILT_IN
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "affidavit"
 
@@ -194,6 +196,163 @@ def test_only_commands_and_heavy_libraries_are_imported_late():
             else LATE.get(name, set())
         )
         assert late <= allowed, name
+
+
+# --- nobody outside asks which contract it is ---
+
+MAY_KNOW_THE_CONTRACT = {"results.choices"}
+"""Beside the room of the contracts: files of results that are about one contract."""
+
+
+def contract_classes() -> set[str]:
+    """The classes that contracts are made of: whatever inherits from `Parts`, and `Parts` itself."""
+    classes = [
+        (node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
+        for name, tree in TREES.items()
+        if room_of(name) == "contracts"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    found = {"Parts"}
+    while more := {name for name, bases in classes if bases & found} - found:
+        found |= more
+    return found
+
+
+def instances(tree: ast.AST) -> set[str]:
+    """The names under which a module knows our contracts themselves."""
+    return {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("affidavit")
+        for alias in node.names
+        if alias.name in BUILT_IN
+    }
+
+
+def contract_questions(tree: ast.AST) -> list[int]:
+    """The lines of a module that ask of which type a contract is, or what it is called."""
+    classes, ours = contract_classes(), instances(tree)
+    return sorted({node.lineno for node in ast.walk(tree) if _asks(node, classes, ours)})
+
+
+def _asks(node: ast.AST, classes: set[str], ours: set[str]) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, of]):
+            return bool(_names(of) & classes)
+        case ast.MatchClass(cls=cls):
+            return bool(_names(cls) & classes)
+        case ast.Compare(left=left, comparators=others):
+            sides = [left, *others]
+            texts = [text for side in sides for text in _texts(side)]
+            return (
+                any(isinstance(side, ast.Name) and side.id in ours | classes for side in sides)
+                or any(map(_is_label, texts))
+                or (bool(texts) and any(map(_is_of_contract, sides)))
+            )
+        case ast.Match(subject=subject, cases=cases):
+            texts = [text for case in cases for text in _texts(case.pattern)]
+            return any(map(_is_label, texts)) or (bool(texts) and _is_of_contract(subject))
+        case ast.Call(func=ast.Attribute(value=value, attr=attr), args=[*args]):
+            prefixes = ("startswith", "endswith", "starts_with", "removeprefix", "removesuffix", "count", "find")
+            texts = [text for arg in args for text in _texts(arg)] if attr in prefixes else []
+            return any(map(_is_label, texts)) or (bool(texts) and _is_of_contract(value))
+        case ast.Dict(keys=keys):
+            return any(_is_label(text) for key in keys if key is not None for text in _texts(key))
+    return False
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} | {
+        each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)
+    }
+
+
+def _texts(node: ast.AST) -> list[str]:
+    """The texts that stand in a side of a comparison: one, or those of a tuple, a list or a set."""
+    match node:
+        case ast.Constant(value=str(text)) | ast.MatchValue(value=ast.Constant(value=str(text))):
+            return [text]
+        case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Set(elts=parts) | ast.MatchOr(patterns=parts):
+            return [text for part in parts for text in _texts(part)]
+    return []
+
+
+def _is_label(text: str) -> bool:
+    """Whether a text can only be the name or the label of a contract; `judge` and `text` may be anything."""
+    name, slash, _ = text.partition("/")
+    return name in BUILT_IN and (bool(slash) or name not in {"judge", "text"})
+
+
+def _is_of_contract(node: ast.AST) -> bool:
+    """Whether a side of a comparison is a contract, its name, its label, or a field or column that holds one."""
+    match node:
+        case ast.Name(id="contract") | ast.Attribute(attr="contract"):
+            return True
+        case ast.Attribute(value=value, attr="name" | "label" | "str"):
+            return _is_of_contract(value)
+        case ast.Subscript(value=value, slice=key):
+            return _is_of_contract(value) or _texts(key) == ["contract"]
+        case ast.Call(func=ast.Name(id="label" | "str"), args=args):
+            return any(map(_is_of_contract, args))
+        case ast.Call(func=ast.Attribute(value=value, attr="col" | "get" | "partition" | "lower"), args=args):
+            return _is_of_contract(value) or any(_texts(arg) == ["contract"] for arg in args)
+    return False
+
+
+@pytest.mark.parametrize("name", sorted(name for name in TREES if room_of(name) != "contracts"))
+def test_nobody_else_asks_which_contract_it_is(name):
+    """A contract owns what is particular to it; everybody else asks for a part."""
+    if name not in MAY_KNOW_THE_CONTRACT:
+        assert contract_questions(TREES[name]) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "isinstance(contract, MultipleChoice)",
+        "isinstance(reader.contract, (Judge, mcqa.MultipleChoice))",
+        "isinstance(parts, Game24 | Text)",
+        "issubclass(kind, Pattern)",
+        "type(contract) is Judge",
+        "contract.name == 'own'",
+        "task.contract != 'text'",
+        "'text' == task.contract",
+        "record['contract'] == 'judge/1'",
+        "fields.get('contract') in ('judge', 'text')",
+        "name == 'mcqa'",
+        "name in {'game24', 'other'}",
+        "label(contract) == 'judge/1'",
+        "str(record.contract).startswith('x')",
+        "name.startswith('mcqa/')",
+        "pl.col('contract').str.starts_with('text/')",
+        "'mcqa' in names",
+        "from affidavit import judge as ours\nchosen is ours",
+        "from affidavit.contracts.mcqa import mcqa\nmcqa == chosen",
+        "match contract:\n    case Judge():\n        pass",
+        "match task.contract:\n    case 'text' | 'judge':\n        pass",
+        "{'mcqa': 1, 'other': 2}[name]",
+    ],
+)
+def test_a_question_which_contract_it_is_would_be_seen(line):
+    assert contract_questions(ast.parse(line)) != []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from affidavit import judge\nparts_of(judge).evaluates",
+        "def read(contract: Judge) -> Judge:\n    return Judge(rubric)",
+        "isinstance(reading, Accepted)",
+        "element.tag == 'text'",
+        "'judge' in columns",
+        "name == contract.name",
+        "parts.shows_options",
+        "raise UsageError('--lenses', expected='mcqa', found=contract.name)",
+    ],
+)
+def test_what_only_uses_a_contract_is_no_such_question(line):
+    assert contract_questions(ast.parse(line)) == []
 
 
 def test_every_ruling_that_is_cited_is_written_down():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from affidavit.contracts.contract import AnswerKey, AnswerReading, Contract, Reading, Span, Validation, label
+    from affidavit.contracts.count_table import CountTable
     from affidavit.contracts.evidence import locate
     from affidavit.contracts.game24 import Hand, game24
     from affidavit.contracts.judge import Asked, Judge, judge
@@ -26,6 +27,7 @@ _HOME = {
     "affidavit.contracts.contract": (
         "AnswerKey", "AnswerReading", "Contract", "Reading", "Span", "Validation", "label",
     ),
+    "affidavit.contracts.count_table": ("CountTable",),
     "affidavit.contracts.game24": ("Hand", "game24"),
     "affidavit.contracts.judge": ("Asked", "Judge", "judge"),
     "affidavit.contracts.mcqa": ("AfterThink", "LastTag", "MultipleChoice", "mcqa"),
@@ -37,7 +39,7 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
-    "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "Hand", "Judge", "LastTag",
+    "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable", "Hand", "Judge", "LastTag",
     "MultipleChoice", "Pattern", "Reading", "Rubric", "Span", "Validation", "game24", "judge", "label",
     "locate", "mcqa", "text",
 ]  # fmt: skip

@@ -156,6 +156,8 @@ class Parts:
 
     # --- asking ---
 
+    takes_any_row: ClassVar[bool] = False
+    """Whether the rows of its items are its own affair, so that they are taken as they stand in their file."""
     problem_template: ClassVar[str] = QUESTION
     """The item's own words in a prompt, with placeholders."""
     instruction_template: ClassVar[str | None] = None
@@ -312,6 +314,12 @@ OWN_METHODS = ("item", "right_answer_known", "check", "problem", "example", "for
 """Those that are code. All others of a user's contract are the defaults."""
 
 
+def _is_written_by_user(contract: AnyContract, name: str) -> bool:
+    """Whether a contract has this method, and not only because it inherits from one of ours."""
+    method = getattr(contract, name, None)
+    return method is not None and not str(getattr(method, "__module__", "")).startswith("affidavit.")
+
+
 class _Completed(Parts):
     """A contract of the user's own: its parts, and defaults for the others; what its code raises is kept apart."""
 
@@ -320,6 +328,7 @@ class _Completed(Parts):
         for name in (*OWN_DATA, "item", "right_answer_known"):
             if hasattr(contract, name):
                 setattr(self, name, getattr(contract, name))
+        self.takes_any_row = _is_written_by_user(contract, "check")  # type: ignore[misc]
         says = getattr(type(contract), "right_answer_known", None) or vars(self).get("right_answer_known")
         self.only_validation_tells = says in (None, Parts.right_answer_known)  # type: ignore[misc]
 

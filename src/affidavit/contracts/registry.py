@@ -41,7 +41,9 @@ def contract_named(name: str, options: str | None = None) -> AnyContract:
 def task_contract_named(name: str, options: str) -> AnyContract:
     """The contract of a study's task; the option set means nothing to a contract that shows none."""
     contract = _contract(name)
-    return parts_of(contract).with_options(options) if parts_of(contract).shows_options else contract
+    # One that a file names has the parameters that the file gave it.
+    chosen = not is_in_file(name) and parts_of(contract).shows_options
+    return parts_of(contract).with_options(options) if chosen else contract
 
 
 def is_in_file(name: str) -> bool:

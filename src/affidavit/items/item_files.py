@@ -13,6 +13,7 @@ from affidavit.items.formats import format_of, items_of_rows, unknown_format
 from affidavit.json_values import Fields, shown
 from affidavit.reading import sources
 from affidavit.reading.compressed import without_compression_ending
+from affidavit.reading.csv_files import any_header
 from affidavit.reading.json_lines import JSON_LINES
 from affidavit.reading.source import Row, Source
 
@@ -20,10 +21,10 @@ _PLAIN_MMLU = ["question", "A", "B", "C", "D", "answer"]
 """The columns of MMLU's own files, which have no header."""
 
 
-def item_rows(source: Source) -> Iterator[tuple[str, Fields]]:
+def item_rows(source: Source, *, as_they_are: bool = False) -> Iterator[tuple[str, Fields]]:
     """Place and item of every row of a file; InputError at the first row that is not one.
 
-    Rows of our own JSON Lines are given as they stand, one by one.
+    Rows of our own JSON Lines are given as they stand, one by one, and so is any row that is to be taken as it is.
 
     >>> from affidavit.reading.source import bytes_source
     >>> mmlu = bytes_source("mmlu.csv", b"Two and two?,3,4,5,6,B")
@@ -31,6 +32,8 @@ def item_rows(source: Source) -> Iterator[tuple[str, Fields]]:
     [('mmlu.csv:1', {'id': 'mmlu-1', 'question': 'Two and two?', 'options': ['3', '4', '5', '6'],
                      'answer': 'B', 'metadata': {}})]
     """
+    if as_they_are:
+        return ((row.where, row.fields) for row in _some(source, sources.rows_of(source, any_header)))
     rows = _rows(source)
     first = next(rows)
     rows = chain([first], rows)
@@ -64,6 +67,12 @@ def _rows(source: Source) -> Iterator[Row]:
     first = next(rows, None)
     if columns.unknown and not columns.known:
         raise unknown_format(source.name, f"a first row of {shown(columns.unknown)}")
+    return _some(source, rows if first is None else chain([first], rows))
+
+
+def _some(source: Source, rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows; refused if there is none."""
+    first = next(rows, None)
     if first is None:
         raise InputError(source.name, expected="at least one item", found="no rows")
     yield first

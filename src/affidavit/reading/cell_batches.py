@@ -8,7 +8,7 @@ between the delimiters that they came between.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, ClassVar
@@ -118,7 +118,8 @@ class CellBatches:
     ) -> AddedFields:
         where, text = f"{batch.name}:{line}", self._reader.field
         pairs = zip(batch.header, cells, strict=True)
-        row: Fields = {name: cell if name == text else _value(name, cell) for name, cell in pairs}
+        unknown = (*_EMPTY_IS_UNKNOWN, self._reader.parts.checked_by)
+        row: Fields = {name: cell if name == text else _value(name, cell, unknown) for name, cell in pairs}
         row_result, new_fields = self._row_cache.read(row, where=where)
         result.count(new_fields, self._reader, row)
         if self._keep_readings:
@@ -141,9 +142,9 @@ class CellBatches:
         write_bytes(contents, out)
 
 
-def _value(name: str, cell: str) -> object:
-    """The cell as the contract takes it."""
-    if name in _EMPTY_IS_UNKNOWN and not cell:
+def _value(name: str, cell: str, unknown: Collection[str]) -> object:
+    """The cell as the contract takes it; an empty one in these columns says that nobody knows."""
+    if name in unknown and not cell:
         return None
     if name == "target" and cell.removeprefix("-").isdecimal() and cell.isascii() and len(cell) <= 500:
         return int(cell)

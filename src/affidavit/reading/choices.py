@@ -18,7 +18,7 @@ from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
 from affidavit.reading.jsonl import Batch, Heads
 from affidavit.reading.row_cache import AddedFields
-from affidavit.reading.rows import CHOICE_FIELDS, RowReader
+from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
 
 Key = str | msgspec.UnsetType | None
 """The key beside a text: unknown (null) is not the same as not there at all."""
@@ -106,7 +106,7 @@ class ChoiceReader:
 
     def __init__(self, reader: RowReader) -> None:
         self._columns = ChoiceColumns(reader)
-        self._decoder: msgspec.json.Decoder[_Row] = msgspec.json.Decoder(_row_type(reader.field))
+        self._decoder: msgspec.json.Decoder[_Row] = msgspec.json.Decoder(_row_type(reader))
 
     def decode(self, batch: Batch) -> Choices | None:
         """Text and key of each line; None if any of the lines needs the careful way."""
@@ -129,9 +129,10 @@ class ChoiceReader:
         return self._columns.of(texts, chain.from_iterable(part.keys for part in parts))
 
 
-def _row_type(field: str) -> type:
+def _row_type(reader: RowReader) -> type:
     """The fields that are decoded. A line that has a field which will be added is not of this type."""
-    added = [name for name in (*CHOICE_FIELDS, RAW_OUTPUT) if name != field]
+    field, fields = reader.field, reader.parts.fields_added({"answer": None})
+    added = [name for name in (COMPLIANT, *fields, UNREAD, LENIENT_READINGS, RAW_OUTPUT) if name != field]
     key: Any = Key
     return msgspec.defstruct(
         "Row",

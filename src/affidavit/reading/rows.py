@@ -218,8 +218,3 @@ def column_values(reader: RowReader, added: Fields, names: Iterable[str]) -> lis
     others = {name: value for name, value in added.items() if name not in known}
     gathered = {**added, "fields": json.dumps(others) if added[COMPLIANT] is not None else None}
     return [gathered.get(name) for name in names]
-
-
-# --- until the readers of files ask for parts ---
-
-CHOICE_FIELDS = (COMPLIANT, "extracted_answer", "deviation", "correct", "unread", "other_readings")

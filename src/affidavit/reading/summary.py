@@ -67,8 +67,8 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: S
 
 _FIGURES = (
     "contract", "contract_params", "n", "compliant", "non_compliant", "unread", "failed", "pending", "truncated",
-    "compliance", "accuracy_over_compliant", "yield", "accuracy_bounds", "other_readings", "unread_errors", "failures",
-    "valid_without_the_evidence_not_located_clause", "task", "model", "condition",
+    "compliance", "accuracy_over_compliant", "yield", "accuracy_bounds", "other_readings", "unread_errors",
+    "failures", "valid_without_the_evidence_not_located_clause", "task", "model", "condition",
 )  # fmt: skip
 
 

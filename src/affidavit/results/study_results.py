@@ -197,8 +197,8 @@ class _Judged:
 
 INTERVALS = (
     "Intervals are at 95 %: Wilson for shares of single samples, a bootstrap over items where items have several; "
-    "for deviations, letters, other readings, flips, failures and counts that a contract adds always Wilson, as if "
-    "the samples of an item were independent; docs/statistics.md says how, and when they mislead."
+    "for deviations, letters, other readings, flips, failures and counts that a contract adds always Wilson, as "
+    "if the samples of an item were independent; docs/statistics.md says how, and when they mislead."
 )
 
 

@@ -55,26 +55,27 @@ class Spoilers:
     def __init__(
         self, contract: AnyContract, conditions: Iterable[Condition], examples: Iterable[Example]
     ) -> None:
+        self._parts = parts_of(contract)
         texts = [words for each in conditions for words in (each.preamble, each.system, each.variant)]
         self._questions: set[str] = set()
         for example in examples:
             texts.append(example.response)
-            if "question" in example.item.fields:
-                self._questions.add(_asked(example.item))
-        self._parts = parts_of(contract)
+            if asked := self._asked(example.item):
+                self._questions.add(asked)
         self._solved = {solved for words in texts for solved in self._parts.solved_by(words)}
 
     def check(self, item: Item, *, where: str) -> None:
         """Refuse an item that the prompt gives away."""
-        if self._questions and _asked(item) in self._questions:
+        if self._questions and self._asked(item) in self._questions:
             raise _given_away(where, item, "an example of the prompt is this very question")
         if self._solved and self._parts.given_away(dict(item.fields), self._solved):
             raise _given_away(where, item, "the prompt holds a solution (ruling G10)")
 
-
-def _asked(item: Item) -> str:
-    """What makes two items the same question."""
-    return str(item.fields.get("question", "")).strip()
+    def _asked(self, item: Item) -> str:
+        """What makes two items the same question; empty if nothing does."""
+        if self._parts.takes_any_row and "question" not in item.fields:
+            return self._parts.problem(item.fields).strip()
+        return str(item.fields.get("question", "")).strip()
 
 
 def _given_away(where: str, item: Item, why: str) -> InputError:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from affidavit.contracts.contract import AnyContract, Unread
+from affidavit.contracts.parts import parts_of
 from affidavit.contracts.registry import is_in_file
 from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.rubric_file import parse_rubric
@@ -110,7 +111,8 @@ def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:
 def _read_examples(file: Path, contract: AnyContract) -> tuple[Example, ...]:
     if not file.is_file():
         raise InputError(str(file), expected="a file of worked examples", found="no such file")
-    found = tuple(read_examples(item_rows(file_source(file)), contract))
+    rows = item_rows(file_source(file), as_they_are=parts_of(contract).takes_any_row)
+    found = tuple(read_examples(rows, contract))
     if not found:
         raise InputError(str(file), expected="at least one worked example", found="none")
     return found
@@ -126,7 +128,7 @@ def items_for(files: StudyFiles, task: Task) -> Iterator[Item]:
     spoilers = Spoilers(task.contract, conditions, [each for many in task.examples.values() for each in many])
     naming = next((each.name for each in conditions if each.names_options), None)
     held = next((each.name for each in conditions if each.constrained), None)
-    rows = _source_rows(files, source)
+    rows = _source_rows(files, source, task.contract)
     for where, item in items_of(rows, task.contract):
         spoilers.check(item, where=where)
         if naming is not None and item.fields.get("answer") is None:
@@ -141,11 +143,11 @@ def items_for(files: StudyFiles, task: Task) -> Iterator[Item]:
         yield item
 
 
-def _source_rows(files: StudyFiles, source: ItemSource) -> Iterator[tuple[str, Fields]]:
+def _source_rows(files: StudyFiles, source: ItemSource, contract: AnyContract) -> Iterator[tuple[str, Fields]]:
     if isinstance(source, Generate):
         return generated_hands(source.generate, files.study.study.seed)
     if isinstance(source, HubSource):
         directory = source.directory
         here = source if directory is None else replace(source, name=str((files.beside / directory).resolve()))
         return hub_rows(here)
-    return item_rows(file_source(source))
+    return item_rows(file_source(source), as_they_are=parts_of(contract).takes_any_row)

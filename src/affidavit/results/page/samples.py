@@ -132,15 +132,15 @@ def _note(marks: Sequence[Mark]) -> str:
 
 
 def _asked(item: Mapping[str, object], *, lettered: bool) -> str:
-    """The question with its options, or the numbers, in a few lines."""
-    lines = [str(item[name]) for name in ("question",) if name in item]
+    """The question with its options, or the numbers, in a few lines; of an item without these, all its fields."""
+    lines = [str(item["question"])] if "question" in item else []
     options = item.get("options")
     if isinstance(options, list):
         starts = [f"{letter}. " for letter in LETTERS] if lettered else ["– "] * len(options)
         lines += [f"{start}{option}" for start, option in zip(starts, options, strict=False)]
     if "numbers" in item:
         lines.append(f"numbers: {item['numbers']}")
-    return "\n".join(lines)
+    return "\n".join(lines or [f"{name}: {brief(str(value), 300)}" for name, value in item.items()])
 
 
 # --- evaluations ---
