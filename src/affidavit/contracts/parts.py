@@ -156,6 +156,8 @@ class Parts:
     outcome_words: ClassVar[OutcomeWords] = OutcomeWords()
     counted: ClassVar[Mapping[str, str]] = {"reason": "reasons"}
     """Which added fields are counted by their values, and the title of each count."""
+    value_labels: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """By added field: what people read in place of a value that does not explain itself."""
 
     def labels(self, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         """What is counted of one output: the names of counted fields with their values."""

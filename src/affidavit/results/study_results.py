@@ -197,8 +197,8 @@ class _Judged:
 
 INTERVALS = (
     "Intervals are at 95 %: Wilson for shares of single samples, a bootstrap over items where items have several; "
-    "for deviations, letters, other readings, flips and failures always Wilson, as if the samples of an item were "
-    "independent; docs/statistics.md says how, and when they mislead."
+    "for deviations, letters, lenient readings, changed answers and failures always Wilson, as if the samples of "
+    "an item were independent; docs/statistics.md says how they are made, and when they mislead."
 )
 
 
