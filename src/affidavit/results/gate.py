@@ -126,7 +126,7 @@ def junit(name: str, found: Sequence[Check]) -> bytes:
 def summary(name: str, found: Sequence[Check]) -> str:
     """The checks as a short page of Markdown."""
     lost = [check for check in found if not check.held]
-    head = "meets its thresholds" if not lost else f"does not: {len(lost)} of {len(found)} thresholds are not met"
+    head = f"does not meet {len(lost)} of {len(found)} thresholds" if lost else "meets its thresholds"
     lines = [f"## {escaped(name)} {head}", "", "| | figure | found | required |", "|---|---|--:|--:|"]
     for check in found:
         bound = "≥" if check.at_least else "≤"

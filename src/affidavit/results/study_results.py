@@ -69,7 +69,7 @@ class Results:
 
     @property
     def controls(self) -> dict[str, str]:
-        """Conditions with the one that flips are told against."""
+        """Conditions with the control against which changed answers are counted."""
         if self.study is None:
             return {}
         return {name: table.control for name, table in self.study.conditions.items() if table.control}

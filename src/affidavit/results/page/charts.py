@@ -107,7 +107,7 @@ def scatter(
             _points(axes, [(p[2], p[3]) for p in drawn if p[1] == model], colour, shape)
         at = [(left + p[2].value * side, height - side - 24 + p[3].value * side) for p in drawn]
         _named_beside(over, left + side + 34, at, [(p[0], *marks[p[1]]) for p in drawn])
-        title = f"{what}: {_SCATTER}" if what else f"{_SCATTER[0].upper()}{_SCATTER[1:]}"
+        title = f"{what}: compliance and accuracy" if what else "Compliance and accuracy"
         description = "; ".join(
             f"{p[0]}: compliance {_share(p[2].value)}, accuracy {_share(p[3].value)}" for p in drawn
         )
@@ -119,9 +119,6 @@ def scatter(
     if bare := sum(not (isfinite(p[2].low) and isfinite(p[3].low)) for p in drawn):
         note += f" {bare:,} without an interval in one or both directions: from a single item."
     return Chart(name, brief(title, 120), svg, note.strip())
-
-
-_SCATTER = "compliance and accuracy over compliant outputs"
 
 
 def _points(axes: "Axes", points: Sequence[tuple[Estimate, Estimate]], colour: str, shape: str) -> None:

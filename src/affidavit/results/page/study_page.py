@@ -293,7 +293,7 @@ def _notes(results: Results, *, with_accuracy: bool) -> Iterator[str]:
     if with_accuracy:
         yield (
             "Accuracy over compliant counts compliant outputs whose right answer is known; accuracy over all "
-            "outputs counts every output that arrived and whose right answer is known, a non-compliant one as not right."
+            "outputs counts all that arrived and whose right answer is known, a non-compliant one as not right."
         )
     yield "Shares are over outputs that arrived: failed and pending questions are counted apart."
     if results.samples > 1:
@@ -306,7 +306,7 @@ def _notes(results: Results, *, with_accuracy: bool) -> Iterator[str]:
 
 def _digests(results: Results) -> Iterator[tuple[str, str]]:
     if results.seal is not None:
-        covered = "all records" if results.sealed else "records sealed so far"
+        covered = "all records" if results.sealed else "records sealed before"
         yield f"{covered}, by key (root)", results.seal.root_sha256
         for name, value in results.seal.files.items():
             yield name, value
