@@ -75,7 +75,7 @@ def _ranged(shares: Mapping[str, Estimate]) -> str:
         return f"{in_cell(most)} ({best})."
     if most.value == least.value:
         alike = "both" if len(ranked) == 2 else f"all {len(ranked):,}"
-        return f"equal for {alike}, for example {in_cell(most)} ({best})."
+        return f"equal for {alike}, e.g. {in_cell(most)} ({best})."
     overlap = " Their intervals overlap." if most.low <= least.high else ""
     return f"from {in_cell(most)} ({best}) to {in_cell(least)} ({worst}).{overlap}"
 

@@ -4,6 +4,7 @@ Everything that came from a study is text, and the templates escape it; the page
 no style but its own, should an escape ever be missing. What is limited is said where it is limited.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -223,7 +224,7 @@ def shown_table(
     table: Table, names_of_rows: Sequence[str] = (), drawn: Sequence[Chart] = (), *, most_names: int = 8
 ) -> Shown:
     """A table for the templates, as many of its rows as a page can bear; a name of all rows is said once."""
-    table = _without_zeros(table) if table.name == "compliance" else table
+    table = _without_zeros(table)
     same = _same(table, names_of_rows)
     table = _without(table, same)
     numeric = [
@@ -265,14 +266,19 @@ def _without(table: Table, columns: Collection[str]) -> Table:
 
 def _without_zeros(table: Table) -> Table:
     """The table without those rare counts that are zero in all of its rows."""
-    gone = [name for name in _RARE if name in table.columns and not any(table.column(name))]
+    rare = _RARE.get(table.name, ())
+    gone = [name for name in rare if name in table.columns and not any(table.column(name))]
     if not gone or not table.rows:
         return table
     note = f"Zero in every row and not shown: {', '.join(gone)}."
     return _without(replace(table, notes=(*table.notes, note)), gone)
 
 
-_RARE = ("unread", "failed", "pending", "truncated")
+_RARE = {
+    "compliance": ("unread", "failed", "pending", "truncated"),
+    "flips": ("control not arrived", "control not compliant", "control tied"),
+}
+"""Counts that are most often zero, by table."""
 
 
 def cell(value: Value, *, names_row: bool = False) -> Cell:
@@ -314,15 +320,19 @@ def _bar(value: Value) -> Bar | None:
 
 
 def _methods(tables: Sequence[Table]) -> set[str]:
+    """The methods behind the figures, without the counts of each figure."""
     found = set()
     for table in tables:
         for row in table.rows:
             for value in row:
                 if (estimate := estimate_of(value)) is not None:
-                    found.add(estimate.method)
+                    found.add(_COUNTS.sub("", estimate.method).replace("yield@", "pass@"))
                 elif isinstance(value, Chance):
                     found.add(table.foot.partition("tests: ")[2].partition(";")[0] or "p-values")
     return found
+
+
+_COUNTS = re.compile(r"(?:,| over) [0-9][0-9,]* (?:clusters?|items?|discordant).*")
 
 
 # --- samples ---
