@@ -26,7 +26,7 @@ from affidavit.results.page import html as report_page
 from affidavit.results.page.content import Asked, Content, Prompt
 from affidavit.results.page.headline import Answer, headline
 from affidavit.results.page.html import page, shown_table
-from affidavit.results.page.labels import labels, short_labels
+from affidavit.results.page.row_names import labels, short_labels
 from affidavit.results.page.samples import FindingSamples, JudgeSample, Quote, Sample
 from affidavit.results.page.text import HEAD, Mark, brief, pieces, visible
 from affidavit.results.table import Mean, Table

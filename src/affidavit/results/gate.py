@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 from affidavit.plain_text import plain
 from affidavit.results.groups import Group
 from affidavit.results.judging import JudgeFigures, JudgingFigures
-from affidavit.results.text_forms import escaped, in_cell, label_of
+from affidavit.results.text_forms import escaped, in_cell
+from affidavit.results.words import label_of
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 

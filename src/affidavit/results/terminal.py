@@ -9,7 +9,8 @@ from rich.text import Text
 
 from affidavit.plain_text import plain
 from affidavit.results.table import Table
-from affidavit.results.text_forms import label_of, row_in_cells
+from affidavit.results.text_forms import row_in_cells
+from affidavit.results.words import label_of
 
 
 def shown(table: Table, *, title: str = "", beside: str = "", lines: Sequence[str] = ()) -> RenderableType:

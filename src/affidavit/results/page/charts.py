@@ -14,11 +14,11 @@ import matplotlib as mpl
 from matplotlib.patches import Rectangle
 
 from affidavit.results.comparison import is_distinguishable
-from affidavit.results.page.labels import naming, short_labels, telling
+from affidavit.results.page.row_names import naming, short_labels, telling
 from affidavit.results.page.svg import INK, as_svg, drawing, plot, sheet
 from affidavit.results.page.text import brief
 from affidavit.results.table import Chance, Mean, Points, Table, Value
-from affidavit.results.text_forms import label_of
+from affidavit.results.words import label_of
 from affidavit.statistics.estimate import Estimate, signed
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from affidavit.results.page.labels import naming, short_labels
+from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.table import Table
-from affidavit.results.text_forms import in_cell, label_of, labelled
+from affidavit.results.text_forms import in_cell
+from affidavit.results.words import label_of, labelled
 from affidavit.statistics.estimate import Estimate
 
 _NAME = 60

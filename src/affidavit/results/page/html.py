@@ -21,11 +21,12 @@ from affidavit.results.page import charts
 from affidavit.results.page.charts import Chart
 from affidavit.results.page.content import Content
 from affidavit.results.page.headline import why_not_compliant
-from affidavit.results.page.labels import naming
+from affidavit.results.page.row_names import naming
 from affidavit.results.page.samples import PER_FINDING, PER_KIND, JudgeSample, Sample
 from affidavit.results.page.text import HEAD, brief, visible
 from affidavit.results.table import Chance, Table, Value, estimate_of
-from affidavit.results.text_forms import form_of, in_cell, label_of, labelled
+from affidavit.results.text_forms import form_of, in_cell
+from affidavit.results.words import label_of, labelled
 from affidavit.statistics.estimate import Estimate, worded
 
 MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
