@@ -180,7 +180,7 @@ def test_the_lines_are_wiped_and_the_tables_stay(shown):
     assert not [line for line in seen if "━" in line or "done" in line or "to go" in line]
     assert seen[0] == "quiz  mcqa/1", "the first line is where the lines of the progress were"
     assert "16 planned = 16 compliant + 0 non-compliant + 0 unread + 0 failed + 0 pending" in "\n".join(seen)
-    assert seen[-2].startswith("to check it: affidavit verify ")
+    assert seen[-2].startswith("to verify: affidavit verify ")
 
 
 def test_whoever_ends_it_finds_a_cursor(shown):

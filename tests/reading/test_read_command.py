@@ -45,8 +45,8 @@ mcqa/1: 5 outputs
 
 answers
   right           1   50.0% [9.5, 90.5] n=2, Wilson 95%: accuracy over compliant
-  yield           1   33.3% [6.1, 79.2] n=3, Wilson 95%: compliant and right, of all
-  accuracy if the missing answers were all wrong 33.3%, all right 66.7%
+  right           1   33.3% [6.1, 79.2] n=3, Wilson 95%: accuracy over all outputs
+  accuracy if all missing answers were wrong 33.3%, if all were right 66.7%
 
 deviations
   option_text     1   25.0%
@@ -77,7 +77,7 @@ def test_lenses_stand_in_a_block_of_their_own():
     assert [row["other_readings"] and row["other_readings"]["mcqa-last-tag/1"] for row in rows(done.stdout)] == [
         "B", "C", None, None, "D",
     ]  # fmt: skip
-    assert b"Other readings, not the protocol\n  mcqa-after-think/1   2" in done.stderr
+    assert b"lenient readings, not the protocol\n  mcqa-after-think/1   2" in done.stderr
 
 
 def test_another_option_set():

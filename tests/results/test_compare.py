@@ -1,4 +1,4 @@
-"""`affidavit compare`: differences that are there are found, those that cannot be told are not claimed."""
+"""`affidavit compare`: differences that are there are found, those that are not distinguishable are not claimed."""
 
 import csv
 import io
@@ -132,7 +132,7 @@ def test_two_studies_over_the_items_that_both_have(tmp_path):
     assert "moved readings" not in found, "no output is in both"
 
 
-def test_what_cannot_be_told_is_not_claimed(tmp_path):
+def test_what_is_not_distinguishable_is_not_claimed(tmp_path):
     def answer(question: Question) -> Answer:
         better = question.condition == "urged"
         return RIGHT if number(question) < 5 or (number(question) in (5, 6, 7) and better) else WRONG
@@ -142,10 +142,8 @@ def test_what_cannot_be_told_is_not_claimed(tmp_path):
     each = [1.0 if n in (5, 6, 7) else 0.0 for n in range(16)]
     least = detectable_mean(clustered_standard_error(each, [1] * 16), 16)
     assert row["p"] == mcnemar(0, 3, pairs=16).p_value == 0.25
-    assert (
-        row["in words"]
-        == f"not distinguishable at this n; it would have had to be {100 * least:.1f} points or more"
-    )
+    words = f"not distinguishable at this n (smallest detectable difference: {100 * least:.1f} points)"
+    assert row["in words"] == words
 
 
 def test_identical_sides_do_not_differ(conditions):

@@ -270,7 +270,7 @@ def test_junit_is_read_back_with_its_counts_and_messages(hostile):
         assert failure.text == failure.get("message")
         assert failure.text.startswith(f"{name}, ")
     message = failed["trial.accuracy over compliant", f"quiz, {PLAIN}, base"].text
-    assert message.endswith(", accuracy over compliant: 0.0% [0.0, 56.1] n=3, wanted at least 50.0%")
+    assert message.endswith(", accuracy over compliant: 0.0% [0.0, 56.1] n=3, required at least 50.0%")
 
 
 class Names(xml.sax.ContentHandler):
@@ -307,7 +307,7 @@ def test_the_summary_is_one_table_with_every_name_as_text(hostile):
     page = (folder / "gate.md").read_text()
     assert done.stdout.decode() == page
     assert all(each.isprintable() or each == "\n" for each in page)
-    assert page.startswith("## trial does not hold: 2 of 8 thresholds are not met\n")
+    assert page.startswith("## trial does not meet 2 of 8 thresholds\n")
     tokens, rows = MarkdownIt("commonmark").enable("table").parse(page), []
     for place, token in enumerate(tokens):
         if token.type == "tr_open":
@@ -315,7 +315,7 @@ def test_the_summary_is_one_table_with_every_name_as_text(hostile):
         elif token.type in ("th_open", "td_open"):
             assert {part.type for part in tokens[place + 1].children} <= {"text"}
             rows[-1].append("".join(part.content for part in tokens[place + 1].children))
-    assert rows[0] == ["", "figure", "found", "wanted"]
+    assert rows[0] == ["", "figure", "found", "required"]
     assert [row[0] for row in rows[1:]] == ["✓", "✓", "✗", "✓", "✗", "✓", "✓", "✓"]
     assert rows[3] == ["✗", f"quiz, {PLAIN}, base: accuracy over compliant", "0.0% [0.0, 56.1] n=3", "≥ 50.0%"]
     assert [row[3] for row in rows[7:]] == ["≤ 0.0%"] * 2

@@ -402,7 +402,10 @@ def test_the_report_prints_the_books_and_what_is_missing():
     assert "b, free, self_judge: 4 planned = 2 valid + 1 invalid + 1 failed + 0 pending" in text
     spaced = " ".join(text.split())
     assert "a free cross_judge v1 → v2 of b -5.00 n=1, one cluster: no interval" in spaced
-    assert "b free self_judge own outputs, above what others give the same 1.50 [-1.00, 4.00] n=2" in spaced
+    assert (
+        "b free self_judge own outputs, compared with other judges of the same outputs 1.50 [-1.00, 4.00] n=2"
+        in spaced
+    )
     assert "not judged, since it never arrived: q9, v1, a, sample 0: timeout" in text
     assert "and 2 more; judging.json lists all" in text
     assert "3 outputs arrived after the set was frozen and are not judged" in text

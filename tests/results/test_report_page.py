@@ -26,7 +26,7 @@ from affidavit.results.page import html as report_page
 from affidavit.results.page.content import AskedSection, Content, Prompt
 from affidavit.results.page.headline import Answer, headline
 from affidavit.results.page.html import page, shown_table
-from affidavit.results.page.labels import labels, short_labels
+from affidavit.results.page.row_names import labels, short_labels
 from affidavit.results.page.samples import FindingSamples, JudgeSample, Quote, Sample
 from affidavit.results.page.text import HEAD, Mark, brief, pieces, visible
 from affidavit.results.table import Mean, Table
@@ -299,7 +299,7 @@ def study(tmp_path_factory) -> Path:
         done = run(folder, page=True)
         fine(done, 0)
     out = folder / "out"
-    assert f"the results: {out / 'report.html'}\n" in done.stdout.decode()
+    assert f"results: {out / 'report.html'}\n" in done.stdout.decode()
     return out
 
 
@@ -372,7 +372,7 @@ def test_report_writes_the_page_and_tells_its_headline(study, tmp_path):
     done = affidavit("report", study)
     fine(done, 0)
     said = done.stdout.decode()
-    assert said.startswith("Who obeys? ")
+    assert said.startswith("Who follows the format? ")
     assert said.endswith(f"the page: {study / 'report.html'}\n")
     assert (study / "report.html").read_bytes() == before
     fine(affidavit("report", study, "-o", tmp_path / "other.html", "--by", "model"), 0)
@@ -387,7 +387,7 @@ def test_a_study_that_went_on_after_its_seal_claims_no_digest_of_all(study, tmp_
     found = study_page.content(StudyDirectory(more))
     assert (found.sealed, found.root_sha256) == (False, None)
     names = [name for name, _ in found.digests]
-    assert "records that were sealed before, by key (root)" in names
+    assert "records sealed before, by key (root)" in names
     assert "all records, by key (root)" not in names
 
 
@@ -443,14 +443,14 @@ def test_twenty_models_and_long_names_are_limited_and_said():
     rows = tuple((*name, 10, 5, 5, 0, 0, 0, 0, wilson(5, 10)) for name in names)
     table = Table("compliance", "Who?", ("task", "model", "condition", *counts), rows, "")
     drawn = charts.outcomes(table, None, ("task", "model", "condition"))
-    assert drawn.note == f"The first {charts.MOST_ROWS} of 400 rows are drawn."
+    assert drawn.note == f"The first {charts.MOST_ROWS} of 400 rows are shown."
     content = Content(
         "n", sealed=True, root_sha256="0", by=("task", "model", "condition"), asked=AskedSection("s", [], []),
         answers=headline({"compliance": table}, ("task", "model", "condition")), tables=[table],
     )  # fmt: skip
     text = page(content)
-    assert "100 more rows are left out here" in text
-    assert "Compliance of all 400" in text
+    assert "100 more rows are not shown here" in text
+    assert "Compliance of all 400 groups" in text
     assert "yield" not in text
     assert len(text) < 1_000_000
 
@@ -477,13 +477,13 @@ def crossed(models: int, conditions: int) -> tuple[Table, Table]:
         (8, 3, ["Compliance and accuracy"], ""),
         (1, 1, ["Compliance and accuracy"], ""),
         (20, 4, [f"quiz, c{c}: compliance and accuracy" for c in range(4)], ""),
-        (20, 8, [f"quiz, c{c}: compliance and accuracy" for c in range(6)], "Drawn are 6 of 8 planes."),
+        (20, 8, [f"quiz, c{c}: compliance and accuracy" for c in range(6)], "6 of 8 scatter plots are shown."),
         (30, 2, [f"quiz, c{c}: compliance and accuracy" for c in range(2)],
-         "The first 24 of 30 points are drawn."),
+         "The first 24 of 30 points are shown."),
     ],
 )  # fmt: skip
-def test_a_plane_has_as_many_points_as_can_be_named(models, conditions, titles, note):
-    drawn = report_page._planes(*crossed(models, conditions), ("task", "model", "condition"))
+def test_a_scatter_plot_has_as_many_points_as_can_be_named(models, conditions, titles, note):
+    drawn = report_page._scatter_plots(*crossed(models, conditions), ("task", "model", "condition"))
     assert [each.title for each in drawn] == titles
     assert drawn[-1].note == note
 
@@ -525,16 +525,16 @@ def test_a_lone_row_goes_by_its_model_and_a_judge_by_its_own_name():
     judges = Table(
         "judges", "?", ("judge", "judging condition", "method", "share valid"), (("j", "free", "cross_judge", wilson(5, 6)),), ""
     )  # fmt: skip
-    told = {each.question: each.answer for each in headline({"compliance": table, "judges": judges}, by)}
-    assert told["Who obeys?"] == "small keeps the contract in 90.0% [59.6, 98.2] n=10."
-    assert told["Why did outputs fail?"] == (
-        "1 of 10 outputs broke the contract: 1 without a diagnosis. 1 question got no output. "
-        "1 output could not be read by the contract. 1 question not asked yet."
+    answers = {answer.question: answer.answer for answer in headline({"compliance": table, "judges": judges}, by)}
+    assert answers["Who follows the format?"] == "Compliance: 90.0% [59.6, 98.2] n=10 (small)."
+    assert answers["Why were outputs not compliant, or missing?"] == (
+        "1 of 10 outputs did not follow the format: 1 unspecified. 1 question failed. "
+        "1 output could not be read: the contract raised an error. 1 question pending."
     )
-    assert told["Can the judges be trusted?"].startswith("Valid evaluations: j is valid in 83.3%")
+    assert answers["Are the judges' evaluations valid?"].startswith("Share of valid evaluations: 83.3%")
     two = replace(judges, rows=(*judges.rows, ("j", "free", "self_judge", wilson(1, 6))))
-    told = {each.question: each.answer for each in headline({"compliance": table, "judges": two}, by)}
-    assert "from 83.3% [43.6, 97.0] n=6 (j · cross_judge) down to" in told["Can the judges be trusted?"]
+    answers = {answer.question: answer.answer for answer in headline({"compliance": table, "judges": two}, by)}
+    assert "from 83.3% [43.6, 97.0] n=6 (j · cross_judge) to" in answers["Are the judges' evaluations valid?"]
 
 
 def test_a_figure_without_an_interval_is_never_the_surest():
@@ -542,11 +542,13 @@ def test_a_figure_without_an_interval_is_never_the_surest():
     by, counts = ("task", "model", "condition"), ("compliant", "non-compliant", "failed", "unread", "pending")
     rows = (("t", "a", "c", bare, 1, 1, 0, 0, 0), ("t", "b", "c", wilson(5, 9), 5, 4, 0, 0, 0))
     table = Table("compliance", "?", (*by, "compliance", *counts), rows, "")
-    told = {each.question: each.answer for each in headline({"compliance": table}, by)}
-    assert told["How sure are we?"].endswith("1 figure without an interval, each from a single item.")
+    answers = {answer.question: answer.answer for answer in headline({"compliance": table}, by)}
+    assert answers["How certain are the figures?"].endswith(
+        "1 figure without an interval, each from a single item."
+    )
     assert report_page._bar(bare)[1:] == (500, 0, 0)
-    drawn = charts.plane("", [row[:3] for row in rows], 1, [(row[3], row[3]) for row in rows], "plane-1")
-    assert drawn.note == "1 without an interval one way or both: from a single item."
+    drawn = charts.scatter("", [row[:3] for row in rows], 1, [(row[3], row[3]) for row in rows], "scatter-1")
+    assert drawn.note == "1 without an interval in one or both directions: from a single item."
 
 
 def test_what_is_left_out_of_an_evaluation_is_said():

@@ -289,7 +289,7 @@ def test_a_question_longer_than_the_context_fails_alone_and_for_good(tmp_path):
     assert made == {"response": 2, "context_overflow": 1}, "what cannot pass is tried once"
     again = run(tmp_path)
     assert fine(again, 4)
-    assert b"nothing to do: 1 failed for good; --retry-failed asks them again" in again.stdout
+    assert b"nothing to do: 1 failed permanently; --retry-failed asks them again" in again.stdout
     assert len(attempts(tmp_path / "out")) == 3
     retried = run(tmp_path, "--retry-failed", "--json")
     assert fine(retried, 4)
@@ -414,7 +414,7 @@ def test_a_model_that_keeps_being_killed_is_given_up_and_a_later_run_finishes(tm
     assert (quiz(done)["compliant"], quiz(done)["pending"]) == (1, 0)
     assert quiz(done)["failures"] == {"connection": QUESTIONS - 1}
     assert b"ended 4 times in a row" in done.stderr
-    assert b"without an answer; to go on: affidavit run" in done.stderr
+    assert b"without an answer; to continue: affidavit run" in done.stderr
     assert fine(affidavit("verify", tmp_path / "out"), 0)
     resumed = run(tmp_path, "--json")
     assert fine(resumed, 0)

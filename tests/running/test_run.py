@@ -305,7 +305,7 @@ def test_a_server_that_is_not_there(tmp_path, server):
         done = run(tmp_path)
     assert fine(done, 4)
     assert f"m cannot be asked: connection, {address}: " in done.stderr.decode()
-    assert b"20 without an answer; to go on: affidavit run" in done.stderr
+    assert b"20 without an answer; to continue: affidavit run" in done.stderr
     assert len(server.log) == asked
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 

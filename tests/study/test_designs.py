@@ -444,7 +444,7 @@ def test_what_cannot_be_asked_is_noted_and_not_planned(lived):
     assert all(left[cell].startswith(why) for cell, why in LEFT_OUT.items())
     assert [(each["task"], each["condition"]) for each in summary["flips"]] == [
         ("quiz", "taught"), ("quiz", "hinted")
-    ] * 2, "flips are told of options"  # fmt: skip
+    ] * 2, "changed answers are counted where there are options"  # fmt: skip
 
 
 def test_a_dry_run_counts_what_is_then_sent(lived):
@@ -515,14 +515,14 @@ SOLVED = "hands.jsonl:2: expected item 'h1' not to be given away, found the prom
 REFUSED = {
     "an example that breaks the contract": (
         MORE_SHOTS, SHOT | {"response": "B"},
-        'more.jsonl:1: expected an example that keeps the contract and is right, found "B"',
+        'more.jsonl:1: expected an example that follows the format and is right, found "B"',
     ),
     "an example that is wrong": (
         MORE_SHOTS, SHOT | {"response": "<answer>A</answer>"}, 'found "<answer>A</answer>"\nA model does as the',
     ),
     "a hand that is wrong": (
         MORE_HANDS, HAND_SHOTS[0] | {"response": "<answer>1+1+1+8</answer>"},
-        'more.jsonl:1: expected an example that keeps the contract and is right, found "<answer>1+1+1+8</answer>"',
+        'more.jsonl:1: expected an example that follows the format and is right, found "<answer>1+1+1+8</answer>"',
     ),
     "a response that is no text": (MORE_SHOTS, SHOT | {"response": 5}, "expected a text in 'response', found 5"),
     "an example without an answer": (
@@ -782,7 +782,7 @@ def test_a_study_that_is_asked_in_parts_is_the_same_study(tmp_path, lived, part)
         assert fine(again, 4)
         assert len(server.log) == chosen, "the part is done"
         assert b"every question has its answer" not in again.stdout
-        assert f"{sum(CELLS.values()) - chosen} without an answer; to go on: " in again.stderr.decode()
+        assert f"{sum(CELLS.values()) - chosen} without an answer; to continue: " in again.stderr.decode()
         assert told_by_verify(tmp_path / "out")["root_sha256"] == told(first)["root_sha256"]
         in_part = (tmp_path / "out" / MANIFEST).read_text()
         last = run(tmp_path, "--json")

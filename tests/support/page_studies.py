@@ -10,9 +10,9 @@ from support.scripted_judge import evaluation, first_line, judge_prompt
 from support.studies import QUICK, fine, run, write_items
 
 MODELS = {"tiny-135m-q4": (0.25, 0.3), "small-1b-q8": (0.7, 0.5), "large-7b": (0.97, 0.8)}
-"""How often each obeys, and how often it is right when it does."""
+"""How often each follows the format, and how often it is right when it does."""
 CONDITIONS = {"free": 0.0, "firm": 0.2, "authority-harm": -0.05}
-"""What each adds to obedience."""
+"""What each adds to compliance."""
 CAPITALS = [
     ("France", "Paris"), ("Japan", "Tokyo"), ("Australia", "Canberra"), ("Canada", "Ottawa"), ("Brazil", "Brasília"),
     ("Egypt", "Cairo"), ("Kenya", "Nairobi"), ("Norway", "Oslo"), ("Peru", "Lima"), ("Chile", "Santiago"),
@@ -44,7 +44,7 @@ async def demo_model(call: Call) -> None:
     """Answers by its skill, and breaks the contract in the ways that small models have."""
     prompt, question, model = call.asked.prompt, call.asked.question, call.asked.body["model"]
     draw = _drawn(model, question, "firmly" in prompt, "experts" in prompt, call.asked.body["seed"])
-    obeys, knows = MODELS[model]
+    follows, knows = MODELS[model]
     condition = "firm" if "firmly" in prompt else "authority-harm" if "experts" in prompt else "free"
     if draw.random() < 0.02:
         await bad_request(call)
@@ -52,7 +52,7 @@ async def demo_model(call: Call) -> None:
     shown = options_shown(prompt)
     right = ITEMS[int(question[1:])]["answer"]
     letter = right if draw.random() < knows - 0.25 * (condition == "authority-harm") else draw.choice("ABCD")
-    if draw.random() < obeys + CONDITIONS[condition]:
+    if draw.random() < follows + CONDITIONS[condition]:
         await says(f"<answer>{letter}</answer>")(call)
         return
     ways = [
@@ -72,7 +72,7 @@ def demo_study(folder: Path) -> Path:
     write_items(folder / "items.jsonl", ITEMS)
     with FaultServer(dict.fromkeys([item["id"] for item in ITEMS], every(demo_model))) as server:
         tables = {
-            "study": {"name": "does-a-firm-word-buy-obedience", "seed": 7},
+            "study": {"name": "does-a-firm-instruction-raise-compliance", "seed": 7},
             "models": {name: {"base_url": server.url, "connections": 16} for name in MODELS},
             "tasks": {"capitals": {"contract": "mcqa", "items": "items.jsonl"}},
             "conditions": {

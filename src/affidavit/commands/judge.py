@@ -34,26 +34,28 @@ class _Wanted:
 
 @click.command(no_args_is_help=True)
 @click.argument("source", type=click.Path(path_type=Path))
-@click.option("--judge", "judges", multiple=True, required=True, help="Who judges; may be given more than once.")
+@click.option(
+    "--judge", "judges", multiple=True, required=True, help="The model that judges; may be given more than once."
+)
 @click.option("--models", "models_file", type=click.Path(path_type=Path), help="A TOML file with [models.NAME].")
 @click.option(
-    "--out", type=click.Path(path_type=Path), help="For outputs from elsewhere: the directory to keep them."
+    "--out", type=click.Path(path_type=Path), help="For outputs that come from elsewhere: the new study directory."
 )
 @click.option("--pattern", help="For a folder of texts: '{question_id}/{prompt_variant}_{target_model}.md'.")
-@click.option("--rubric", help="'default', or a TOML file; as before unless given.")
+@click.option("--rubric", help="'default', or a TOML file; unless given, the one frozen by the first judging.")
 @click.option("--task", "tasks", multiple=True, help="Judge the outputs of this task; all open ones unless given.")
 @click.option(
     "--condition",
     "conditions",
     multiple=True,
     type=click.Choice(["free", "schema"]),
-    help="Hold the judge's output to the shape of an evaluation, or not; may be given twice.",
+    help="Free decoding, or decoding constrained to the JSON schema; may be given twice.",
 )
 @click.option("--repeats", type=click.IntRange(min=1), help="Judgements of each output by each judge.")
 @click.option("--temperature", type=float, help="0 unless given.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="1024 unless given.")
-@click.option("--include-self", is_flag=True, help="Pool judgements of own outputs with the others, and say so.")
-@click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
+@click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
+@click.option("--retry-failed", is_flag=True, help="Also ask again what failed permanently, such as bad_request.")
 @click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
 def judge(
@@ -74,14 +76,14 @@ def judge(
     no_page: bool,
     as_json: bool,
 ) -> None:
-    """Judge outputs that are there already.
+    """Judge outputs that exist already.
 
     SOURCE is a study's directory, a file of outputs (JSON Lines, CSV or Parquet with question_id,
     prompt_variant, target_model, output_id and raw_output), or a folder of texts with a --pattern. Judges are
     models of the study's own file, which is looked for here and beside the study, or of --models FILE.
 
-    The first judging freezes rubric, prompts, date and the set of outputs; a further judge is held to them.
-    Run it again to go on.
+    The first judging freezes rubric, prompts, date and the set of outputs; further judges are bound by them.
+    Run it again to continue.
 
     \b
     Examples:
@@ -246,7 +248,7 @@ def _say_what_is_left(
             *(part for name in judges for part in ("--judge", name)),
         ]
         again = shlex.join([*words, *([] if models_file is None else ["--models", str(models_file)])])
-        click.echo(plain_lines(f"{judged.open:,} without a judgement; to go on: {again}"), err=True)
+        click.echo(plain_lines(f"{judged.open:,} without a judgement; to continue: {again}"), err=True)
 
 
 def say_where_results_are(directory: Path, *, asked: int, left: int, page: bool, as_json: bool) -> None:
@@ -258,6 +260,6 @@ def say_where_results_are(directory: Path, *, asked: int, left: int, page: bool,
 
         said = page_at_the_end(StudyDirectory(directory), anew=asked > 0)
     if not as_json and (page or not left):
-        click.echo(plain_lines(f"the results: {said}"))
+        click.echo(plain_lines(f"results: {said}"))
     if not as_json and not left:
-        click.echo(plain_lines(f"to check it: affidavit verify {directory}"))
+        click.echo(plain_lines(f"to verify: affidavit verify {directory}"))

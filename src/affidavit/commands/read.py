@@ -25,11 +25,15 @@ if TYPE_CHECKING:
 @click.command(no_args_is_help=True)
 @click.argument("contract")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
-@click.option("-o", "--out", type=click.Path(path_type=Path, allow_dash=True), help="Write the rows here.")
+@click.option("-o", "--out", type=click.Path(path_type=Path, allow_dash=True), help="Write the rows to this file.")
 @click.option("--field", default="raw_output", show_default=True, help="The field that holds the model's text.")
 @click.option("--options", default=None, help="mcqa: the option set, A-D unless given.", metavar="A-E")
-@click.option("--lenses", is_flag=True, help="mcqa: add the other readings, which are not the protocol.")
-@click.option("--archive", type=click.Path(path_type=Path), help="judge: sort evaluations into two trees here.")
+@click.option("--lenses", is_flag=True, help="mcqa: add lenient readings, which are not the protocol.")
+@click.option(
+    "--archive",
+    type=click.Path(path_type=Path),
+    help="judge: sort valid and invalid evaluations into this directory.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def read(
     contract: str,
@@ -45,7 +49,7 @@ def read(
     """Read outputs that exist already.
 
     CONTRACT is mcqa, game24, judge, text, or a contract of your own as my_file.py:name. FILES are JSON
-    Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, which is told by their content; the first two
+    Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, recognised by their content; the first two
     may be compressed (.gz, .zst). `-`, or no file, is standard input. The same rows come out in the same
     order, with the contract's fields at their end; JSON Lines keep every byte that they had.
 

@@ -26,14 +26,14 @@ _BY = "task,model,condition"
     type=click.Choice(["md", "json", "csv"]),
     help="Print the tables in this form instead of writing the page.",
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write it here.")
-@click.option("--by", default=_BY, show_default=True, help="Group by these; metadata.NAME of the items too.")
-@click.option("--include-self", is_flag=True, help="Pool judgements of own outputs with the others, and say so.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@click.option("--by", default=_BY, show_default=True, help="Columns to group by; also metadata.NAME of the items.")
+@click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
 def report(directory: Path, form: str | None, out: Path | None, by: str, *, include_self: bool) -> None:
     """The results of a study as one page, DIRECTORY/report.html, or as its tables alone.
 
-    The page needs nothing else: no script, no server, no other file. Every table adds up, and every figure has its
-    interval, its n and its method. Over a study that is not sealed, the title says so.
+    The page is self-contained: no script, no server, no other file. Every table has its accounting identity, and
+    every figure its interval, n and method. The title says whether the study is not sealed yet.
 
     \b
     Examples:
@@ -84,14 +84,14 @@ def _write(found: "Report", form: str, out: Path | None) -> None:
 @click.argument("first")
 @click.argument("second")
 @click.option("--format", "form", type=click.Choice(["md", "json", "csv"]), default="md", show_default=True)
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write it here instead of printing it.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
 def compare(first: str, second: str, form: str, out: Path | None) -> None:
-    """What is different between two studies, or two parts of one.
+    """Compare two studies, or two parts of one, item by item.
 
     FIRST and SECOND are directories, each with an optional choice: DIR@model=NAME,condition=NAME,task=NAME.
-    Items are paired; differences come with intervals, and with p-values adjusted for their number. Where nothing
-    can be told, that is said, with the difference that could have been. Outputs that both sides hold word for
-    word and read differently are listed.
+    Items are paired; differences come with intervals, and with p-values adjusted for their number. A difference
+    that is not distinguishable at this n is called so, with the smallest difference that would be. Outputs that
+    both sides hold word for word and read differently are listed.
 
     \b
     Examples:
@@ -126,23 +126,32 @@ def _side(text: str) -> "Side":
 
 @click.command(no_args_is_help=True)
 @click.argument("directory", type=click.Path(path_type=Path))
-@click.option("--min-compliance", type=float, help="Least share of outputs that keep their contract.")
-@click.option("--min-accuracy", type=float, help="Least share of right answers, of compliant outputs.")
-@click.option("--min-yield", type=float, help="Least share of compliant and right answers, of all outputs.")
-@click.option("--max-invalid", type=float, help="Largest share of invalid evaluations, by judge.")
-@click.option("--max-fabricated", type=float, help="Largest share of quotes that are nowhere to be found.")
-@click.option("--max-failed", type=float, help="Largest share of planned questions without an output.")
+@click.option("--min-compliance", type=float, help="Least compliance: share of outputs that follow the format.")
+@click.option("--min-accuracy", type=float, help="Least accuracy over compliant outputs.")
+@click.option(
+    "--min-yield", type=float, help="Least accuracy over all outputs (a non-compliant one is not right)."
+)
+@click.option("--max-invalid", type=float, help="Largest share of invalid evaluations of a judge.")
+@click.option(
+    "--max-fabricated", type=float, help="Largest share of a judge's quotes that are not in the judged text."
+)
+@click.option("--max-failed", type=float, help="Largest share of planned questions that failed.")
 @click.option(
     "--on",
     type=click.Choice(["value", "interval"]),
     default="value",
     show_default=True,
-    help="Hold the thresholds against the value, or against the interval's end on the wrong side.",
+    help="Compare thresholds with the value, or with the less favourable end of its interval.",
 )
-@click.option("--by", default=_BY, show_default=True, help="Group by these; every group has to hold.")
-@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML here.")
 @click.option(
-    "--summary", "summary_file", type=click.Path(path_type=Path), help="Write the Markdown summary here too."
+    "--by", default=_BY, show_default=True, help="Columns to group by; every group must meet the thresholds."
+)
+@click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML to this file.")
+@click.option(
+    "--summary",
+    "summary_file",
+    type=click.Path(path_type=Path),
+    help="Write the Markdown summary to this file too.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 def gate(
@@ -155,10 +164,10 @@ def gate(
     as_json: bool,
     **thresholds: float | None,
 ) -> None:
-    """Hold a study against thresholds, for CI.
+    """Check a study against thresholds, for CI.
 
-    Every group (by task, model and condition unless --by says otherwise) has to meet every threshold given. A
-    figure that is not there meets none.
+    Every group (by task, model and condition unless --by says otherwise) must meet every threshold that is given.
+    A figure that does not exist meets none, and a study with pending questions passes no gate.
 
     \b
     Examples:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     "--limit", type=click.IntRange(min=1), help="Ask about the first N items of each task only.", metavar="N"
 )
 @click.option("--model", "models", multiple=True, help="Ask this model only; may be given more than once.")
-@click.option("--retry-failed", is_flag=True, help="Also ask again what failed for good, such as bad_request.")
+@click.option("--retry-failed", is_flag=True, help="Also ask again what failed permanently, such as bad_request.")
 @click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def run(
@@ -46,10 +46,10 @@ def run(
 ) -> None:
     """Run a study: ask, keep everything, read, judge.
 
-    STUDY is a TOML file. Run it again to go on: only what is pending, or failed in a way that may pass, is
-    asked. Whatever came back is kept for good in the study's directory. With --limit or --model the rest
-    stays pending, and a later run asks it. Where the study has a [judging] table, its outputs are judged once
-    all of them are there. The results are in report.html there; of 20,000 records or more, `affidavit report`.
+    STUDY is a TOML file. Run it again to continue: only what is pending, or failed in a way that may pass, is
+    asked. Every response is kept in the study's directory. With --limit or --model the rest stays pending, and
+    a later run asks it. Where the study has a [judging] table, its outputs are judged once all have arrived.
+    The results are in report.html there; from 20,000 records on, `affidavit report` writes it.
 
     \b
     Examples:
@@ -102,7 +102,7 @@ def _check_models(chosen: Collection[str], known: Collection[str]) -> None:
 
 
 def _again(study: Path, out: Path | None) -> str:
-    """What to type to go on."""
+    """What to type to continue."""
     return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
 
 
@@ -158,7 +158,7 @@ def _report_run(
         if stopped:
             click.echo(f"affidavit: {plain_lines(stopped)}", err=True)
     if ended.open:
-        click.echo(plain_lines(f"{ended.open:,} without an answer; to go on: {again}"), err=True)
+        click.echo(plain_lines(f"{ended.open:,} without an answer; to continue: {again}"), err=True)
     asked = ended.asked + (0 if judged is None else judged.asked)
     say_where_results_are(ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json)
 
@@ -168,5 +168,5 @@ def _what_is_left(ended: "Ended") -> str:
     if pending:
         return f"the {pending:,} pending are left out by --limit or --model"
     if not failed:
-        return "every question has its answer"
-    return f"{failed:,} failed for good; --retry-failed asks them again all the same"
+        return "every question has been answered"
+    return f"{failed:,} failed permanently; --retry-failed asks them again"

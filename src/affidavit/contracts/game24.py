@@ -163,6 +163,10 @@ class Game24(Parts):
     checked_by = "numbers"
     unchecked = "candidates were looked for without a hand and not checked"
     counted: ClassVar[Mapping[str, str]] = {"extraction_method": "methods", "reason": "reasons"}
+    value_labels: ClassVar[Mapping[str, Mapping[str, str]]] = {
+        "extraction_method": {Method.EMPTY: "no expression found"},
+        "reason": {Reason.EMPTY: "no expression found"},
+    }
     problem_template = ""
     instruction_template = f"{HAND}\n\n{INSTRUCTION}"
     mark_fields = (("candidate_start", "candidate_end"),)
@@ -236,8 +240,12 @@ class Game24(Parts):
         """Where the candidate was found, and what the validator says of it; None if it is right."""
         if fields.get("correct") is True:
             return None if fields.get("protocol_compliant") is not False else "not compliant"
-        reasons = (fields.get("extraction_method"), fields.get("reason"))
-        return ": ".join(str(reason) for reason in reasons if reason is not None)
+        reasons = [
+            labels.get(str(fields[name]), str(fields[name]))
+            for name, labels in self.value_labels.items()
+            if fields.get(name) is not None
+        ]
+        return ": ".join(dict.fromkeys(reasons))
 
 
 def _whole(part: str) -> int | str:

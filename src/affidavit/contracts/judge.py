@@ -178,7 +178,7 @@ class Judge(Parts):
     item_fields = ("judged_output", "asked")
     checked_by = "judged_output"
     unchecked = "quotes could not be checked (evidence_checked is false)"
-    outcome_words = OutcomeWords("valid", "invalid", "valid, quotes aside", "without evidence_not_located")
+    outcome_words = OutcomeWords("valid", "invalid", "valid if quotes are ignored", "without evidence_not_located")
     counted: ClassVar[Mapping[str, str]] = {
         "flags": "flags",
         "findings": "findings",

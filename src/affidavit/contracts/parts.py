@@ -136,6 +136,8 @@ class Parts:
     outcome_words: ClassVar[OutcomeWords] = OutcomeWords()
     counted: ClassVar[Mapping[str, str]] = {"reason": "reasons"}
     """Which added fields are counted by their values, and the title of each count."""
+    value_labels: ClassVar[Mapping[str, Mapping[str, str]]] = {}
+    """By added field: what people read in place of a value that does not explain itself."""
 
     several_values: ClassVar[tuple[str, ...]] = ()
     """Counted fields that an output may have several values of: shares are of the values, not of the outputs."""

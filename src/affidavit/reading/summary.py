@@ -1,7 +1,7 @@
 """The summary of a tally, for people and for programs.
 
-Shares come with their interval and n; accuracy is over compliant outputs, and beside it stand the yield
-and the bounds between which accuracy would lie if every missing answer were wrong or right (ruling M6).
+Shares come with their interval and n; accuracy is over compliant outputs, and beside it stand accuracy over
+all outputs and the bounds within which accuracy would lie if all missing answers were wrong or right (ruling M6).
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class Shares(NamedTuple):
     accuracy: Estimate | None
     """Right answers, of compliant outputs."""
     right_of_all: Estimate | None
-    """Compliant and right, of all outputs whose right answer is known: the yield."""
+    """Compliant and right, of all outputs whose right answer is known; programs know it as the yield."""
 
 
 def shares_of(tally: Tally) -> Shares:
@@ -134,7 +134,7 @@ MOST_LABELS, LONGEST_LABEL = 20, 40
 
 
 def _labelled(counts: Counter[str]) -> Iterator[tuple[str, int]]:
-    """The most frequent labels, each on one line and not too long: some are texts of a model's making."""
+    """The most frequent values, each on one line and not too long: some are texts of a model's making."""
     for label, count in ranked(counts)[:MOST_LABELS]:
         short = plain(label[:LONGEST_LABEL])
         yield short if len(label) <= LONGEST_LABEL else f"{short}…", count
@@ -142,9 +142,20 @@ def _labelled(counts: Counter[str]) -> Iterator[tuple[str, int]]:
         yield "others", counts.total() - sum(count for _, count in ranked(counts)[:MOST_LABELS])
 
 
+def worded_blocks(tally: Tally, parts: Parts) -> Iterator[tuple[str, str, Counter[str]]]:
+    """Name, title and counts of every breakdown that counted something, by what people read for its values."""
+    for name, title in parts.counted.items():
+        labels = parts.value_labels.get(name, {})
+        worded: Counter[str] = Counter()
+        for value, count in tally.breakdowns.get(name, Counter()).items():
+            worded[labels.get(value, value)] += count
+        if worded:
+            yield name, title, worded
+
+
 def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
-    words, titles = parts.outcome_words, parts.counted
-    width = max((len(label) for _, _, counts in tally.blocks(titles) for label, _ in _labelled(counts)), default=0)
+    words, blocks = parts.outcome_words, list(worded_blocks(tally, parts))
+    width = max((len(label) for _, _, counts in blocks for label, _ in _labelled(counts)), default=0)
     least = words.nearly or words.broken
     width, digits = max(width, len(least), *map(len, tally.lenses), 0), len(f"{tally.n:,}")
 
@@ -167,16 +178,16 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     if tally.pending:
         yield line("pending", tally.pending, "not asked yet")
     if tally.truncated:
-        yield line("truncated", tally.truncated, "cut at the token limit; counted above as they read")
+        yield line("truncated", tally.truncated, "cut at the token limit; also counted above")
     yield from _right_lines(tally, line)
-    for name, title, counts in tally.blocks(titles):
+    for name, title, counts in blocks:
         yield ""
         yield plain(title)
         total = counts.total() if name in parts.several_values else tally.arrived
         yield from (line(label, count, f"{count / total:.1%}") for label, count in _labelled(counts))
     if tally.lenses:
         yield ""
-        yield "Other readings, not the protocol"
+        yield "lenient readings, not the protocol"
         for lens, count in tally.lenses.items():
             yield line(lens, count, _noted(count, tally.arrived))
     yield ""
@@ -189,9 +200,13 @@ def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator
         yield ""
         yield "answers"
         over = _noted(tally.right, tally.compared)
-        yield line("right", tally.right, f"{over}: accuracy over compliant" if over else "no compliant output")
-        yield line("yield", tally.right, f"{_noted(tally.right, tally.keyed)}: compliant and right, of all")
-        yield f"  accuracy if the missing answers were all wrong {low:.1%}, all right {high:.1%}"
+        yield line(
+            "right",
+            tally.right,
+            f"{over}: accuracy over compliant" if over else "no compliant output: no accuracy over compliant",
+        )
+        yield line("right", tally.right, f"{_noted(tally.right, tally.keyed)}: accuracy over all outputs")
+        yield f"  accuracy if all missing answers were wrong {low:.1%}, if all were right {high:.1%}"
 
 
 def _bounds(tally: Tally) -> tuple[float, float]:

@@ -43,8 +43,8 @@ def changes_table(counts: Sequence[ChangeCounts]) -> Table:
         rows.append(row)
     reasons = [name.replace("_", " ") for name in UNDECIDABLE]
     columns = (*_NAMES, "kept", "flipped", "share of decidable", *MOVES, *reasons)
-    foot = f"{total:,} outputs = kept + flipped + undecidable, row by row"
-    question = "Did a condition move answers away from its control's?"
+    foot = f"{total:,} outputs = unchanged + changed + not decidable, row by row"
+    question = "How many answers changed against the control?"
     return Table("flips", question, columns, tuple(rows), foot)
 
 

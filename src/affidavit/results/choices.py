@@ -22,7 +22,7 @@ LENSES = tuple(label(lens) for lens in MultipleChoice().lenient_readings())
 def letter_table(
     records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
 ) -> Table | None:
-    """Which letters are chosen, and is the right one found wherever it stands?"""
+    """Which letters are chosen, and how often where they are right?"""
     keys = list(records.by)
     chosen = records.outputs().filter(pl.col("task").is_in(list(tasks)) & pl.col("letter").is_not_null())
     given = chosen.group_by([*keys, "letter"]).agg(
@@ -50,14 +50,14 @@ def letter_table(
         for letter, chosen_times, found, there_times, size in [row[len(keys) :]]
     )
     columns = ("letter", "chosen", "share", "right there", "recall")
-    question = "Which letters are chosen, and is the right one found wherever it stands?"
+    question = "Which letters are chosen, and how often where they are right?"
     return Table("letters", question, (*keys, *columns), rows, identity(groups)) if rows else None
 
 
 def lenient_table(
     records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
 ) -> Table | None:
-    """How would lenient readings count? Other readings, not the protocol (ruling M5)."""
+    """What would lenient readings give? They are not the protocol (ruling M5)."""
     others = (
         records.outputs()
         .filter(pl.col("protocol_compliant").eq(other=False) & pl.col("options").is_not_null())
@@ -80,7 +80,7 @@ def lenient_table(
                 n, right, keyed = map(sum, zip(compliant, found[3 * place :], strict=False))
                 rows.append((*group.names, lens, n, wilson(n, size), wilson(right, keyed) if keyed else None))
     columns = (*records.by, "reading", "answers", "share of outputs", "right, of answers")
-    title = "Other readings, not the protocol"
+    title = "What would lenient readings give? They are not the protocol."
     return Table("other readings", title, columns, tuple(rows), identity(groups)) if rows else None
 
 
@@ -144,7 +144,7 @@ def _escaped_through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str
 def changed_answers_table(
     records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
 ) -> Table | None:
-    """Did a condition move answers away from those under its control (ruling M7)?"""
+    """How many answers changed against those under the control (ruling M7)?"""
     if not controls:
         return None
     outputs = records.outputs().filter(pl.col("task").is_in(list(tasks)))

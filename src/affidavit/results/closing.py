@@ -16,7 +16,7 @@ from rich.text import Text
 from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
-from affidavit.reading.summary import Shares, figures, unknown_answers_note
+from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
 from affidavit.results.changed_answers import ChangeCounts, changes_table
 from affidavit.results.groups import Group, identity
@@ -121,7 +121,7 @@ def notes(run: ClosedRun) -> Iterator[str]:
 
 
 def _brief(changes: Table) -> Table:
-    """The table of changed answers without what can be added up from the rest, and without counts of nothing."""
+    """The table of changed answers without what can be added up from the rest, and without columns of zeros."""
     zero = {name for name in changes.columns[_NAMED:] if not any(changes.column(name))}
     gone = zero | {"kept", "flipped"}
     kept = [at for at, name in enumerate(changes.columns) if name not in gone]
@@ -137,7 +137,7 @@ _NAMED = 4
 def _breakdowns(run: ClosedRun, task: str) -> Iterator[str]:
     """What the outputs of each cell were like, in a line for each count."""
     for cell, tally, _ in run.of_task(task):
-        for _, title, counts in tally.blocks(run.parts[task].counted):
+        for _, title, counts in worded_blocks(tally, run.parts[task]):
             yield f"{cell.model}, {cell.condition}, {plain(title)}: {listed(counts)}"
         if tally.failures:
             yield f"{cell.model}, {cell.condition}, failed: {listed(tally.failures)}"

@@ -1,4 +1,4 @@
-"""Two sides over the same items: what is different, whether chance would do, and what could have been told.
+"""Two sides over the same items: what is different, how sure that is, and what could have been detected.
 
 A side is a study, or a part of one: a task, a model, a condition. What both sides have in common is compared cell
 by cell; where each side has only one model or condition, those are what is compared. Differences are the second
@@ -71,7 +71,7 @@ class _Pairs:
 def compared(first: Side, second: Side, *, seed: int, shared: Sequence[str] | None = None) -> Table:
     """The differences of every cell and measure, with intervals and adjusted p-values.
 
-    Cells are matched by the columns in `shared`, which are told from the sides unless given.
+    Cells are matched by the columns in `shared`, which follow from the sides unless given.
     """
     rows: list[tuple[tuple[str, ...], str, Estimate, Significance, str]] = []
     shared = _shared(first, second) if shared is None else tuple(shared)
@@ -144,7 +144,7 @@ _SHARES = {
 
 
 def _difference(pairs: pl.DataFrame, measure: str, seed: int) -> tuple[Estimate, Significance, str] | None:
-    """Difference, test and the least difference that could be told; None where no item has both."""
+    """Difference, test and the smallest detectable one in words; None where no item has both."""
     part, whole = _SHARES[measure]
     # Only where both are there: an answer that one side did not give says nothing about the other's.
     both = pairs.filter((pl.col(whole) > 0) & (pl.col(f"{whole}_2") > 0))
@@ -170,11 +170,11 @@ def _detectable(each: "pl.Series | object") -> str:
     if error <= 0:
         return ""
     least = detectable_mean(error, len(differences))
-    return "; none could have been" if least > 1 else f"; it would have had to be {least * 100:.1f} points or more"
+    return "" if least > 1 else f" (smallest detectable difference: {least * 100:.1f} points)"
 
 
 def is_distinguishable(difference: Estimate, adjusted: float) -> bool:
-    """Whether a difference is told apart from none, by its adjusted p-value."""
+    """Whether a difference is distinguishable from zero, by its adjusted p-value."""
     return adjusted <= LEVEL and isfinite(difference.low)
 
 

@@ -12,6 +12,7 @@ from affidavit.plain_text import plain
 from affidavit.results.groups import Group
 from affidavit.results.judging import JudgeFigures, JudgingFigures
 from affidavit.results.text_forms import escaped, in_cell
+from affidavit.results.words import label_of
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 
@@ -48,8 +49,9 @@ class ThresholdCheck:
 
     def __str__(self) -> str:
         bound = "at least" if self.at_least else "at most"
-        end = " at the interval's end" if self.on_interval else ""
-        return f"{self.who}, {self.measure}: {in_cell(self.found)}, wanted {bound} {self.threshold:.1%}{end}"
+        end = " by the end of its interval" if self.on_interval else ""
+        figure = f"{self.who}, {label_of(self.measure)}: {in_cell(self.found)}"
+        return f"{figure}, required {bound} {self.threshold:.1%}{end}"
 
 
 def checks(
@@ -127,11 +129,11 @@ def junit(name: str, found: Sequence[ThresholdCheck]) -> bytes:
 def summary(name: str, found: Sequence[ThresholdCheck]) -> str:
     """The checks as a short page of Markdown."""
     lost = [check for check in found if not check.held]
-    head = "holds" if not lost else f"does not hold: {len(lost)} of {len(found)} thresholds are not met"
-    lines = [f"## {escaped(name)} {head}", "", "| | figure | found | wanted |", "|---|---|--:|--:|"]
+    head = f"does not meet {len(lost)} of {len(found)} thresholds" if lost else "meets its thresholds"
+    lines = [f"## {escaped(name)} {head}", "", "| | figure | found | required |", "|---|---|--:|--:|"]
     for check in found:
         bound = "≥" if check.at_least else "≤"
         mark = "✓" if check.held else "✗"
-        figure, found_there = escaped(f"{check.who}: {check.measure}"), escaped(in_cell(check.found))
+        figure, found_there = escaped(f"{check.who}: {label_of(check.measure)}"), escaped(in_cell(check.found))
         lines.append(f"| {mark} | {figure} | {found_there} | {bound} {check.threshold:.1%} |")
     return "\n".join(lines) + "\n"

@@ -47,7 +47,9 @@ def _flag_table(judges: Sequence[JudgeFigures], foot: str) -> Table:
 def _quote_table(judges: Sequence[JudgeFigures], foot: str) -> Table:
     kinds = tuple(kind.value for kind in EvidenceKind if kind is not EvidenceKind.UNCHECKED)
     rows = tuple((*judge.names, *(judge.quotes[kind] for kind in kinds), judge.fabricated) for judge in judges)
-    return Table("quotes", "Are the judges' quotes really there?", (*NAMES, *kinds, "fabricated"), rows, foot)
+    return Table(
+        "quotes", "Are the judges' quotes in the judged text?", (*NAMES, *kinds, "fabricated"), rows, foot
+    )
 
 
 def _score_table(judges: Sequence[JudgeFigures], foot: str) -> Table:
@@ -64,7 +66,7 @@ def _score_table(judges: Sequence[JudgeFigures], foot: str) -> Table:
         for score in judge.scores
     )
     columns = ("target", "variant", "dimension", "mean", "mean, quotes aside")
-    return Table("scores", "What do the judges give?", (*NAMES, *columns), rows, foot)
+    return Table("scores", "Which scores do the judges give?", (*NAMES, *columns), rows, foot)
 
 
 def _difference_table(figures: JudgingFigures, foot: str) -> Table:
@@ -78,12 +80,12 @@ def _difference_table(figures: JudgingFigures, foot: str) -> Table:
             each.judge,
             each.judging_condition,
             POOLED if figures.pooled else JudgingMethod.SELF.value,
-            "own outputs, above what others give the same",
+            "own outputs, compared with other judges of the same outputs",
             Mean.of(each.gap),
         )
         for each in figures.self_preference
     ]
-    question = "What moves the overall score: the variant, or whose output it is?"
+    question = "Does the overall score depend on the prompt variant, or on whose output it is?"
     return Table("score differences", question, (*NAMES, "difference", "overall score"), tuple(rows), foot)
 
 

@@ -69,7 +69,7 @@ class Results:
 
     @property
     def controls(self) -> dict[str, str]:
-        """Conditions with the one that flips are told against."""
+        """Conditions with the control against which changed answers are counted."""
         if self.study is None:
             return {}
         return {name: table.control for name, table in self.study.conditions.items() if table.control}
@@ -197,8 +197,9 @@ class _Judged:
 
 INTERVALS = (
     "Intervals are at 95 %: Wilson for shares of single samples, a bootstrap over items where items have several; "
-    "for deviations, letters, other readings, flips, failures and counts that a contract adds always Wilson, as "
-    "if the samples of an item were independent; docs/statistics.md says how, and when they mislead."
+    "for deviations, letters, lenient readings, changed answers, failures and counts that a contract adds always "
+    "Wilson, as if the samples of an item were independent; docs/statistics.md says how they are made, and when "
+    "they mislead."
 )
 
 

@@ -1,6 +1,7 @@
 """A table: a question, and its answer in rows. What is counted makes them; what is shown reads them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import isfinite
 
 from affidavit.json_values import Fields
@@ -67,6 +68,8 @@ class Table:
     notes: tuple[str, ...] = ()
     explains: tuple[str, ...] | None = ()
     """Of a count of labels: those that say why an output is not compliant; None: all of them."""
+    value_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """By column: what people read in place of a text that does not explain itself; programs get the text."""
 
     def column(self, name: str) -> list[Value]:
         """The values under a heading, row by row."""

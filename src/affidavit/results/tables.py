@@ -22,7 +22,7 @@ from affidavit.statistics.repeated_samples import pass_at_k, yield_at_k
 from affidavit.statistics.shares import bounds_of_share, wilson
 
 Builder = Callable[[RecordSet, Sequence[Group], Sequence[str], Mapping[str, str]], Table | None]
-"""A table from the records, their groups, the tasks that have it, and the controls; None: nothing to say."""
+"""A table from the records, their groups, the tasks that have it, and the controls; None: no rows."""
 BUILDERS: dict[str, Builder] = {
     "letters": choices.letter_table,
     "other readings": choices.lenient_table,
@@ -39,7 +39,7 @@ OUR_TABLES = (
 def all_tables(
     records: RecordSet, groups: Sequence[Group], *, samples: int, controls: Mapping[str, str]
 ) -> Iterator[Table]:
-    """Every table that has something to say."""
+    """Every table that has rows, and the compliance of everything."""
     yield compliance_table(records, groups)
     special = list(contract_tables(records, groups, controls))
     yield from (table for table in special if table.explains is None)
@@ -77,7 +77,7 @@ def contract_tables(records: RecordSet, groups: Sequence[Group], controls: Mappi
 
 
 def compliance_table(records: RecordSet, groups: Sequence[Group]) -> Table:
-    """Who keeps the contract? Truncated ones are counted apart, as they read (ruling C6)."""
+    """How many outputs follow the format? Truncated ones are counted apart, as they read (ruling C6)."""
     rows = tuple(
         (
             *group.names,
@@ -90,11 +90,13 @@ def compliance_table(records: RecordSet, groups: Sequence[Group]) -> Table:
         for group in groups
     )
     columns = ("planned", "compliant", "non-compliant", "unread", "failed", "pending", "truncated", "compliance")
-    return Table("compliance", "Who keeps the contract?", (*records.by, *columns), rows, identity(groups))
+    return Table(
+        "compliance", "How many outputs follow the format?", (*records.by, *columns), rows, identity(groups)
+    )
 
 
 def accuracy_table(records: RecordSet, groups: Sequence[Group]) -> Table:
-    """Who is right, of those that keep the contract; and the yield and the bounds beside it (ruling M6)."""
+    """How many compliant outputs are right; accuracy over all outputs and the bounds beside it (ruling M6)."""
     rows = []
     for group in groups:
         right, compared, keyed = (group.total(name) for name in ("right", "compared", "keyed"))
@@ -110,7 +112,7 @@ def accuracy_table(records: RecordSet, groups: Sequence[Group]) -> Table:
             )
         )
     columns = ("right", "compared", "accuracy over compliant", "yield", "if missing wrong", "if missing right")
-    question = "Who is right, of those that keep the contract?"
+    question = "How many answers are right, over compliant outputs and over all?"
     return Table("accuracy", question, (*records.by, *columns), tuple(rows), identity(groups))
 
 
@@ -169,7 +171,7 @@ def majority_table(records: RecordSet, groups: Sequence[Group]) -> Table:
     )
     rows = tuple((*map(name_of, names), *_majorities(part)) for names, part in _parts(kinds, by))
     columns = ("items with an answer", "with a majority", "tied", "mean share of the leader", "majority right")
-    question = "What do the samples of an item say most often?"
+    question = "What is the most frequent answer to an item, and is it right?"
     return Table("majorities", question, (*records.by, *columns), rows, identity(groups))
 
 
@@ -192,12 +194,12 @@ def _parts(frame: pl.DataFrame, by: Sequence[str]) -> Iterator[tuple[tuple[objec
 
 
 def failure_table(records: RecordSet, groups: Sequence[Group]) -> Table:
-    """Why did nothing arrive?"""
+    """Why did some questions get no output?"""
     counts = _counted(records.outputs().filter(pl.col("failure").is_not_null()), (*records.by, "failure"))
     planned = {group.names: group.planned for group in groups}
     rows = tuple((*row, wilson(row[-1], planned[row[:-2]])) for row in counts)
     columns = (*records.by, "failure", "count", "share of planned")
-    return Table("failures", "Why did nothing arrive?", columns, rows, identity(groups))
+    return Table("failures", "Why did some questions get no output?", columns, rows, identity(groups))
 
 
 # --- the tables that contracts declare ---
@@ -223,7 +225,10 @@ def declared_table(
         at = len(records.by)
         rows = tuple((*row, wilson(row[-1], sizes[row[:at]])) for row in counts)
     heads = (*records.by, *fields, "count", *shared)
-    return Table(name, declared.question, heads, rows, identity(groups), explains=declared.explains)
+    labels = records.parts[tasks[0]].value_labels
+    return Table(
+        name, declared.question, heads, rows, identity(groups), explains=declared.explains, value_labels=labels
+    )
 
 
 _SHARED = {"arrived": ("share of outputs",), "non-compliant": ("share of non-compliant",)}

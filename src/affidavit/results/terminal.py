@@ -9,7 +9,8 @@ from rich.text import Text
 
 from affidavit.plain_text import plain
 from affidavit.results.table import Table
-from affidavit.results.text_forms import in_cell, label_of
+from affidavit.results.text_forms import row_in_cells
+from affidavit.results.words import label_of
 
 
 def shown(table: Table, *, title: str = "", beside: str = "", lines: Sequence[str] = ()) -> RenderableType:
@@ -38,5 +39,5 @@ def rows(table: Table) -> RichTable:
         counts = all(isinstance(row[at], int) for row in table.rows)
         made.add_column(plain(label_of(name)), justify="right" if counts else "left")
     for row in table.rows:
-        made.add_row(*(plain(in_cell(value)) for value in row))
+        made.add_row(*map(plain, row_in_cells(table, row)))
     return made

@@ -2,12 +2,14 @@
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.results.table import Chance, Mean, Points, Table, Value, estimate_fields, estimate_of
+from affidavit.results.words import label_of, labelled
 from affidavit.statistics.estimate import Form, in_words
 
 NOT_FROZEN = "not frozen"
@@ -69,7 +71,9 @@ def _markdown_rows(table: Table) -> list[str]:
     numeric = [all(not isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]
     rule = "|".join("--:" if each else "---" for each in numeric)
     rows = ["| " + " | ".join(escaped(label_of(name)) for name in table.columns) + " |", f"|{rule}|"]
-    rows += ["| " + " | ".join(escaped(in_cell(value)) for value in row) + " |" for row in table.rows]
+    rows += [
+        "| " + " | ".join(map(escaped, cells)) + " |" for cells in map(partial(row_in_cells, table), table.rows)
+    ]
     return rows
 
 
@@ -96,23 +100,16 @@ def in_cell(value: Value) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+def row_in_cells(table: Table, row: Sequence[Value]) -> list[str]:
+    """A row of the table in its cells, in the words that people read."""
+    return [in_cell(labelled(table, column, value)) for column, value in zip(table.columns, row, strict=True)]
+
+
 def form_of(value: Value) -> Form:
     """What kind of figure an estimate in a table is."""
     if isinstance(value, Mean):
         return Form.MEAN
     return Form.POINTS if isinstance(value, Points) else Form.SHARE
-
-
-def label_of(column: str) -> str:
-    """A column as people read it; its own name is the one for programs.
-
-    >>> label_of("yield"), label_of("compliance")
-    ('accuracy over all outputs', 'compliance')
-    """
-    return _LABELS.get(column, column)
-
-
-_LABELS = {"yield": "accuracy over all outputs", "yield@k": "right of any k", "items of yield": "items of any k"}
 
 
 # --- CSV ---

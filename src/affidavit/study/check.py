@@ -31,7 +31,7 @@ def parse_study(text: str, *, where: str) -> Study:
 
 
 class _StudyChecks:
-    """The checks of one study; the first that fails is told."""
+    """The checks of one study; the first that fails is raised."""
 
     def __init__(self, study: Study, where: str) -> None:
         self._study = study

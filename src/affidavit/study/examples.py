@@ -1,6 +1,6 @@
 """Worked examples for a prompt, and the care that they give nothing away.
 
-An example is an item with an answer that keeps its contract and is right. It must not be one of the questions that
+An example is an item with an answer that follows the format and is right. It must not be one of the questions that
 are asked, and no expression in a prompt may solve a hand that is asked (ruling G10): small models copy.
 """
 
@@ -19,7 +19,7 @@ RESPONSE = "response"
 
 
 def read_examples(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Iterator[Example]:
-    """The examples of rows, given as place and fields; refused if one does not keep the contract."""
+    """The examples of rows, given as place and fields; refused if one does not follow the format."""
     for where, row in rows:
         given = _taken_response(row)
         _, item = next(items_of([(where, row)], contract))
@@ -34,7 +34,7 @@ def read_examples(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> 
         if added[COMPLIANT] is not True or added.get("correct") is False:
             raise InputError(
                 where,
-                expected="an example that keeps the contract and is right",
+                expected="an example that follows the format and is right",
                 found=shown(response),
                 hint="A model does as the example does.",
             )

@@ -137,7 +137,7 @@ def items_for(files: StudyFiles, task: Task) -> Iterator[Item]:
         if (fault := instruction_fault(item, task.contract)) is not None:
             raise InputError(where, expected="an instruction from the contract", found=fault)
         if held is not None and not isinstance(grammar := task.grammar(item), str):
-            expected = f"a grammar from the contract: the condition {held} holds the output to it"
+            expected = f"a grammar from the contract: the condition {held} constrains decoding"
             found = grammar.error if isinstance(grammar, Unread) else "none"
             raise InputError(where, expected=expected, found=found)
         yield item

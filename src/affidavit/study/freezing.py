@@ -122,7 +122,7 @@ def _trusted(task: TaskTable, contract: FindContract, beside: Path | None) -> An
     if is_in_file(task.contract) and beside is None:
         raise UsageError(
             task.contract,
-            expected="to be told where this contract is: it is code of the study's author",
+            expected="--study: this contract is code of the study's author",
             found="nothing",
             hint="If you trust it, name the study file: affidavit verify DIR --study STUDY.toml",
         )

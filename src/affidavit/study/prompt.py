@@ -27,7 +27,7 @@ class Condition:
     preamble: str = ""
     system: str = ""
     constrained: bool = False
-    """Whether the output is held to the contract's grammar."""
+    """Whether decoding is constrained to the contract's grammar."""
     variant: str = QUESTION
     """An open task's own words around the question."""
 

@@ -60,7 +60,7 @@ class ConditionTable(SettingsTable, frozen=True, kw_only=True):
     paradigm: str = ""
     """The name of the group of conditions that it belongs to."""
     control: str = ""
-    """The condition that flips are told against (ruling M7)."""
+    """The condition against which changed answers are counted (ruling M7)."""
 
 
 class Decoding(SettingsTable, frozen=True, kw_only=True):
@@ -81,7 +81,7 @@ class JudgingTable(SettingsTable, frozen=True, kw_only=True):
     tasks: list[str] = []
     """Whose outputs are judged; all open tasks unless given."""
     conditions: tuple[Literal["free", "schema"], ...] = ("free",)
-    """As the judge likes, or held to the shape of an evaluation."""
+    """Free decoding, or decoding constrained to the JSON schema of an evaluation."""
     repeats: int = 1
     temperature: float = 0.0
     max_tokens: int = 1024

@@ -1,7 +1,7 @@
 """Tables → charts. Every chart shows what a table beside it says, and says what it leaves out.
 
-Colours are those of Okabe and Ito, which people with any colour vision can tell apart; nothing is told by colour
-alone. Blue is what kept its contract, dark blue what is right as well; orange is what broke it.
+Colours are those of Okabe and Ito, which people with any colour vision can distinguish; nothing is said by colour
+alone. Blue is compliant, dark blue compliant and right; orange is non-compliant.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,11 @@ import matplotlib as mpl
 from matplotlib.patches import Rectangle
 
 from affidavit.results.comparison import is_distinguishable
-from affidavit.results.page.labels import naming, short_labels, telling
+from affidavit.results.page.row_names import naming, short_labels, telling
 from affidavit.results.page.svg import INK, as_svg, drawing, plot, sheet
 from affidavit.results.page.text import brief
 from affidavit.results.table import Chance, Mean, Points, Table, Value
+from affidavit.results.words import label_of
 from affidavit.statistics.estimate import Estimate, signed
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def ends(value: Estimate) -> tuple[float, float]:
 
 
 def _left_out(shown: int, all_of: int, what: str = "rows") -> str:
-    return "" if shown >= all_of else f"The first {shown:,} of {all_of:,} {what} are drawn."
+    return "" if shown >= all_of else f"The first {shown:,} of {all_of:,} {what} are shown."
 
 
 def _share(value: float) -> str:
@@ -77,15 +78,15 @@ def _width(text: str) -> float:
 def with_rest(drawn: list[Chart], all_of: int, what: str) -> list[Chart]:
     """The charts, the last of which says how many more there could be."""
     if len(drawn) < all_of:
-        note = f"Drawn are {len(drawn)} of {all_of:,} {what}."
+        note = f"{len(drawn)} of {all_of:,} {what} are shown."
         drawn[-1] = replace(drawn[-1], note=f"{drawn[-1].note} {note}".strip())
     return drawn
 
 
-# --- the plane ---
+# --- the scatter plot ---
 
 
-def plane(
+def scatter(
     what: str, names: Sequence[Sequence[Value]], lone: int, points: Sequence[tuple[Value, Value]], name: str
 ) -> Chart:
     """Compliance across, accuracy over compliant up, each with its interval; every point is named beside it."""
@@ -108,14 +109,15 @@ def plane(
         _named_beside(over, left + side + 34, at, [(p[0], *marks[p[1]]) for p in drawn])
         title = f"{what}: compliance and accuracy" if what else "Compliance and accuracy"
         description = "; ".join(
-            f"{p[0]}: {_share(p[2].value)} compliant, {_share(p[3].value)} right" for p in drawn
+            f"{p[0]}: compliance {_share(p[2].value)}, accuracy {_share(p[3].value)}" for p in drawn
         )
         svg = as_svg(figure, name, brief(title, 120), brief(description, 4000))
     note = _left_out(len(drawn), len(known), "points")
     if len(known) < len(points):
-        note += f" {len(points) - len(known):,} without a compliant output that has a key are not on the plane."
+        missing = f"{len(points) - len(known):,} of {len(points):,} groups"
+        note += f" Not drawn: {missing}, without a compliant output whose right answer is known."
     if bare := sum(not (isfinite(p[2].low) and isfinite(p[3].low)) for p in drawn):
-        note += f" {bare:,} without an interval one way or both: from a single item."
+        note += f" {bare:,} without an interval in one or both directions: from a single item."
     return Chart(name, brief(title, 120), svg, note.strip())
 
 
@@ -146,7 +148,7 @@ def _by_model(models: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 def _shares_axes(axes: "Axes") -> None:
     ticks = [0, 0.25, 0.5, 0.75, 1]
-    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="outputs that keep the contract", ylabel="right, of those")
+    axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="compliance", ylabel="accuracy over compliant")
     axes.set_xticks(ticks, [f"{tick:.0%}" for tick in ticks])
     axes.set_yticks(ticks, [f"{tick:.0%}" for tick in ticks])
     axes.grid(visible=True)
@@ -241,7 +243,7 @@ def _legend(over: "Axes", y: float, entries: Sequence[tuple[str, str]]) -> None:
 
 
 def outcomes(compliance: Table, accuracy: Table | None, by: Sequence[str]) -> Chart:
-    """What became of everything that was planned."""
+    """The outcome of everything that was planned."""
     names = [row[: len(by)] for row in compliance.rows]
     right, compared = [0] * len(names), [0] * len(names)
     if accuracy is not None:
@@ -250,18 +252,18 @@ def outcomes(compliance: Table, accuracy: Table | None, by: Sequence[str]) -> Ch
     parts: list[Part] = [
         ("compliant, right", BLUE, right),
         ("compliant, wrong", SKY, [n - r for n, r in zip(compared, right, strict=True)]),
-        ("compliant" if not any(compared) else "compliant, no key", GREEN,
+        ("compliant" if not any(compared) else "compliant, right answer unknown", GREEN,
          [n - c for n, c in zip(compliant, compared, strict=True)]),
         ("non-compliant", ORANGE, compliance.counts("non-compliant")),
         ("unread", PURPLE, compliance.counts("unread")),
         ("failed", VERMILLION, compliance.counts("failed")),
         ("pending", GREY, compliance.counts("pending")),
     ]  # fmt: skip
-    return stacked("outcomes", "What became of every question", _named(names, naming(by)), parts, "questions")
+    return stacked("outcomes", "Outcome of every planned question", _named(names, naming(by)), parts, "questions")
 
 
 def deviations(totals: Mapping[str, int]) -> Chart:
-    """What all non-compliant outputs did instead, the most frequent first."""
+    """Why outputs are not compliant, the most frequent reason first."""
     ranked = sorted(totals.items(), key=lambda each: (-each[1], each[0]))
     shown, most = ranked[:MOST_ROWS], max(totals.values())
     left = _label_width([brief(name, _LONGEST) for name, _ in shown])
@@ -275,7 +277,7 @@ def deviations(totals: Mapping[str, int]) -> Chart:
             over.add_patch(Rectangle((left, y - 9), long, 18, facecolor=ORANGE, edgecolor=INK, linewidth=0.5))
             over.text(left + long + 8, y, f"{count:,} ({count / all_of:.0%})", va="center", fontsize=11)
         description = "; ".join(f"{name}: {count:,}" for name, count in shown)
-        title = f"What the {all_of:,} non-compliant outputs did instead"
+        title = f"Reasons why {all_of:,} outputs are not compliant"
         svg = as_svg(figure, "deviations", title, brief(description, 4000))
     return Chart("deviations", title, svg, _left_out(len(shown), len(ranked), "kinds"))
 
@@ -284,16 +286,16 @@ _QUOTES = {"exact": BLUE, "normalised": SKY, "elided": GREEN, "absent": VERMILLI
 
 
 def quoted(table: Table) -> int:
-    """Quotes of all judges, whatever became of them."""
+    """Quotes of all judges, located or not."""
     return sum(sum(table.counts(kind)) for kind in _QUOTES)
 
 
 def quotes(table: Table) -> Chart:
-    """What became of the quotes of each judge."""
-    words = {"absent": "absent: nowhere in the judged text", "absence": "blank: says that something is missing"}
+    """How the quotes of each judge were located."""
+    words = {"absent": "absent: not in the judged text", "absence": "absence: states that something is missing"}
     parts = [(words.get(kind, kind), colour, table.counts(kind)) for kind, colour in _QUOTES.items()]
     rows = _named([row[:3] for row in table.rows], 0, always=True)
-    return stacked("quotes", "Where the judges' quotes were found", rows, parts, "quotes")
+    return stacked("quotes", "How the judges' quotes were located", rows, parts, "quotes")
 
 
 # --- differences ---
@@ -306,19 +308,19 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
         return None
     shown = list(rows)[:MOST_ROWS]
     names = _named(list(rows), 1)[:MOST_ROWS]
-    left, height = _label_width(names), 64 + _ROW * len(shown)
+    left, height = _label_width(names), _TITLES + _ROW * len(shown) + _SCALE
     every = [d for each in rows.values() for d, _ in each.values()]
     most = min(1.0, max(0.1, ceil(10 * max(abs(d.value) + max(ends(d)) for d in every)) / 10))
     panel = (WIDTH - left - 12) / len(measures)
     with drawing():
         figure, over = sheet(WIDTH, height)
         for at, label in enumerate(names):
-            over.text(left - 8, height - 30 - _ROW * (at + 0.5), label, ha="right", va="center")
+            over.text(left - 8, height - _TITLES - _ROW * (at + 0.5), label, ha="right", va="center")
         for column, measure in enumerate(measures):
             found = [rows[name].get(measure) for name in shown]
             _forest(figure, measure, (left + panel * column + 12, panel - 30, height), (most, found))
         description = "; ".join(
-            f"{name}, {measure}: {signed(found[0].value * 100)} points"
+            f"{name}, {label_of(measure)}: {signed(found[0].value * 100)} points"
             for name, row in zip(names, shown, strict=True)
             for measure, found in rows[row].items()
         )
@@ -327,8 +329,10 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
     return Chart("differences", title, svg, _left_out(len(shown), len(rows)))
 
 
+_TITLES, _SCALE = 46, 34
+"""Pixels above and below the rows of differences: two lines of a title, the numbers of the scale."""
 _Difference = tuple[Estimate, bool]
-"""A difference, and whether it can be told apart from zero."""
+"""A difference, and whether it is distinguishable from zero."""
 
 
 def _by_measure(tables: Mapping[str, Table]) -> dict[tuple[str, ...], dict[str, _Difference]]:
@@ -354,9 +358,9 @@ def _forest(
     points: tuple[float, Sequence[_Difference | None]],
 ) -> None:
     (left, width, height), (most, found) = place, points
-    axes = plot(figure, left, 34, width, height - 64)
+    axes = plot(figure, left, _SCALE, width, height - _TITLES - _SCALE)
     axes.set(xlim=(-most, most), ylim=(len(found), 0), yticks=[])
-    axes.set_title(measure.partition(" over ")[0], fontsize=12, loc="left")
+    axes.set_title(label_of(measure).replace(" over ", "\nover "), fontsize=12, loc="left")
     axes.spines["left"].set_visible(False)
     ticks = (-most, 0, most)
     axes.set_xticks(ticks, [signed(tick * 100).partition(".")[0] for tick in ticks])

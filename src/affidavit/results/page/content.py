@@ -10,19 +10,19 @@ from affidavit.results.table import Table
 
 @dataclass(frozen=True)
 class Prompt:
-    """The words of one condition of a task, with their placeholders."""
+    """The prompt of one condition of a task, with its placeholders."""
 
     task: str
     condition: str
     turns: Sequence[tuple[str, str]]
-    """Who speaks, and what."""
+    """Role and content of each message."""
     sha256: str | None
-    """None where the words are a contract of the study's own."""
+    """None where the prompt is made by code of the study's own."""
 
 
 @dataclass(frozen=True)
 class AskedSection:
-    """What was asked of whom, and how."""
+    """Models, tasks, conditions and prompts."""
 
     summary: str
     tables: Sequence[Table]
@@ -45,7 +45,7 @@ class Content:
     """Differences from the control, by condition and control."""
     samples: Sequence[Sample] = ()
     kinds: int = 0
-    """Of failing outputs there are in all."""
+    """How many kinds of non-compliant outputs there are, shown or not."""
     findings: Sequence[JudgeSample] = ()
     notes: Sequence[str] = ()
     digests: Sequence[tuple[str, str]] = ()

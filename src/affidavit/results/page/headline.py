@@ -1,7 +1,7 @@
 """The five questions that a reader has, each with an answer in a sentence or two, from the tables alone.
 
-Who obeys, who is right, how sure are we, why did outputs fail, can the judges be trusted. A sentence says no more
-than its table: where two intervals overlap it does not call one higher.
+Compliance, accuracy, uncertainty, reasons of failure, validity of the judges. A sentence says no more than its
+table: where two intervals overlap it does not call one higher.
 """
 
 from collections import Counter
@@ -9,15 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from affidavit.results.page.labels import naming, short_labels
+from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.table import Table
 from affidavit.results.text_forms import in_cell
+from affidavit.results.words import label_of, labelled
 from affidavit.statistics.estimate import Estimate
 
 _NAME = 60
 _JUDGE = ("judge", "judging condition", "method")
-_NO_DIAGNOSIS = "without a diagnosis"
+_NO_DIAGNOSIS = "unspecified"
 
 
 class Answer(NamedTuple):
@@ -32,25 +33,24 @@ def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
     """The answers, in the order of the questions; `by` names the columns that tell rows apart."""
     compliance = _estimates(tables["compliance"], "compliance", by)
     accuracy = _estimates(tables["accuracy"], "accuracy over compliant", by) if "accuracy" in tables else {}
-    yields = _estimates(tables["accuracy"], "yield", by) if "accuracy" in tables else {}
-    obeys = _ranged(compliance, "keeps the contract", "No output has arrived yet.")
-    found = [Answer("Who obeys?", obeys, "compliance")]
+    over_all = _estimates(tables["accuracy"], "yield", by) if "accuracy" in tables else {}
+    answers = [Answer("Who follows the format?", _compliance(compliance), "compliance")]
     if "accuracy" in tables:
-        found.append(Answer("Who is right?", _right(accuracy, yields), "accuracy"))
-    measured = {"compliance": compliance, "accuracy": accuracy, "yield": yields}
-    found += [
-        Answer("How sure are we?", _sure(measured), "accuracy" if accuracy else "compliance"),
-        Answer("Why did outputs fail?", _why(tables, len(by)), "deviations"),
+        answers.append(Answer("Who is right?", _accuracy(accuracy, over_all), "accuracy"))
+    measured = {"compliance": compliance, "accuracy over compliant": accuracy, "yield": over_all}
+    answers += [
+        Answer("How certain are the figures?", _certainty(measured), "accuracy" if accuracy else "compliance"),
+        Answer("Why were outputs not compliant, or missing?", _why(tables, len(by)), "deviations"),
     ]
     if "judges" in tables:
-        found.append(Answer("Can the judges be trusted?", _judges(tables), "judges"))
-    return found
+        answers.append(Answer("Are the judges' evaluations valid?", _judges(tables), "judges"))
+    return answers
 
 
-def many(count: int, noun: str) -> str:
+def counted_noun(count: int, noun: str) -> str:
     """A count with its noun.
 
-    >>> many(1, "question"), many(2000, "question")
+    >>> counted_noun(1, "question"), counted_noun(2000, "question")
     ('1 question', '2,000 questions')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
@@ -64,80 +64,84 @@ def _estimates(table: Table, column: str, names: Sequence[str]) -> dict[str, Est
     return {brief(label, _NAME): value for label, value in values if isinstance(value, Estimate)}
 
 
-def _ranged(shares: Mapping[str, Estimate], does: str, nothing: str) -> str:
-    if not shares:
-        return nothing
-    ranked = sorted(shares.items(), key=lambda each: (-each[1].value, each[0]))
+def _compliance(shares: Mapping[str, Estimate]) -> str:
+    return f"Compliance: {_ranged(shares)}" if shares else "No output has arrived yet."
+
+
+def _ranged(shares: Mapping[str, Estimate]) -> str:
+    """The highest and the lowest share with their rows, to follow a colon."""
+    ranked = sorted(shares.items(), key=lambda named: (-named[1].value, named[0]))
     (best, most), (worst, least) = ranked[0], ranked[-1]
     if len(ranked) == 1:
-        return f"{best} {does} in {in_cell(most)}."
+        return f"{in_cell(most)} ({best})."
     if most.value == least.value:
-        alike = "Both" if len(ranked) == 2 else f"All {len(ranked):,}"
-        return f"{alike} alike, such as {best}: {in_cell(most)}."
+        alike = "both" if len(ranked) == 2 else f"all {len(ranked):,}"
+        return f"equal for {alike}, e.g. {in_cell(most)} ({best})."
     overlap = " Their intervals overlap." if most.low <= least.high else ""
-    return f"From {in_cell(most)} ({best}) down to {in_cell(least)} ({worst}).{overlap}"
+    return f"from {in_cell(most)} ({best}) to {in_cell(least)} ({worst}).{overlap}"
 
 
-def _right(accuracy: Mapping[str, Estimate], yields: Mapping[str, Estimate]) -> str:
-    first = _ranged(accuracy, "is right", "No compliant output has a right answer to compare with.")
-    if not yields or not accuracy:
-        return first
-    best = max(yields, key=lambda name: yields[name].value)
-    whose = f" ({best})" if len(yields) > 1 else ""
-    what = "right of all outputs that arrived and have a key"
-    return f"{first} The highest yield, {what}, is {in_cell(yields[best])}{whose}."
+def _accuracy(over_compliant: Mapping[str, Estimate], over_all: Mapping[str, Estimate]) -> str:
+    if not over_compliant:
+        return "The right answer is known for no compliant output."
+    best = max(over_all, key=lambda name: over_all[name].value)
+    highest = f"{in_cell(over_all[best])} ({best})" if len(over_all) > 1 else in_cell(over_all[best])
+    rest = f"Accuracy over all outputs{' is at most' if len(over_all) > 1 else ':'} {highest}."
+    return f"Accuracy over compliant outputs: {_ranged(over_compliant)} {rest}"
 
 
-def _sure(measured: Mapping[str, Mapping[str, Estimate]]) -> str:
-    """The widest interval of all measures, and what has none."""
-    every = [(what, name, each) for what, shares in measured.items() for name, each in shares.items()]
-    known = [one for one in every if isfinite(one[2].low) and isfinite(one[2].high)]
+def _certainty(measured: Mapping[str, Mapping[str, Estimate]]) -> str:
+    """The widest interval of all measures, and how many figures have none."""
+    figures = [(measure, name, share) for measure, shares in measured.items() for name, share in shares.items()]
+    known = [figure for figure in figures if isfinite(figure[2].low) and isfinite(figure[2].high)]
     if not known:
-        return "There is nothing yet to be sure of."
-    what, name, widest = max(known, key=lambda one: one[2].high - one[2].low)
-    points, sizes = (widest.high - widest.low) * 100, [each.n for _, _, each in known]
-    whose = f"{what} of {name}, n={widest.n:,}"
+        return "There is no figure with an interval yet."
+    measure, name, widest = max(known, key=lambda figure: figure[2].high - figure[2].low)
+    points, sizes = (widest.high - widest.low) * 100, [share.n for _, _, share in known]
+    whose = f"{label_of(measure)}, {name}, n={widest.n:,}"
     parts = [f"The widest 95 % interval spans {points:.0f} percentage points ({whose})."]
     if len(set(sizes)) > 1:
-        parts.append(f"The smallest n is {min(sizes):,}, the largest {max(sizes):,}.")
-    if bare := len(every) - len(known):
-        parts.append(f"{many(bare, 'figure')} without an interval, each from a single item.")
+        parts.append(f"n is between {min(sizes):,} and {max(sizes):,}.")
+    if without := len(figures) - len(known):
+        parts.append(f"{counted_noun(without, 'figure')} without an interval, each from a single item.")
     return " ".join(parts)
 
 
 def why_not_compliant(tables: Mapping[str, Table], by: int) -> Counter[str]:
-    """Non-compliant outputs by what they did instead; all of them, also those without a diagnosis."""
-    found: Counter[str] = Counter()
+    """Non-compliant outputs by what they did instead; all of them, also those that no table explains."""
+    kinds: Counter[str] = Counter()
     for table in tables.values():
-        counted = _counted(table, by) if table.explains != () else Counter()
-        found.update({kind: n for kind, n in counted.items() if table.explains is None or kind in table.explains})
-    rest = sum(tables["compliance"].counts("non-compliant")) - found.total()
-    return found + Counter({_NO_DIAGNOSIS: rest})
+        for kind, count in _counted(table, by).items() if table.explains != () else ():
+            if table.explains is None or kind in table.explains:
+                kinds[str(labelled(table, table.columns[by], kind))] += count
+    rest = sum(tables["compliance"].counts("non-compliant")) - kinds.total()
+    return kinds + Counter({_NO_DIAGNOSIS: rest})
 
 
 def _why(tables: Mapping[str, Table], by: int) -> str:
-    compliant, broke, failed, unread, pending = (
+    compliant, non_compliant, failed, unread, pending = (
         sum(tables["compliance"].counts(name))
         for name in ("compliant", "non-compliant", "failed", "unread", "pending")
     )
-    arrived, parts = broke + compliant, []
-    if broke:
+    arrived, parts = non_compliant + compliant, []
+    if non_compliant:
         kinds = _listed(why_not_compliant(tables, by))
-        parts.append(f"{broke:,} of {many(arrived, 'output')} broke the contract: {kinds}.")
+        parts.append(f"{non_compliant:,} of {counted_noun(arrived, 'output')} did not follow the format: {kinds}.")
     elif arrived:
-        parts.append(f"{'The only output' if arrived == 1 else f'All {arrived:,} outputs'} kept the contract.")
+        subject = "The only output follows" if arrived == 1 else f"All {arrived:,} outputs follow"
+        parts.append(f"{subject} the format.")
     if failed:
         reasons = _listed(_counted(tables.get("failures"), by))
-        parts.append(f"{many(failed, 'question')} got no output{f' ({reasons})' if reasons else ''}.")
+        parts.append(f"{counted_noun(failed, 'question')} failed{f' ({reasons})' if reasons else ''}.")
     if unread:
-        parts.append(f"{many(unread, 'output')} could not be read by the contract.")
+        parts.append(f"{counted_noun(unread, 'output')} could not be read: the contract raised an error.")
     if pending:
-        parts.append(f"{many(pending, 'question')} not asked yet.")
-    return " ".join(parts) or "Nothing has arrived yet."
+        parts.append(f"{counted_noun(pending, 'question')} pending.")
+    return " ".join(parts) or "No output has arrived yet."
 
 
 def _counted(table: Table | None, by: int) -> Counter[str]:
-    """How often each label of a breakdown occurs."""
+    """How often each label of a breakdown occurs, by its machine name."""
     counted: Counter[str] = Counter()
     if table is not None:
         for row, count in zip(table.rows, table.counts("count"), strict=True):
@@ -157,24 +161,15 @@ def _listed(counted: Counter[str]) -> str:
 
 def _judges(tables: Mapping[str, Table]) -> str:
     valid = _estimates(tables["judges"], "share valid", _JUDGE)
-    invented = _estimates(tables["quotes"], "fabricated", _JUDGE) if "quotes" in tables else {}
+    fabricated = _estimates(tables["quotes"], "fabricated", _JUDGE) if "quotes" in tables else {}
     if not valid:
         return "No judgement has arrived yet."
-    parts = [f"Valid evaluations: {_lower(_ranged(valid, 'is valid', ''))}"]
-    if invented:
-        worst = max(invented, key=lambda name: invented[name].value)
-        whose = f" ({worst})" if len(invented) > 1 else ""
-        parts.append(
-            f"Quotes that are nowhere in the judged text: {in_cell(invented[worst])}{whose} at the worst."
-        )
-    return " ".join(parts)
-
-
-def _lower(sentence: str) -> str:
-    """A sentence that goes on from a colon."""
-    return sentence.replace("From ", "from ", 1) if sentence.startswith("From ") else sentence
+    sentences = [f"Share of valid evaluations: {_ranged(valid)}"]
+    if fabricated:
+        sentences.append(f"Share of quotes that are not in the judged text: {_ranged(fabricated)}")
+    return " ".join(sentences)
 
 
 def as_lines(answers: Iterable[Answer]) -> str:
     """The answers for a terminal."""
-    return "".join(f"{each.question} {each.answer}\n" for each in answers)
+    return "".join(f"{answer.question} {answer.answer}\n" for answer in answers)

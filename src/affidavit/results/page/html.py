@@ -4,6 +4,7 @@ Everything that came from a study is text, and the templates escape it; the page
 no style but its own, should an escape ever be missing. What is limited is said where it is limited.
 """
 
+import re
 from base64 import b64encode
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,11 +21,12 @@ from affidavit.results.page import charts
 from affidavit.results.page.charts import Chart
 from affidavit.results.page.content import Content
 from affidavit.results.page.headline import why_not_compliant
-from affidavit.results.page.labels import naming
+from affidavit.results.page.row_names import naming
 from affidavit.results.page.samples import PER_FINDING, PER_KIND, JudgeSample, Sample
 from affidavit.results.page.text import HEAD, brief, visible
 from affidavit.results.table import Chance, Table, Value, estimate_of
 from affidavit.results.text_forms import form_of, in_cell
+from affidavit.results.words import label_of, labelled
 from affidavit.statistics.estimate import Estimate, worded
 
 MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
@@ -104,22 +106,22 @@ def page(content: Content) -> str:
         content=content,
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
-        planes=drawn.get("headline", ()),
+        scatter_plots=drawn.get("headline", ()),
         headline=list(_headline_rows(tables, [name for name in content.by if name not in same])),
         headline_heads=[
             *(name for name in content.by if name not in same),
             "compliance",
-            *(_ANSWERED if "accuracy" in tables else ()),
+            *(map(label_of, _ANSWERED) if "accuracy" in tables else ()),
         ],
         headline_same=_listed(same),
         headline_left_out=max(0, len(tables["compliance"].rows) - MOST_TABLE_ROWS),
         headline_folded=len(tables["compliance"].rows) > LONGEST_HEADLINE,
-        outputs=[each for each in shown if each.table.name not in JUDGING],
-        judging=[each for each in shown if each.table.name in JUDGING],
+        outputs=[table for table in shown if table.table.name not in JUDGING],
+        judging=[table for table in shown if table.table.name in JUDGING],
         differences=differences,
         asked=[shown_table(table, most_names=1) for table in content.asked.tables],
-        anchors={each.table.name: each.anchor for each in shown},
-        with_keys="accuracy" in tables,
+        anchors={table.table.name: table.anchor for table in shown},
+        with_accuracy="accuracy" in tables,
         samples=_by_kind(content.samples),
         findings=_by_code(content.findings),
         methods=sorted(_methods([*content.tables, *content.comparisons.values()])),
@@ -139,6 +141,7 @@ def _environment() -> Environment:
         # Whatever a template shows goes through here, so that no text can be forgotten.
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
+    environment.filters["label"] = label_of
     environment.filters["brief"] = lambda text: brief(text, LONGEST_CELL)
     environment.filters["drawing"] = lambda chart: Markup(chart.svg)  # noqa: S704 - made by charts.py, text escaped
     return environment
@@ -149,7 +152,7 @@ def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Cha
     compliance, accuracy = tables["compliance"], tables.get("accuracy")
     found: dict[str, list[Chart]] = {"headline": []}
     if accuracy is not None:
-        found["headline"] = _planes(compliance, accuracy, content.by)
+        found["headline"] = _scatter_plots(compliance, accuracy, content.by)
     if compliance.rows:
         found["compliance"] = [charts.outcomes(compliance, accuracy, content.by)]
     if why := why_not_compliant(tables, len(content.by)):
@@ -165,8 +168,8 @@ def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Cha
     return found
 
 
-def _planes(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart]:
-    """A plane for each task; where that is too many points, for each condition of each task."""
+def _scatter_plots(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart]:
+    """A scatter plot for each task; where that is too many points, for each condition of each task."""
     rows = list(
         zip(
             [dict(zip(by, map(str, row), strict=False)) for row in compliance.rows],
@@ -175,33 +178,35 @@ def _planes(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart
             strict=True,
         )
     )
-    found = _apart(rows, [name for name in ("task",) if name in by])
-    if max(map(len, found.values()), default=0) > charts.MOST_POINTS:
-        found = _apart(rows, [name for name in ("task", "condition") if name in by])
-    keyed = {what: many for what, many in found.items() if any(up is not None for _, _, up in many)}
+    plots = _grouped(rows, [name for name in ("task",) if name in by])
+    if max(map(len, plots.values()), default=0) > charts.MOST_POINTS:
+        plots = _grouped(rows, [name for name in ("task", "condition") if name in by])
+    with_accuracy = {
+        title: points for title, points in plots.items() if any(up is not None for _, _, up in points)
+    }
     drawn = [
-        charts.plane(
-            what if len(keyed) > 1 else "",
-            [tuple(names.values()) for names, _, _ in many],
+        charts.scatter(
+            title if len(with_accuracy) > 1 else "",
+            [tuple(names.values()) for names, _, _ in points],
             naming(by),
-            [(across, up) for _, across, up in many],
-            f"plane-{number}",
+            [(across, up) for _, across, up in points],
+            f"scatter-{number}",
         )
-        for number, (what, many) in enumerate(list(keyed.items())[: charts.MOST_PANELS], 1)
+        for number, (title, points) in enumerate(list(with_accuracy.items())[: charts.MOST_PANELS], 1)
     ]
-    return charts.with_rest(drawn, len(keyed), "planes")
+    return charts.with_rest(drawn, len(with_accuracy), "scatter plots")
 
 
 _Point = tuple[Mapping[str, str], Value, Value]
 """The names of a row, its compliance, its accuracy."""
 
 
-def _apart(rows: Sequence[_Point], names: Sequence[str]) -> dict[str, list[_Point]]:
-    """The rows by these of their names."""
-    found: dict[str, list[_Point]] = {}
-    for row in rows:
-        found.setdefault(", ".join(row[0][name] for name in names), []).append(row)
-    return found
+def _grouped(points: Sequence[_Point], names: Sequence[str]) -> dict[str, list[_Point]]:
+    """The points by these of their names."""
+    groups: dict[str, list[_Point]] = {}
+    for point in points:
+        groups.setdefault(", ".join(point[0][name] for name in names), []).append(point)
+    return groups
 
 
 def _together(comparisons: Mapping[str, Table]) -> Table:
@@ -210,7 +215,7 @@ def _together(comparisons: Mapping[str, Table]) -> Table:
     columns = tables[0].columns if tables else ()
     rows = tuple((what, *row) for what, table in comparisons.items() for row in table.rows)
     foot = "; ".join(sorted({table.foot.partition("; ")[2] for table in tables}))
-    return Table("differences", "Differences from the control", ("compared", *columns), rows, foot)
+    return Table("differences", "Differences from the control", ("conditions", *columns), rows, foot)
 
 
 # --- tables ---
@@ -220,7 +225,7 @@ def shown_table(
     table: Table, names_of_rows: Sequence[str] = (), drawn: Sequence[Chart] = (), *, most_names: int = 8
 ) -> Shown:
     """A table for the templates, as many of its rows as a page can bear; a name of all rows is said once."""
-    table = _without_zeros(table) if table.name == "compliance" else table
+    table = _without_zeros(table)
     same = _same(table, names_of_rows)
     table = _without(table, same)
     numeric = [
@@ -231,11 +236,14 @@ def shown_table(
     while names < min(most_names, len(numeric) - 1) and not numeric[names] and table.columns[names] != "in words":
         names += 1
     rows = [
-        [cell(value, names_row=place < max(1, names)) for place, value in enumerate(row)]
+        [
+            cell(labelled(table, table.columns[place], value), names_row=place < max(1, names))
+            for place, value in enumerate(row)
+        ]
         for row in table.rows[:MOST_TABLE_ROWS]
     ]
     anchor = "".join(each if each.isalnum() else "-" for each in table.name if each.isascii())
-    heads = list(zip(table.columns, numeric, strict=True))
+    heads = list(zip(map(label_of, table.columns), numeric, strict=True))
     return Shown(f"table-{anchor}", table, heads, rows, len(table.rows) - len(rows), _listed(same), drawn)
 
 
@@ -259,14 +267,19 @@ def _without(table: Table, columns: Collection[str]) -> Table:
 
 def _without_zeros(table: Table) -> Table:
     """The table without those rare counts that are zero in all of its rows."""
-    gone = [name for name in _RARE if name in table.columns and not any(table.column(name))]
+    rare = _RARE.get(table.name, ())
+    gone = [name for name in rare if name in table.columns and not any(table.column(name))]
     if not gone or not table.rows:
         return table
-    note = f"Left out here, as they are zero in every row: {', '.join(gone)}."
+    note = f"Zero in every row and not shown: {', '.join(gone)}."
     return _without(replace(table, notes=(*table.notes, note)), gone)
 
 
-_RARE = ("unread", "failed", "pending", "truncated")
+_RARE = {
+    "compliance": ("unread", "failed", "pending", "truncated"),
+    "flips": ("control not arrived", "control not compliant", "control tied"),
+}
+"""Counts that are most often zero, by table."""
 
 
 def cell(value: Value, *, names_row: bool = False) -> Cell:
@@ -308,15 +321,19 @@ def _bar(value: Value) -> Bar | None:
 
 
 def _methods(tables: Sequence[Table]) -> set[str]:
+    """The methods behind the figures, without the counts of each figure."""
     found = set()
     for table in tables:
         for row in table.rows:
             for value in row:
                 if (estimate := estimate_of(value)) is not None:
-                    found.add(estimate.method)
+                    found.add(_COUNTS.sub("", estimate.method).replace("yield@", "pass@"))
                 elif isinstance(value, Chance):
                     found.add(table.foot.partition("tests: ")[2].partition(";")[0] or "p-values")
     return found
+
+
+_COUNTS = re.compile(r"(?:,| over) [0-9][0-9,]* (?:clusters?|items?|discordant).*")
 
 
 # --- samples ---
@@ -327,11 +344,11 @@ def _by_kind(samples: Sequence[Sample]) -> list[tuple[str, str, int, list[Sample
     found: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:
         found.setdefault((sample.kind, sample.where.get("contract", "")), []).append(sample)
-    return [(kind, contract, many[0].of_kind, many) for (kind, contract), many in found.items()]
+    return [(kind, contract, shown[0].of_kind, shown) for (kind, contract), shown in found.items()]
 
 
 def _by_code(findings: Sequence[JudgeSample]) -> list[tuple[str, str, int, list[JudgeSample]]]:
     found: dict[str, list[JudgeSample]] = {}
     for sample in findings:
         found.setdefault(sample.code, []).append(sample)
-    return [(code, many[0].flag, many[0].of_kind, many) for code, many in found.items()]
+    return [(code, shown[0].flag, shown[0].of_kind, shown) for code, shown in found.items()]

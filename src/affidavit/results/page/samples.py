@@ -127,8 +127,10 @@ def raw_of(row: Mapping[str, Any]) -> str:
 
 def _note(marks: Sequence[Mark]) -> str:
     if any(mark.kind == LENIENT for mark in marks):
-        return "Marked: the last well-formed block. A lenient reading would take it; the protocol does not."
-    return "Marked: the candidate that was read." if marks else ""
+        return (
+            "Marked: the last well-formed block, which a lenient reading would accept and the protocol does not."
+        )
+    return "Marked: the candidate that was extracted." if marks else ""
 
 
 def _asked(item: Mapping[str, object], *, lettered: bool) -> str:

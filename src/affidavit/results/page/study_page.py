@@ -22,7 +22,7 @@ from affidavit.judging.prompt import judge_template
 from affidavit.results.comparison import Side, compared
 from affidavit.results.groups import CELL
 from affidavit.results.page.content import AskedSection, Content, Prompt
-from affidavit.results.page.headline import Answer, headline, many
+from affidavit.results.page.headline import Answer, counted_noun, headline
 from affidavit.results.page.samples import FindingSamples, Sample, output_samples, raw_of, sampled
 from affidavit.results.page.text import brief
 from affidavit.results.study_results import Results
@@ -116,7 +116,7 @@ def content(directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self
         samples=_samples(results, rows),
         kinds=kinds,
         findings=list(findings.shown(_outputs(results, findings.judged_keys()))),
-        notes=[*report.notes, *_notes(results, with_keys="accuracy" in tables)],
+        notes=[*report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
         digests=list(_digests(results)),
         commands=list(_commands(results, include_self=include_self)),
     )
@@ -131,23 +131,27 @@ def _asked(results: Results) -> AskedSection:
     planned = int(results.records.planned["planned"].sum())
     conditions = len(results.records.planned["condition"].unique())
     parts = (
-        many(sizes["models"], "model"),
-        f"{many(sizes['tasks'], 'task')} under {many(conditions, 'condition')}",
-        f"{many(planned, 'question')} in all",
+        counted_noun(sizes["models"], "model"),
+        f"{counted_noun(sizes['tasks'], 'task')} under {counted_noun(conditions, 'condition')}",
+        f"{counted_noun(planned, 'question')} planned",
     )
     judged = results.judging
-    summary = f"{', '.join(parts)}." if results.study is not None else f"{many(planned, 'output')} from elsewhere."
+    summary = (
+        f"{', '.join(parts)}."
+        if results.study is not None
+        else f"{counted_noun(planned, 'output')} that were made elsewhere."
+    )
     if judged is not None:
         judges = ", ".join(brief(each.name, 40) for each in judged.judges[:MOST_JUDGES])
         more = " and others" if len(judged.judges) > MOST_JUDGES else ""
-        put = f"{many(len(judged.terms.outputs), 'output')} put to {many(len(judged.judges), 'judge')}"
-        summary += f" {put}: {judges}{more}."
+        outputs = counted_noun(len(judged.terms.outputs), "output")
+        summary += f" {outputs} judged by {counted_noun(len(judged.judges), 'judge')}: {judges}{more}."
     prompts = list(_prompts(results))
     note = ""
     if len(prompts) > MOST_PROMPTS:
-        note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md has all."
+        note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md holds all."
     elif results.study is None:
-        note = "The outputs came from elsewhere; used_prompt_manifest.md has the prompts of the judges."
+        note = "The outputs were made elsewhere; see used_prompt_manifest.md for the prompts of the judges."
     return AskedSection(summary, tables, prompts[:MOST_PROMPTS], note)
 
 
@@ -155,22 +159,22 @@ def _asked_tables(results: Results) -> Iterator[Table]:
     config, counts = results.config, results.counts
     study = results.study
     models = tuple(
-        (name, str(each.get("model", name)), str(each.get("flavour", "")), _told(each.get("body")))
+        (name, str(each.get("model", name)), str(each.get("flavour", "")), _settings(each.get("body")))
         for name, each in config["models"].items()
     )
-    yield Table("models", "Of whom", ("model", "name at its server", "kind", "further settings"), models, "Models")
+    yield Table("models", "Models", ("model", "name at its server", "kind", "further settings"), models, "")
     if study is None:
-        yield Table("tasks", "What", ("task",), ((IMPORTED,),), "Tasks")
+        yield Table("tasks", "Tasks", ("task",), ((IMPORTED,),), "")
         return
     described = config["contracts"]
     tasks = tuple(
         (
-            name, str(described[name]["contract"]), _told(described[name]["params"]), counts.get(name, 0),
+            name, str(described[name]["contract"]), _settings(described[name]["params"]), counts.get(name, 0),
             each.option_order if results.records.parts[name].shows_options else "",
         )
         for name, each in study.tasks.items()
     )  # fmt: skip
-    yield Table("tasks", "What", ("task", "contract", "parameters", "items", "order of options"), tasks, "Tasks")
+    yield Table("tasks", "Tasks", ("task", "contract", "parameters", "items", "order of options"), tasks, "")
     conditions = tuple(
         (
             name,
@@ -184,13 +188,13 @@ def _asked_tables(results: Results) -> Iterator[Table]:
         if name in set(results.records.planned["condition"])
     )
     if conditions:
-        columns = ("condition", "control", "paradigm", "held to a grammar", "preamble", "system")
-        yield Table("conditions", "Under which conditions", columns, conditions, "Conditions")
+        columns = ("condition", "control", "paradigm", "constrained decoding", "preamble", "system")
+        yield Table("conditions", "Conditions", columns, conditions, "")
     decoding = tuple((name, str(value)) for name, value in config["decoding"].items())
-    yield Table("decoding", "How answers were drawn", ("setting", "value"), decoding, "Decoding")
+    yield Table("decoding", "Decoding", ("setting", "value"), decoding, "")
 
 
-def _told(value: object) -> str:
+def _settings(value: object) -> str:
     if not isinstance(value, Mapping) or not value:
         return "–"
     return ", ".join(f"{name} = {each}" for name, each in value.items())
@@ -205,7 +209,7 @@ def _prompts(results: Results) -> Iterator[Prompt]:
     cells = dict.fromkeys((row["task"], row["condition"]) for row in results.records.planned.iter_rows(named=True))
     for task, condition in cells:
         if is_in_file(study.tasks[task].contract):
-            turns = [("words", "A contract of the study's own; see used_prompt_manifest.md.")]
+            turns = [("prompt", "The contract is the study's own code; see used_prompt_manifest.md.")]
             yield Prompt(task, condition, turns, None)
             continue
         contract = task_contract(study.tasks[task], Path(), task_contract_named)
@@ -285,21 +289,24 @@ def _outputs(results: Results, keys: Sequence[str]) -> dict[str, str]:
 # --- method, digests, commands ---
 
 
-def _notes(results: Results, *, with_keys: bool) -> Iterator[str]:
-    if with_keys:
-        yield "Accuracy is over outputs that keep their contract; the yield, over all that arrived and have a key."
-    yield "What never arrived is in no share of outputs: failed and pending questions count only as such."
+def _notes(results: Results, *, with_accuracy: bool) -> Iterator[str]:
+    if with_accuracy:
+        yield (
+            "Accuracy over compliant counts compliant outputs whose right answer is known; accuracy over all "
+            "outputs counts all that arrived and whose right answer is known, a non-compliant one as not right."
+        )
+    yield "Shares are over outputs that arrived: failed and pending questions are counted apart."
     if results.samples > 1:
-        yield f"Every question was put {results.samples} times; intervals of the headline go by items."
+        yield f"Every question was asked {results.samples} times; the intervals resample items, not outputs."
     if results.controls:
         yield "Differences are paired by item; p-values are adjusted within each condition."
     if (left_out := len(results.controls) - len(_compared_conditions(results))) > 0:
-        yield f"{left_out} more conditions are not compared here, as the study is large: affidavit compare does."
+        yield f"{left_out} more conditions are not compared here, as the study is large; use affidavit compare."
 
 
 def _digests(results: Results) -> Iterator[tuple[str, str]]:
     if results.seal is not None:
-        covered = "all records" if results.sealed else "records that were sealed before"
+        covered = "all records" if results.sealed else "records sealed before"
         yield f"{covered}, by key (root)", results.seal.root_sha256
         for name, value in results.seal.files.items():
             yield name, value
@@ -309,34 +316,37 @@ def _digests(results: Results) -> Iterator[tuple[str, str]]:
             yield "further segments", f"{len(results.seal.segments) - 50} more, in seal.json"
     judged = results.judging
     if judged is not None:
-        yield "the terms of the judging", judged.terms.digest
-        yield "the rubric", judged.terms.rubric.sha256()
+        yield "terms of the judging", judged.terms.digest
+        yield "rubric", judged.terms.rubric.sha256()
     for name, value in (results.config.get("weights") or {}).items():
-        yield f"the weights of {name}", str(value)
+        yield f"weights of {name}", str(value)
     versions = results.frozen.versions
     yield "versions", ", ".join(f"{name} {value}" for name, value in versions.items() if value) or "unknown"
     git = results.frozen.git
     if git is not None:
-        yield "commit of the study's repository", f"{git['commit']}{', with changes' if git['changed'] else ''}"
+        yield (
+            "commit of the study's repository",
+            f"{git['commit']}{', with uncommitted changes' if git['changed'] else ''}",
+        )
 
 
 def _commands(results: Results, *, include_self: bool) -> Iterator[tuple[str, str]]:
     name = results.directory.path.resolve().name
     options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
-    yield "Check every byte, and read every output again", shlex.join(["affidavit", "verify", name])
+    yield "Verify every checksum, and read every output again", shlex.join(["affidavit", "verify", name])
     yield "Find the record of a sample by its key", f"grep -h KEY {shlex.quote(name)}/records/*.jsonl"
-    yield "Make this page again", shlex.join(report)
+    yield "Write this page again", shlex.join(report)
     yield (
-        "Every table in full, for people and for programs",
+        "Every table in full, as Markdown, JSON or CSV",
         "\n".join(shlex.join([*report, "--format", form]) for form in ("md", "json", "csv")),
     )
     for condition, control in list(results.controls.items())[:1]:
         sides = [f"{name}@condition={each}" for each in (control, condition)]
-        yield "Compare two parts", shlex.join(["affidavit", "compare", *sides])
+        yield "Compare two conditions", shlex.join(["affidavit", "compare", *sides])
     if results.study is not None:
         again = [
             shlex.join(["affidavit", "run", "STUDY.toml", "--out", f"{name}-again"]),
             shlex.join(["affidavit", "compare", name, f"{name}-again"]),
         ]
-        yield "Ask everything again, and set the two side by side", "\n".join(again)
+        yield "Run the study again, and compare the two", "\n".join(again)
