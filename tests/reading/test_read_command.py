@@ -77,7 +77,7 @@ def test_lenses_stand_in_a_block_of_their_own():
     assert [row["other_readings"] and row["other_readings"]["mcqa-last-tag/1"] for row in rows(done.stdout)] == [
         "B", "C", None, None, "D",
     ]  # fmt: skip
-    assert b"lenient readings, not the protocol\n  mcqa-after-think/1   2" in done.stderr
+    assert b"lenient readings: other readings, not the protocol\n  mcqa-after-think/1   2" in done.stderr
 
 
 def test_another_option_set():

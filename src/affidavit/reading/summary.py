@@ -187,7 +187,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
         yield from (line(label, count, f"{count / total:.1%}") for label, count in _labelled(counts))
     if tally.lenses:
         yield ""
-        yield "lenient readings, not the protocol"
+        yield "lenient readings: other readings, not the protocol"
         for lens, count in tally.lenses.items():
             yield line(lens, count, _noted(count, tally.arrived))
     yield ""

@@ -80,7 +80,7 @@ def lenient_table(
                 n, right, keyed = map(sum, zip(compliant, found[3 * place :], strict=False))
                 rows.append((*group.names, lens, n, wilson(n, size), wilson(right, keyed) if keyed else None))
     columns = (*records.by, "reading", "answers", "share of outputs", "right, of answers")
-    title = "What would lenient readings give? They are not the protocol."
+    title = "Other readings, not the protocol: what would lenient readings give?"
     return Table("other readings", title, columns, tuple(rows), identity(groups)) if rows else None
 
 
