@@ -361,7 +361,7 @@ def test_the_figures_are_those_of_the_tables(study):
     text = "".join(parsed((study / "report.html").read_text()).itertext())
     for name in ("compliance", "accuracy"):
         assert tables[name]["identity"] in text
-    assert "6 of 12 outputs broke the contract" in text
+    assert "6 of 12 outputs did not follow the format" in text
     assert "50.0% [25.4, 74.6] n=12" in text
 
 
