@@ -11,13 +11,13 @@ from affidavit import mcqa
 from affidavit.reading.tally import Tally
 from affidavit.results.changed_answers import MOVES, UNDECIDABLE, ChangeCounts, changes_table
 from affidavit.results.closing import MOST_LABELS, ClosedRun, as_json, as_tables, listed, task_table
-from affidavit.results.groups import Group, Kind
+from affidavit.results.groups import Group, ItemKind
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.study.study_file import Cell
 
 FREE, URGED = Cell("quiz", "m", "free"), Cell("quiz", "m\n", "urged")
-RIGHT, WRONG = Kind(compliant=1, right=1, compared=1, keyed=1), Kind(compliant=1, compared=1, keyed=1)
+RIGHT, WRONG = ItemKind(compliant=1, right=1, compared=1, keyed=1), ItemKind(compliant=1, compared=1, keyed=1)
 CHANGED = {
     "task": "quiz", "model": "m", "condition": "urged", "control": "free", "kept": 4,
     **dict(zip(MOVES, (3, 2, 1), strict=True)), "undecidable": {UNDECIDABLE[0]: 5},
@@ -30,8 +30,8 @@ def closed(**changed: object) -> ClosedRun:
         URGED: Tally(compliant=5, failed=1, pending=4, failures=Counter(timeout=1)),
     }
     groups = [
-        Group(tuple(FREE), 10, {RIGHT: 6, WRONG: 2, Kind(non_compliant=1, keyed=1): 2}, 7),
-        Group(tuple(URGED), 10, {Kind(compliant=1): 5, Kind(failed=1): 1}, 7),
+        Group(tuple(FREE), 10, {RIGHT: 6, WRONG: 2, ItemKind(non_compliant=1, keyed=1): 2}, 7),
+        Group(tuple(URGED), 10, {ItemKind(compliant=1): 5, ItemKind(failed=1): 1}, 7),
     ]
     parts = {"contracts": {"quiz": "mcqa/1"}, "parts": {"quiz": mcqa}, "tallies": tallies, "groups": groups}
     return ClosedRun(**{**parts, **changed})
@@ -79,7 +79,7 @@ def test_answers_that_changed_add_up_row_by_row():
     (row,) = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
     assert (row["kept"], row["flipped"], row["not compliant"]) == (4, 6, 5)
     assert (row["share of decidable"].value, row["share of decidable"].n) == (0.6, 10)
-    assert table.foot == "15 outputs = kept + flipped + undecidable, row by row"
+    assert table.foot == "15 outputs = unchanged + changed + not decidable, row by row"
     flat = {**CHANGED, **CHANGED["undecidable"]}
     del flat["undecidable"]
     assert ChangeCounts.of(flat) == ChangeCounts.of(CHANGED)
