@@ -527,8 +527,8 @@ class Knows(Twelve):
 twelve, knows = Twelve(), Knows()
 """
 NOTE = (
-    "90 of 100 outputs are not in the yield, as nobody says that their right answer is known: their items have no "
-    "'answer', or null, and the contract has no right_answer_known(item)"
+    "90 of 100 outputs are not in the accuracy over all outputs, as nobody says that their right answer is known: "
+    "they have no 'answer', or null, and the contract has no right_answer_known(item)"
 )
 
 

@@ -4,18 +4,11 @@ import json
 
 import pytest
 
+from affidavit.contracts.count_table import CountTable
+from affidavit.contracts.declaration import DeclaredParts, declaration_of
 from affidavit.contracts.game24 import game24
 from affidavit.contracts.mcqa import mcqa
-from affidavit.contracts.parts import (
-    CountTable,
-    DeclaredParts,
-    Mark,
-    Parts,
-    declaration_of,
-    is_ours,
-    number_text,
-    parts_of,
-)
+from affidavit.contracts.parts import Mark, Parts, is_ours, number_text, parts_of
 from affidavit.errors import InputError
 
 

@@ -83,9 +83,9 @@ def _key(title: str) -> str:
 
 
 def unknown_answers_note(tally: Tally, parts: Parts) -> str | None:
-    """What a person is told whose contract leaves outputs out of the yield without a word on them.
+    """What a person is told whose contract leaves outputs out of the accuracy over all of them.
 
-    Where nothing was ever compared there is no yield, and nothing to tell.
+    Where nothing was ever compared there is no accuracy, and nothing to tell.
 
     >>> print(unknown_answers_note(Tally(compliant=1, non_compliant=9, keyed=1), Parts()))
     None
@@ -94,8 +94,9 @@ def unknown_answers_note(tally: Tally, parts: Parts) -> str | None:
     if not parts.only_validation_tells or not tally.keyed or not left_out:
         return None
     return (
-        f"{left_out:,} of {tally.arrived:,} outputs are not in the yield, as nobody says that their right answer "
-        "is known: their items have no 'answer', or null, and the contract has no right_answer_known(item); "
+        f"{left_out:,} of {tally.arrived:,} outputs are not in the accuracy over all outputs, as nobody says that "
+        "their right answer is known: they have no 'answer', or null, and the contract has no "
+        "right_answer_known(item); "
         'see "Optional parts" in docs/contracts.md.'
     )
 
