@@ -822,7 +822,7 @@ def test_a_run_killed_at_a_row_leaves_the_old_file(tmp_path, kind):
             order, cwd=tmp_path, env={**ENVIRONMENT, "DIES_AT": f"row {row}"}, capture_output=True, check=False
         )
         assert done.returncode == -signal.SIGKILL, done.stderr
-        if row and kind != "parquet":  # Polars decides when it writes
+        if row and kind == "csv":  # the others are written by many megabytes at a time
             assert [part.stat().st_size > 0 for part in parts(tmp_path)] == [True]
         assert left_as_it_was(tmp_path, out, old)
         out.unlink(missing_ok=True)
@@ -865,7 +865,7 @@ def test_a_run_killed_while_it_waits_for_more_leaves_the_old_file(tmp_path):
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     with subprocess.Popen(order, cwd=tmp_path, env=ENVIRONMENT, **streams) as process:
         try:
-            process.stdin.write(b'{"raw_output": "<answer>A</answer>"}\n' * (4 * BATCH // 37))
+            process.stdin.write(b'{"raw_output": "<answer>A</answer>"}\n' * (2 * BATCH // 37))
             process.stdin.flush()
             wait(process, lambda: any(part.stat().st_size for part in parts(tmp_path)))
         finally:
