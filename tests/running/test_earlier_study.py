@@ -11,17 +11,43 @@ from affidavit.errors import StorageError
 from affidavit.running.verify import verify
 
 STUDIES = Path(__file__).parents[1] / "golden" / "studies"
+OWN = """
+from affidavit import AnswerReading, Validation
+
+
+class Own:
+    name, version, params = "own", 1, {}
+
+    def instruction(self, item=None):
+        return "Say the number."
+
+    def read(self, raw, item=None):
+        return AnswerReading(raw.strip() or None)
+
+    def validate(self, reading, item):
+        return Validation(
+            reading.extracted_answer == item["answer"],
+            "ok" if reading.extracted_answer == item["answer"] else "wrong",
+        )
+
+    def grammar(self, item=None):
+        return None
+
+
+own = Own()
+"""
 ROOT = "75121dd4bb8992ad4055475837a487448bbfeb022a71966a0f66900fe6eba8f2"
 
 
 @pytest.fixture
 def study(tmp_path) -> StudyDirectory:
     """Multiple choice in shuffled order, an open task and a contract of a user's own; three samples, a control."""
+    (tmp_path / "own.py").write_text(OWN)
     return StudyDirectory(shutil.copytree(STUDIES / "mixed", tmp_path / "mixed"))
 
 
 def test_it_verifies_with_the_root_digest_that_it_had(study):
-    found = verify(study, task_contract_named, beside=STUDIES)
+    found = verify(study, task_contract_named, beside=study.path.parent)
     assert (found.sealed, found.differing, found.differences) == (True, 0, [])
     assert (found.root_sha256, found.records) == (ROOT, 90)
 
@@ -32,4 +58,4 @@ def test_a_change_in_it_is_found(study):
     at = content.index(b'"raw_output":"') + len(b'"raw_output":"')
     segment.write_bytes(content[:at] + b"!" + content[at + 1 :])
     with pytest.raises(StorageError, match=r"records/000001\.jsonl:1: expected"):
-        verify(study, task_contract_named, beside=STUDIES)
+        verify(study, task_contract_named, beside=study.path.parent)
