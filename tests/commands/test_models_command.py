@@ -27,8 +27,8 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 def said(*arguments: object) -> Result:
     """What the command says; errors are told as the whole program tells them."""
-    program = type(cli)("affidavit", commands={"models": models_command.models})
-    return CliRunner().invoke(program, ["models", *map(str, arguments)], catch_exceptions=False)
+    # Through the whole program: click keeps the help of a command as it was first asked for, by whomever.
+    return CliRunner().invoke(cli, ["models", *map(str, arguments)], catch_exceptions=False)
 
 
 def lines(*arguments: object) -> list[str]:
