@@ -42,16 +42,16 @@ def lines(*arguments: object) -> list[str]:
 
 def test_with_nothing_at_hand_it_says_what_to_type(folder):
     assert lines() == [
-        f"no weights at hand in {folder}",
+        f"no weights in {folder}",
         "",
-        "to get one that is known:",
+        "to download a known model:",
         f"  affidavit models pull smollm2    {NAME}, 98.4 MB, Apache-2.0",
     ]
 
 
 def test_a_directory_that_is_not_there_is_no_error(folder):
     folder.rmdir()
-    assert lines()[0] == f"no weights at hand in {folder}"
+    assert lines()[0] == f"no weights in {folder}"
     assert not folder.exists()
 
 
@@ -132,7 +132,7 @@ def test_pull_gives_the_path_and_says_on_standard_error_what_it_does(folder, ser
     assert (folder / f"{NAME}.gguf").read_bytes() == served
     again = said("pull", NAME)
     assert (again.exit_code, again.stdout) == (0, result.stdout)
-    assert again.stderr == f"{NAME} is at hand already\n"
+    assert again.stderr == f"{NAME} is already there\n"
     assert "to get one" not in said().stdout
 
 

@@ -518,7 +518,7 @@ REFUSED = {
         'more.jsonl:1: expected an example that follows the format and is right, found "B"',
     ),
     "an example that is wrong": (
-        MORE_SHOTS, SHOT | {"response": "<answer>A</answer>"}, 'found "<answer>A</answer>"\nA model does as the',
+        MORE_SHOTS, SHOT | {"response": "<answer>A</answer>"}, 'found "<answer>A</answer>"\nModels imitate worked',
     ),
     "a hand that is wrong": (
         MORE_HANDS, HAND_SHOTS[0] | {"response": "<answer>1+1+1+8</answer>"},

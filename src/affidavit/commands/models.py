@@ -27,8 +27,8 @@ _HEADINGS = ("name", "size", "quantisation", "licence", "sha256")
 def models(context: click.Context, *, as_json: bool) -> None:
     """List embedded models; get or make one.
 
-    Without a command: the files of weights at hand, each described by what it says of its own tensors, and
-    the known models that can be had. A file that cannot be used is listed with its fault.
+    Without a command: the files of weights on this machine, each described by its own tensors, and
+    the known models that can be downloaded. A file that cannot be used is listed with its fault.
 
     \b
     Weights are kept in the directory AFFIDAVIT_MODELS, or else in ~/.cache/affidavit/models;
@@ -58,7 +58,7 @@ def models(context: click.Context, *, as_json: bool) -> None:
         }
         click.echo(json.dumps(content, indent=2))
     else:
-        said = _listing(found) if found else [f"no weights at hand in {weights.models_directory()}"]
+        said = _listing(found) if found else [f"no weights in {weights.models_directory()}"]
         _say([*said, *_offers(missing)])
 
 
@@ -91,7 +91,7 @@ def pull(name: str, *, as_json: bool) -> None:
         click.echo(said, err=True)
     path = weights.pull(name)
     if not fetched:
-        click.echo(f"{known.name} is at hand already", err=True)
+        click.echo(f"{known.name} is already there", err=True)
     if as_json:
         click.echo(json.dumps({**_fields(weights.describe(path)), "fetched": fetched}, indent=2))
     else:
@@ -202,7 +202,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _offers(missing: Sequence["Known"]) -> list[str]:
     lines = [f"  {_command(each)}    {each.name}, {_size(each.size)}, {each.licence}" for each in missing]
-    return ["", "to get one that is known:", *lines] if missing else []
+    return ["", "to download a known model:", *lines] if missing else []
 
 
 def _command(known: "Known") -> str:

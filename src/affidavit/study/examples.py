@@ -36,7 +36,7 @@ def read_examples(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> 
                 where,
                 expected="an example that follows the format and is right",
                 found=shown(response),
-                hint="A model does as the example does.",
+                hint="Models imitate worked examples.",
             )
         yield Example(item, response)
 
@@ -79,5 +79,5 @@ class Spoilers:
 
 
 def _given_away(where: str, item: Item, why: str) -> InputError:
-    hint = "Small models copy. Take the example, or the item, out."
+    hint = "Small models copy from the prompt. Remove the example, or the item."
     return InputError(where, expected=f"item {item.id!r} not to be given away", found=why, hint=hint)
