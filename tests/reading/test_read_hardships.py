@@ -151,7 +151,7 @@ def test_judgements_with_and_without_the_evidence_clause_and_declared_ones_by_sc
         {"raw_output": json.dumps(declared), "judged_output": "a fine answer"},
     )
     done = affidavit("read", "judge", given=given)
-    assert re.search(rb"  valid, quotes aside +2   66.7%", done.stderr)
+    assert re.search(rb"  valid if quotes are ignored +2   66.7%", done.stderr)
     assert b"declared by the judge, by overall score\n  8" in done.stderr
     assert b"odd\\u000a  valid   999" in done.stderr
     summary = json.loads(affidavit("read", "judge", "--json", given=given).stdout)
