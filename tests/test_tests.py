@@ -55,7 +55,7 @@ def test_no_test_file_imports_another(path):
 
 def test_what_tests_share_is_below_support_and_is_no_test():
     places = {path.parent for path in TESTS.rglob("*.py") if path not in FILES and path.name != "conftest.py"}
-    assert places == {TESTS / "support", TESTS / "golden" / "studies"}, "a golden study has a contract of its own"
+    assert places == {TESTS / "support"}
 
 
 # --- no test depends on how fast the machine is ---
