@@ -83,9 +83,9 @@ def _key(title: str) -> str:
 
 
 def unknown_answers_note(tally: Tally, parts: Parts) -> str | None:
-    """What a person is told whose contract leaves outputs out of the accuracy over all of them.
+    """The note where a contract does not say for some outputs whether their right answer is known.
 
-    Where nothing was ever compared there is no accuracy, and nothing to tell.
+    They are left out of the accuracy over all outputs; where nothing was compared there is no such figure.
 
     >>> print(unknown_answers_note(Tally(compliant=1, non_compliant=9, keyed=1), Parts()))
     None
@@ -95,9 +95,8 @@ def unknown_answers_note(tally: Tally, parts: Parts) -> str | None:
         return None
     return (
         f"{left_out:,} of {tally.arrived:,} outputs are not in the accuracy over all outputs, as nobody says that "
-        "their right answer is known: they have no 'answer', or null, and the contract has no "
-        "right_answer_known(item); "
-        'see "Optional parts" in docs/contracts.md.'
+        "their right answer is known: their items have no 'answer', or null, and the contract has no "
+        'right_answer_known(item); see "Optional parts" in docs/contracts.md.'
     )
 
 
