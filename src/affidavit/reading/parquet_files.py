@@ -10,7 +10,7 @@ from affidavit.reading.source import Columns, Format, Row, Source, reading_on
 if TYPE_CHECKING:
     import polars as pl
 
-ROWS_AT_ONCE = 16_384
+ROWS_AT_ONCE = 32_768
 """Rows that travel together; Polars' own hundred thousand need gigabytes where texts are long."""
 
 
