@@ -176,8 +176,11 @@ LATE = {
     "archive.parquet_copy": {"polars", "affidavit.archive.record_columns"},
     "models.quantisation": {"gguf", "numpy"},
     "models.llama_server": {"xllamacpp"},
+    "results.closing": {"affidavit.results.counting", "affidavit.results.study_results"},
     "results.comparison": {"numpy"},
     "results.page.study_page": {"affidavit.results.page.html"},
+    "results.table": {"polars", "affidavit.archive.record_columns", "affidavit.reading.pandas_frames"},
+    "reading.pandas_frames": {"pandas"},
 }
 """What is imported where it is used, because it is heavy and few need it."""
 

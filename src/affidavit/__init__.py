@@ -4,13 +4,16 @@
     >>> mcqa.read("<answer>B</answer>").extracted_answer
     'B'
 
-The public names are loaded when they are first used: a program pays for the contracts it names.
+`open_study`, `run_study`, `judge_study`, `read_frame`, `compare`, `gate` and `verify` are for Python what the
+commands are for the terminal; docs/python.md shows them. Names are loaded when they are first used: a program pays
+for what it names.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-if TYPE_CHECKING:
+if _TYPE_CHECKING:
+    from affidavit import statistics
     from affidavit.contracts.contract import AnswerKey, AnswerReading, Contract, Reading, Span, Validation, label
     from affidavit.contracts.count_table import CountTable
     from affidavit.contracts.evidence import locate
@@ -20,6 +23,21 @@ if TYPE_CHECKING:
     from affidavit.contracts.pattern import Pattern
     from affidavit.contracts.rubric import Rubric
     from affidavit.contracts.text import text
+    from affidavit.errors import AffidavitError, InputError, LockedError, StorageError, UsageError
+    from affidavit.interface import (
+        Results,
+        Study,
+        compare,
+        gate,
+        judge_study,
+        open_study,
+        read_frame,
+        run_study,
+        verify,
+    )
+    from affidavit.results.gate import GateResult
+    from affidavit.results.table import Table
+    from affidavit.running.verify import Verified
 
 __version__ = "0.1.0"
 
@@ -35,23 +53,34 @@ _HOME = {
     "affidavit.contracts.text": ("text",),
     "affidavit.contracts.evidence": ("locate",),
     "affidavit.contracts.rubric": ("Rubric",),
+    "affidavit.errors": ("AffidavitError", "InputError", "LockedError", "StorageError", "UsageError"),
+    "affidavit.interface": (
+        "Results", "Study", "compare", "gate", "judge_study", "open_study", "read_frame", "run_study", "verify",
+    ),
+    "affidavit.results.gate": ("GateResult",),
+    "affidavit.results.table": ("Table",),
+    "affidavit.running.verify": ("Verified",),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
-    "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable", "Hand", "Judge", "LastTag",
-    "MultipleChoice", "Pattern", "Reading", "Rubric", "Span", "Validation", "game24", "judge", "label",
-    "locate", "mcqa", "text",
+    "AffidavitError", "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable",
+    "GateResult", "Hand", "InputError", "Judge", "LastTag", "LockedError", "MultipleChoice", "Pattern",
+    "Reading", "Results", "Rubric", "Span", "StorageError", "Study", "Table", "UsageError", "Validation",
+    "Verified", "compare", "game24", "gate", "judge", "judge_study", "label", "locate", "mcqa", "open_study",
+    "read_frame", "run_study", "statistics", "text", "verify",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:
+    if name == "statistics":
+        return _import_module("affidavit.statistics")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'affidavit' has no attribute {name!r}")
-    value: object = getattr(import_module(_MODULE_OF[name]), name)
+    value: object = getattr(_import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted((*__all__, "__version__"))

@@ -163,10 +163,22 @@ def test_identical_sides_do_not_differ(conditions):
 
 def test_sides_without_common_items_are_refused(tmp_path, conditions):
     other = written(tmp_path, tables(), {"quiz": questions(60)[50:]}, lambda question: RIGHT)
-    for second in (other, f"{conditions}@model=nobody", f"{conditions}@task=quiz,condition=nowhere"):
-        done = here("compare", conditions, second)
-        assert fine(done, 2)
-        assert b"expected items that both sides have, found none" in done.stderr
+    done = here("compare", conditions, other)
+    assert fine(done, 2)
+    assert b"expected items that both sides have, found none" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("choice", "refused"),
+    [
+        ("@model=nobody", b"expected a model of the study: m, found 'nobody'"),
+        ("@task=quiz,condition=nowhere", b"expected a condition of the study: "),
+    ],
+)
+def test_a_choice_that_the_study_does_not_have_is_refused(conditions, choice, refused):
+    done = here("compare", conditions, f"{conditions}{choice}")
+    assert fine(done, 2)
+    assert refused in done.stderr
 
 
 @pytest.mark.parametrize("choice", ["@modle=m", "@model", "@sample=1", "@model=m,x"])

@@ -29,7 +29,8 @@ from affidavit.results.page.html import page, shown_table
 from affidavit.results.page.row_names import labels, short_labels
 from affidavit.results.page.samples import FindingSamples, JudgeSample, Quote, Sample
 from affidavit.results.page.text import HEAD, Mark, brief, pieces, visible
-from affidavit.results.table import Mean, Table
+from affidavit.results.table import Table
+from affidavit.results.values import Mean
 from affidavit.statistics.means import mean_of_clusters
 from affidavit.statistics.shares import wilson
 from support.command import affidavit

@@ -12,8 +12,10 @@ from markdown_it import MarkdownIt
 
 from affidavit.models.model import Failure, Reason
 from affidavit.plain_text import plain
-from affidavit.results.table import Chance, Mean, Table
-from affidavit.results.text_forms import Report, as_csv, as_json, as_markdown, in_cell, safe
+from affidavit.results.table import Table
+from affidavit.results.text_forms import Report, as_csv, as_json, as_markdown, safe
+from affidavit.results.values import Chance, Mean
+from affidavit.results.words import in_cell
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 from support.command import affidavit

@@ -6,7 +6,7 @@ from affidavit import game24
 from affidavit.results.page.html import shown_table
 from affidavit.results.table import Table
 from affidavit.results.text_forms import Report, as_json, as_markdown
-from affidavit.results.words import label_of, labelled
+from affidavit.results.words import label_of
 from affidavit.statistics.shares import wilson
 
 TABLE = Table(
@@ -32,7 +32,7 @@ TABLE = Table(
     ],
 )
 def test_a_value_is_worded_by_its_column_alone(column, value, words):
-    assert labelled(TABLE, column, value) == words
+    assert TABLE.labelled(column, value) == words
 
 
 def test_people_read_words_and_programs_get_names():

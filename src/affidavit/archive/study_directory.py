@@ -171,8 +171,13 @@ class StudyDirectory:
         """What was frozen; a directory without it is refused."""
         found = self.frozen_or_none()
         if found is None:
-            raise InputError(str(self.path), expected="a study directory", found="no study.json in it")
+            raise InputError(str(self.path), expected="a study directory", found=self._without_study())
         return found
+
+    def _without_study(self) -> str:
+        if self.path.is_dir():
+            return "no study.json in it"
+        return "a file" if self.path.exists() else "nothing at this place"
 
     def parts(self) -> dict[str, Parts]:
         """The parts of the contract of each task; of a user's own, as far as they were frozen: no code is run."""

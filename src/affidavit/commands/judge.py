@@ -3,33 +3,20 @@
 import gc
 import shlex
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
-from affidavit.errors import UsageError, did_you_mean
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.json_values import Fields
-    from affidavit.judging.terms import JudgeTerms
     from affidavit.results.judging import Judgements, JudgingFigures
-    from affidavit.running.judging_run import Judged, JudgePanel
-    from affidavit.study.models_file import ModelsFile
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """What was asked for; None leaves it as it was frozen, or else at its default."""
-
-    conditions: tuple[str, ...]
-    repeats: int | None
-    temperature: float | None
-    max_tokens: int | None
+    from affidavit.running.judge_panel import WantedTerms
+    from affidavit.running.judging_run import Judged
 
 
 @click.command(no_args_is_help=True)
@@ -95,22 +82,14 @@ def judge(
     4 some judgements failed or are pending; 5 the disk refused or the archive is broken;
     6 another run holds the directory; 130, 143 stopped by a signal.
     """
-    from affidavit.commands.run_progress import RunProgress
-    from affidavit.contracts.registry import task_contract_named
     from affidavit.results.judging import Judgements
-    from affidavit.running.judging_run import JudgeOptions, judge_study
+    from affidavit.running.import_outputs import outputs_directory
+    from affidavit.running.judge_panel import WantedTerms
 
-    directory = _directory(source, out, pattern)
+    directory = outputs_directory(source, out=out, pattern=pattern)
     judgements = Judgements()
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 50)
-    with directory.locked():
-        file = _models(directory, models_file)
-        wanted = _Wanted(conditions, repeats, temperature, max_tokens)
-        panel = _panel(directory, file, judges, rubric, tasks, wanted)
-        with RunProgress(sys.stderr) as progress:
-            options = JudgeOptions(retry_failed, progress.tell_judging, beside=file.beside, watch=judgements.add)
-            judged = judge_study(directory, panel, task_contract_named, options)
+    wanted = WantedTerms(judges, rubric, tasks, conditions, repeats, temperature, max_tokens)
+    judged = _judged(directory, wanted, models_file, judgements, retry_failed=retry_failed)
     _report(judged, judgements, include_self=include_self, as_json=as_json)
     _say_what_is_left(judged, judges, models_file, as_json=as_json)
     page = not no_page and judged.signal is None
@@ -118,6 +97,30 @@ def judge(
     if judged.signal is not None:
         sys.exit(128 + judged.signal)
     sys.exit(ENDED_WITH_FAILURES if judged.open else DONE)
+
+
+def _judged(
+    directory: "StudyDirectory",
+    wanted: "WantedTerms",
+    models_file: Path | None,
+    judgements: "Judgements",
+    *,
+    retry_failed: bool,
+) -> "Judged":
+    from affidavit.commands.run_progress import RunProgress
+    from affidavit.contracts.registry import task_contract_named
+    from affidavit.running.judge_panel import judge_panel
+    from affidavit.running.judging_run import JudgeOptions, judge_study
+    from affidavit.study.models_file import models_for
+
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+    with directory.locked():
+        file = models_for(directory, models_file)
+        panel = judge_panel(directory, file, wanted)
+        with RunProgress(sys.stderr) as progress:
+            options = JudgeOptions(retry_failed, progress.tell_judging, beside=file.beside, watch=judgements.add)
+            return judge_study(directory, panel, task_contract_named, options)
 
 
 def _report(judged: "Judged", judgements: "Judgements", *, include_self: bool, as_json: bool) -> None:
@@ -130,80 +133,6 @@ def _report(judged: "Judged", judgements: "Judgements", *, include_self: bool, a
     else:
         show_judging(judged, figures)
         click.echo(plain_lines(f"sealed in {judged.directory}, digest {judged.root_sha256[:16]}…"))
-
-
-def _directory(source: Path, out: Path | None, pattern: str | None) -> "StudyDirectory":
-    """The directory of the outputs; those from elsewhere are taken in first."""
-    from affidavit.archive.disk import Disk
-    from affidavit.archive.study_directory import StudyDirectory
-    from affidavit.running.import_outputs import rows_in, take_in
-
-    if StudyDirectory(source).is_study:
-        if out is not None:
-            raise UsageError("--out", expected="no other directory for a study", found=str(out))
-        return StudyDirectory(source)
-    if out is None:
-        hint = "Or did you mean a study's directory?" if source.is_dir() else ""
-        raise UsageError(str(source), expected="--out DIR, where the outputs are kept", found="none", hint=hint)
-    take_in(StudyDirectory(out), rows_in(source, pattern), Disk())
-    return StudyDirectory(out)
-
-
-def _models(directory: "StudyDirectory", file: Path | None) -> "ModelsFile":
-    from affidavit.study.models_file import read_models, study_file_of
-
-    found = file or study_file_of(directory)
-    if found is None:
-        raise UsageError(
-            "--models",
-            expected="the study's own file here or beside it, or another file with [models.NAME]",
-            found="none",
-            hint="Name it: --models study.toml",
-        )
-    return read_models(found)
-
-
-def _panel(
-    directory: "StudyDirectory",
-    file: "ModelsFile",
-    judges: tuple[str, ...],
-    rubric: str | None,
-    tasks: tuple[str, ...],
-    wanted: _Wanted,
-) -> "JudgePanel":
-    from affidavit.judging.directory import read_judging
-    from affidavit.running.judging_run import JudgePanel
-    from affidavit.study.files import read_rubric
-
-    for name in judges:
-        if name not in file.models:
-            hint = did_you_mean(name, file.models)
-            raise UsageError("--judge", expected=", ".join(file.models), found=repr(name), hint=hint)
-    before = read_judging(directory)
-    known = {} if before is None else {each.name: each for each in before.judges}
-    terms = [_terms(name, file, wanted, known.get(name)) for name in dict.fromkeys(judges)]
-    chosen = None if rubric is None else read_rubric(rubric, Path())
-    return JudgePanel(terms, file.models, file.model, chosen, tasks, file.limits)
-
-
-def _terms(name: str, file: "ModelsFile", wanted: _Wanted, known: "JudgeTerms | None") -> "JudgeTerms":
-    from affidavit.judging.terms import FREE, SCHEMA, JudgeTerms
-
-    table = file.models[name]
-    decoding: Fields = (
-        {"temperature": 0.0, "max_tokens": 1024, **table.body} if known is None else dict(known.decoding)
-    )
-    if wanted.temperature is not None:
-        if not 0 <= wanted.temperature < 1e9:
-            raise UsageError("--temperature", expected="a finite number from 0", found=str(wanted.temperature))
-        decoding["temperature"] = wanted.temperature
-    if wanted.max_tokens is not None:
-        decoding["max_tokens"] = wanted.max_tokens
-    conditions = wanted.conditions or ((FREE,) if known is None else known.conditions)
-    if SCHEMA in conditions and not table.provider.takes_schema:
-        raise UsageError("--condition", expected=f"free: the judge {name} takes no JSON schema", found=SCHEMA)
-    repeats = wanted.repeats or (1 if known is None else known.repeats)
-    return JudgeTerms(name, table.identity, decoding, tuple(dict.fromkeys(conditions)), repeats)
 
 
 def figures_of(judged: "Judged", judgements: "Judgements", *, include_self: bool = False) -> "JudgingFigures":

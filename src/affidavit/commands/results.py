@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, NOT_MET
-from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
-    from affidavit.results.comparison import Side
     from affidavit.results.text_forms import Report
 
 _BY = "task,model,condition"
@@ -45,14 +43,13 @@ def report(directory: Path, form: str | None, out: Path | None, by: str, *, incl
     Exit codes: 0 done; 2 this is no study, or --by is wrong; 5 the disk refused or the
     archive is broken.
     """
-    groups = tuple(part.strip() for part in by.split(",") if part.strip())
     if form is None:
-        _write_page(directory, groups, out, include_self=include_self)
+        _write_page(directory, _groups(by), out, include_self=include_self)
         return
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.study_results import Results
 
-    _write(Results(StudyDirectory(directory), groups).report(include_self=include_self), form, out)
+    _write(Results(StudyDirectory(directory), _groups(by)).report(include_self=include_self), form, out)
 
 
 def _write_page(directory: Path, by: tuple[str, ...], out: Path | None, *, include_self: bool) -> None:
@@ -102,26 +99,16 @@ def compare(first: str, second: str, form: str, out: Path | None) -> None:
     Exit codes: 0 done, whatever the differences; 2 there is nothing to compare; 5 the disk
     refused or an archive is broken.
     """
-    from affidavit.results.comparison import compared, moved_readings
+    from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.results.comparison import comparison_tables, parse_side
+    from affidavit.results.study_results import Results
     from affidavit.results.text_forms import Report
 
-    sides = [_side(text) for text in (first, second)]
-    # The intervals of a comparison are drawn with the seed of the study that is compared against.
-    tables = [compared(*sides, seed=sides[0].seed)]
-    moved = moved_readings(*sides) if sides[0].name.partition("@")[0] != sides[1].name.partition("@")[0] else None
-    if moved is not None:
-        tables.append(moved)
-    _write(Report(f"{first} and {second}", {}, tables), form, out)
-
-
-def _side(text: str) -> "Side":
-    from affidavit.archive.study_directory import StudyDirectory
-    from affidavit.results.comparison import Side, parse_side
-    from affidavit.results.study_results import Results
-
-    directory, chosen = parse_side(text)
-    records = Results(StudyDirectory(Path(directory))).records
-    return Side(text, records.records, chosen, records.seed)
+    sides = []
+    for text in (first, second):
+        directory, chosen = parse_side(text)
+        sides.append(Results(StudyDirectory(Path(directory))).side(text, chosen))
+    _write(Report(f"{first} and {second}", {}, comparison_tables(*sides)), form, out)
 
 
 @click.command(no_args_is_help=True)
@@ -182,35 +169,20 @@ def gate(
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.output import show
     from affidavit.results import gate as gates
-    from affidavit.results.counting import groups
     from affidavit.results.study_results import Results
 
-    wanted = {name: value for name, value in thresholds.items() if value is not None}
-    for name, value in wanted.items():
-        if not 0 <= value <= 1:
-            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(value))
-    if not wanted:
-        raise UsageError("gate", expected="at least one threshold", found="none", hint="See --help.")
-    results = Results(StudyDirectory(directory), tuple(part.strip() for part in by.split(",") if part.strip()))
-    judging = results.judging_figures()
-    found = list(gates.checks(groups(results.records), judging, wanted, on_interval=on == "interval"))
-    page = gates.summary(results.name, found)
-    for file, content in ((junit_file, gates.junit(results.name, found)), (summary_file, page.encode())):
+    result = gates.gate(Results(StudyDirectory(directory), _groups(by)), thresholds, on_interval=on == "interval")
+    page = result.to_markdown()
+    for file, content in ((junit_file, gates.junit(result.name, result.checks)), (summary_file, page.encode())):
         if file is not None:
             with new_file(file) as stream:
                 stream.write(content)
     if as_json:
-        show({"held": all(check.held for check in found), "checks": [_as_json(check) for check in found]})
+        show(result.as_json())
     else:
         click.echo(plain_lines(page), nl=False)
-    sys.exit(DONE if all(check.held for check in found) else NOT_MET)
+    sys.exit(DONE if result else NOT_MET)
 
 
-def _as_json(check: object) -> dict[str, object]:
-    from dataclasses import asdict
-
-    from affidavit.results.gate import ThresholdCheck
-    from affidavit.results.text_forms import json_value
-
-    assert isinstance(check, ThresholdCheck)  # noqa: S101
-    return {**asdict(check), "found": json_value(check.found), "held": check.held}
+def _groups(by: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in by.split(",") if part.strip())

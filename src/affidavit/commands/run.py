@@ -3,20 +3,15 @@
 import gc
 import shlex
 import sys
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
-from affidavit.errors import UsageError, did_you_mean
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from affidavit.contracts.contract import AnyContract
     from affidavit.results.closing import ClosedRun
     from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Ended
@@ -65,6 +60,7 @@ def run(
     from affidavit.commands.output import show
     from affidavit.commands.run_progress import RunProgress
     from affidavit.contracts.registry import task_contract_named
+    from affidavit.results.closing import closed_run
     from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Options, run_study
     from affidavit.study.dry_run import dry_run as plan_only
@@ -72,7 +68,7 @@ def run(
     from affidavit.study.files import load
 
     files = load(study, task_contract_named, with_weights=not dry_run)
-    _check_models(models, files.study.models)
+    files.check_models(models)
     if dry_run:
         planned = plan_only(files, first_items=limit, models=models)
         show(planned.as_json() if as_json else planned.as_table())
@@ -87,46 +83,16 @@ def run(
         options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging, judgements.add)
         ended = run_study(files, task_contract_named, options)
     signal = ended.signal if ended.judged is None else ended.judged.signal
-    closed, page = _closed(ended, files.contracts), not no_page and signal is None
+    closed, page = closed_run(ended, files.contracts), not no_page and signal is None
     _report_run(ended, closed, judgements, _again(study, out), as_json=as_json, page=page)
     if signal is not None:
         sys.exit(128 + signal)
     sys.exit(ENDED_WITH_FAILURES if ended.open or ended.unread else DONE)
 
 
-def _check_models(chosen: Collection[str], known: Collection[str]) -> None:
-    for name in chosen:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise UsageError("--model", expected=", ".join(known), found=repr(name), hint=hint)
-
-
 def _again(study: Path, out: Path | None) -> str:
     """What to type to continue."""
     return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
-
-
-def _closed(ended: "Ended", contracts: "Mapping[str, AnyContract]") -> "ClosedRun":
-    """The figures of the report. Where items were asked once each, the running counts are all they are made of."""
-    from affidavit.contracts.parts import parts_of
-    from affidavit.results.closing import ClosedRun
-    from affidavit.results.groups import groups_of_tallies
-
-    groups = groups_of_tallies(ended.tallies, seed=ended.seed)
-    if ended.samples > 1:
-        from affidavit.archive.study_directory import StudyDirectory
-        from affidavit.results.counting import groups as counted
-        from affidavit.results.study_results import Results
-
-        by_cell = {group.names: group for group in counted(Results(StudyDirectory(ended.directory)).records)}
-        groups = [by_cell[cell] for cell in ended.tallies]
-    return ClosedRun(
-        contracts=ended.contracts,
-        parts={name: parts_of(contract) for name, contract in contracts.items()},
-        tallies=ended.tallies,
-        groups=groups,
-        changes=ended.flips,
-    )
 
 
 def _report_run(

@@ -66,7 +66,7 @@ class FrameBatches:
                 found=f"the columns {', '.join(schema)}",
                 hint="Name the column that holds the model's text with --field.",
             )
-        if schema[text] not in (pl.String, pl.Categorical, pl.Enum, pl.Null):
+        if not is_text(schema[text]):
             raise InputError(batch.name, expected=f"texts in the column {text!r}", found=str(schema[text]))
         if first is not None and dict(schema) != dict(first.frame.schema):
             expected = f"the columns {_described(first.frame.schema)}, as in {first.name}"
@@ -156,6 +156,11 @@ class FrameBatches:
             if failures:
                 raise failures[0] from None
             raise
+
+
+def is_text(kind: pl.DataType) -> bool:
+    """Whether a column of this type holds texts, or nothing at all."""
+    return kind in (pl.String, pl.Categorical, pl.Enum, pl.Null)
 
 
 def _bytes_per_row(source: Source) -> float:

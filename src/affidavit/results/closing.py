@@ -13,15 +13,18 @@ from rich.console import Group as RichGroup
 from rich.console import RenderableType
 from rich.text import Text
 
-from affidavit.contracts.parts import Parts
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.contract import AnyContract
+from affidavit.contracts.parts import Parts, parts_of
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
 from affidavit.results.changed_answers import ChangeCounts, changes_table
-from affidavit.results.groups import Group, identity
+from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
+from affidavit.running.study_run import Ended
 from affidavit.study.study_file import Cell
 
 MOST_LABELS = 6
@@ -55,6 +58,25 @@ class ClosedRun:
     def models(self) -> list[str]:
         """The models, in the order of the study."""
         return list(dict.fromkeys(cell.model for cell in self.tallies))
+
+
+def closed_run(ended: Ended, contracts: Mapping[str, AnyContract]) -> ClosedRun:
+    """The figures of the report. Where items were asked once each, the running counts are all they are made of."""
+    groups = groups_of_tallies(ended.tallies, seed=ended.seed)
+    if ended.samples > 1:
+        # A run does without columns, and most runs end without them too.
+        from affidavit.results.counting import groups as counted  # noqa: PLC0415
+        from affidavit.results.study_results import Results  # noqa: PLC0415
+
+        by_cell = {group.names: group for group in counted(Results(StudyDirectory(ended.directory)).records)}
+        groups = [by_cell[cell] for cell in ended.tallies]
+    return ClosedRun(
+        contracts=ended.contracts,
+        parts={name: parts_of(contract) for name, contract in contracts.items()},
+        tallies=ended.tallies,
+        groups=groups,
+        changes=ended.flips,
+    )
 
 
 def task_table(run: ClosedRun, task: str) -> Table:

@@ -14,7 +14,8 @@ import polars as pl
 from affidavit.archive.record import RecordKind
 from affidavit.errors import UsageError
 from affidavit.results.groups import CELL
-from affidavit.results.table import Chance, Points, Table, Value
+from affidavit.results.table import Table
+from affidavit.results.values import Chance, Points, Value
 from affidavit.statistics.differences import Significance, difference_of_clusters, mcnemar, sign_flip_test
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.means import clustered_standard_error
@@ -35,6 +36,8 @@ class Side:
     """What was chosen of the study: values of task, model or condition."""
     seed: int
     """The study's."""
+    study: str = ""
+    """Where the study is that this is all or a part of."""
 
     def outputs(self) -> pl.LazyFrame:
         """The questions of this side."""
@@ -58,6 +61,16 @@ def parse_side(text: str) -> tuple[str, dict[str, str]]:
             raise UsageError(text, expected="DIR@model=NAME,condition=NAME,task=NAME", found=repr(part))
         found[column] = value
     return directory, found
+
+
+def comparison_tables(first: Side, second: Side) -> list[Table]:
+    """The differences and, between two studies, the readings that moved.
+
+    Intervals are drawn with the seed of the study that is compared against.
+    """
+    differences = compared(first, second, seed=first.seed)
+    moved = None if first.study == second.study else moved_readings(first, second)
+    return [differences] if moved is None else [differences, moved]
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,19 @@ that is too small to be sure does not pass.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from xml.etree import ElementTree
 
+from affidavit.errors import UsageError
+from affidavit.json_values import Fields
 from affidavit.plain_text import plain
+from affidavit.results.counting import groups
 from affidavit.results.groups import Group
 from affidavit.results.judging import JudgeFigures, JudgingFigures
-from affidavit.results.text_forms import escaped, in_cell
-from affidavit.results.words import label_of
+from affidavit.results.study_results import Results
+from affidavit.results.table import Table
+from affidavit.results.text_forms import escaped, json_value
+from affidavit.results.words import in_cell, label_of
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 
@@ -54,8 +59,84 @@ class ThresholdCheck:
         return f"{figure}, required {bound} {self.threshold:.1%}{end}"
 
 
+@dataclass(frozen=True)
+class GateResult:
+    """Every check of a gate; true if all of them are met."""
+
+    name: str
+    """Of the study."""
+    checks: tuple[ThresholdCheck, ...]
+
+    @property
+    def held(self) -> bool:
+        """Whether every threshold is met."""
+        return all(check.held for check in self.checks)
+
+    @property
+    def failed(self) -> tuple[ThresholdCheck, ...]:
+        """The checks that are not met."""
+        return tuple(check for check in self.checks if not check.held)
+
+    def __bool__(self) -> bool:
+        return self.held
+
+    def __iter__(self) -> Iterator[ThresholdCheck]:
+        return iter(self.checks)
+
+    def __len__(self) -> int:
+        return len(self.checks)
+
+    def __repr__(self) -> str:
+        state = "met" if self.held else f"{len(self.failed)} of {len(self)} checks not met"
+        return f"<GateResult of {self.name!r}: {state}>"
+
+    def __str__(self) -> str:
+        return str(self.table)
+
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
+    @property
+    def table(self) -> Table:
+        """A row for each check."""
+        rows = tuple(
+            ("yes" if check.held else "no", check.who, check.measure, check.found, _required(check))
+            for check in self.checks
+        )
+        foot = f"{len(self)} checks = {len(self) - len(self.failed)} met + {len(self.failed)} not met"
+        columns = ("met", "group", "measure", "found", "required")
+        return Table("gate", f"Does {self.name} meet its thresholds?", columns, rows, foot)
+
+    def to_markdown(self) -> str:
+        """What `affidavit gate` prints."""
+        return summary(self.name, self.checks)
+
+    def as_json(self) -> Fields:
+        """The checks as JSON values."""
+        return {"held": self.held, "checks": [_check_as_json(check) for check in self.checks]}
+
+
+def _check_as_json(check: ThresholdCheck) -> Fields:
+    return {**asdict(check), "found": json_value(check.found), "held": check.held}
+
+
+def gate(results: Results, thresholds: Mapping[str, float | None], *, on_interval: bool) -> GateResult:
+    """A study held against the thresholds that are given; their names are those of `MEASURES`."""
+    given = {name: threshold for name, threshold in thresholds.items() if threshold is not None}
+    for name, threshold in given.items():
+        if not 0 <= threshold <= 1:
+            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(threshold))
+    if not given:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in MEASURES)
+        raise UsageError("gate", expected="at least one threshold", found="none", hint=f"There are {names}.")
+    judging = results.judging_figures()
+    return GateResult(
+        results.name, tuple(checks(groups(results.records), judging, given, on_interval=on_interval))
+    )
+
+
 def checks(
-    groups: Sequence[Group],
+    cells: Sequence[Group],
     judging: JudgingFigures | None,
     thresholds: Mapping[str, float],
     *,
@@ -65,7 +146,7 @@ def checks(
 
     What is not asked yet could turn any figure: a study that is not finished passes no gate.
     """
-    for group in groups:
+    for group in cells:
         if group.pending:
             share = wilson(group.pending, group.planned)
             yield ThresholdCheck(
@@ -73,12 +154,12 @@ def checks(
             )
     for option, threshold in thresholds.items():
         measure, at_least = MEASURES[option], option.startswith("min_")
-        for who, found in _figures(measure, groups, judging):
+        for who, found in _figures(measure, cells, judging):
             yield ThresholdCheck(who, measure, threshold, at_least, found, on_interval)
 
 
 def _figures(
-    measure: str, groups: Sequence[Group], judging: JudgingFigures | None
+    measure: str, cells: Sequence[Group], judging: JudgingFigures | None
 ) -> Iterator[tuple[str, Estimate | None]]:
     if measure in ("invalid evaluations", "fabricated quotes"):
         if judging is None or not judging.judges:
@@ -87,7 +168,7 @@ def _figures(
         for judge in judging.judges:
             yield ", ".join(judge.names), _judged(measure, judge)
         return
-    for group in groups:
+    for group in cells:
         yield ", ".join(group.names), _of_group(measure, group)
 
 
@@ -132,8 +213,11 @@ def summary(name: str, found: Sequence[ThresholdCheck]) -> str:
     head = f"does not meet {len(lost)} of {len(found)} thresholds" if lost else "meets its thresholds"
     lines = [f"## {escaped(name)} {head}", "", "| | figure | found | required |", "|---|---|--:|--:|"]
     for check in found:
-        bound = "≥" if check.at_least else "≤"
         mark = "✓" if check.held else "✗"
         figure, found_there = escaped(f"{check.who}: {label_of(check.measure)}"), escaped(in_cell(check.found))
-        lines.append(f"| {mark} | {figure} | {found_there} | {bound} {check.threshold:.1%} |")
+        lines.append(f"| {mark} | {figure} | {found_there} | {_required(check)} |")
     return "\n".join(lines) + "\n"
+
+
+def _required(check: ThresholdCheck) -> str:
+    return f"{'≥' if check.at_least else '≤'} {check.threshold:.1%}"

@@ -9,8 +9,9 @@ from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import plain
 from affidavit.results.judging import JudgingFigures
 from affidavit.results.judging_tables import NAMES, judging_tables
-from affidavit.results.table import Table, Value
+from affidavit.results.table import Table
 from affidavit.results.terminal import shown
+from affidavit.results.values import Value
 
 MOST_MISSING = 10
 

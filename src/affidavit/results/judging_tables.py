@@ -6,7 +6,8 @@ from dataclasses import asdict
 from affidavit.contracts.judge import EvidenceKind, JudgingMethod
 from affidavit.json_values import Fields
 from affidavit.results.judging import POOLED, JudgeFigures, JudgingFigures
-from affidavit.results.table import Mean, Table, Value, estimate_fields
+from affidavit.results.table import Table
+from affidavit.results.values import Mean, Value, estimate_fields
 from affidavit.statistics.estimate import Estimate
 
 NAMES = ("judge", "judging condition", "method")

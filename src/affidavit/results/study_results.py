@@ -10,11 +10,12 @@ from affidavit.archive.record_columns import without_surrogates
 from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
 from affidavit.contracts.contract import label
 from affidavit.contracts.text import text as text_contract
-from affidavit.errors import UsageError
+from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
+from affidavit.results.comparison import Side
 from affidavit.results.counting import RecordSet, groups
 from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
@@ -82,7 +83,7 @@ class Results:
         expected = f"{', '.join(known)} or {METADATA}NAME"
         for name in by:
             if name not in known and name not in metadata:
-                raise UsageError("--by", expected=expected, found=repr(name))
+                raise UsageError("--by", expected=expected, found=repr(name), hint=did_you_mean(name, known))
         if not by or len(set(by)) < len(by):
             raise UsageError("--by", expected=f"{expected}, each once", found=repr(",".join(by)))
         if metadata and self.study is None:
@@ -139,6 +140,18 @@ class Results:
             if not any(row[place] for row in found):
                 raise UsageError("--by", expected="a field in the metadata of some item", found=repr(name))
         return pl.DataFrame(found, schema=dict.fromkeys(("task", "item_id", *metadata), pl.String), orient="row")
+
+    def side(self, name: str, chosen: Mapping[str, str]) -> Side:
+        """The study as a side of a comparison, or what was chosen of it by task, model or condition."""
+        cells = self._planned_cells()
+        for column, value in chosen.items():
+            if column not in CELL:
+                raise UsageError(name, expected=f"a choice by {', '.join(CELL)}", found=repr(column))
+            known = cells[column].unique(maintain_order=True).to_list()
+            if value not in known:
+                expected = f"a {column} of the study: {', '.join(known)}"
+                raise UsageError(name, expected=expected, found=repr(value), hint=did_you_mean(value, known))
+        return Side(name, self.records.records, chosen, self.records.seed, str(self.directory.path.resolve()))
 
     # --- the report ---
 

@@ -1,62 +1,38 @@
 """A table: a question, and its answer in rows. What is counted makes them; what is shown reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
+from html import escape
+from typing import TYPE_CHECKING, Any
 
-from affidavit.json_values import Fields
-from affidavit.statistics.estimate import Estimate
+from affidavit.plain_text import plain
+from affidavit.results.values import Chance, Value, estimate_fields, estimate_of
+from affidavit.results.words import in_cell, label_of
 
+if TYPE_CHECKING:
+    import polars as pl
 
-@dataclass(frozen=True)
-class Mean:
-    """A figure that is no share: shown as a number, not in per cent."""
-
-    estimate: Estimate
-
-    @classmethod
-    def of(cls, estimate: Estimate | None) -> "Mean | None":
-        """The mean, where there is one."""
-        return None if estimate is None else cls(estimate)
+MOST_SHOWN = 200
+"""Rows that are printed, or shown in a notebook."""
 
 
-@dataclass(frozen=True)
-class Points:
-    """A difference of two shares: shown in percentage points, with its sign."""
-
-    estimate: Estimate
-
-
-@dataclass(frozen=True)
-class Chance:
-    """A p-value."""
-
-    value: float
-
-
-Value = str | int | float | Estimate | Mean | Points | Chance | None
-
-
-def estimate_of(value: Value) -> Estimate | None:
-    """The estimate that a value is, whichever way it is shown; None for what is none."""
-    if isinstance(value, Mean | Points):
-        return value.estimate
-    return value if isinstance(value, Estimate) else None
-
-
-def estimate_fields(estimate: Estimate) -> Fields:
-    """An estimate as JSON values; the ends of an interval that has none are null."""
-    low, high = (end if isfinite(end) else None for end in (estimate.low, estimate.high))
-    return {"value": estimate.value, "low": low, "high": high, "n": estimate.n, "method": estimate.method}
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """One question and its answer.
 
-    >>> table = Table("fruit", "What is there?", ("kind", "count"), (("apple", 3), ("pear", None)), "")
+    >>> table = Table("fruit", "What is there?", ("kind", "count"), (("apple", 3), ("pear", None)), "2 kinds")
     >>> table.column("kind"), table.counts("count")
     (['apple', 'pear'], [3, 0])
+    >>> table
+    <Table 'fruit': 2 rows, 2 columns>
+    >>> print(table)
+    What is there?
+    <BLANKLINE>
+      kind   count
+      apple      3
+      pear       –
+    <BLANKLINE>
+      2 kinds
     """
 
     name: str
@@ -79,3 +55,114 @@ class Table:
     def counts(self, name: str) -> list[int]:
         """A column of whole numbers; where there is nothing to count, none."""
         return [value if isinstance(value, int) else 0 for value in self.column(name)]
+
+    # --- for people ---
+
+    def labelled(self, column: str, value: Value) -> Value:
+        """The value, or what people read in its place: a measure is named like its column."""
+        if not isinstance(value, str):
+            return value
+        return label_of(value) if column == "measure" else self.value_labels.get(column, {}).get(value, value)
+
+    def in_cells(self, row: Sequence[Value]) -> list[str]:
+        """A row of the table in its cells, in the words that people read."""
+        return [in_cell(self.labelled(column, value)) for column, value in zip(self.columns, row, strict=True)]
+
+    def __repr__(self) -> str:
+        return f"<Table {self.name!r}: {len(self.rows)} rows, {len(self.columns)} columns>"
+
+    def __str__(self) -> str:
+        heads, rows, numeric = self._heads(), self._cells(), self._numeric()
+        widths = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
+        lines = []
+        for cells in (heads, *rows):
+            fitted = zip(cells, widths, numeric, strict=True)
+            line = "  ".join(cell.rjust(width) if right else cell.ljust(width) for cell, width, right in fitted)
+            lines.append(f"  {line}".rstrip())
+        below = [f"  {plain(line)}" for line in self._below()]
+        return "\n".join([plain(self.question), "", *lines, *(["", *below] if below else [])])
+
+    def _repr_html_(self) -> str:
+        """The table for a notebook: plain HTML, every text escaped; the method of a figure is its title."""
+        sides = [f' style="text-align: {"right" if numeric else "left"}"' for numeric in self._numeric()]
+        heads = "".join(f"<th{side}>{escape(head)}</th>" for head, side in zip(self._heads(), sides, strict=True))
+        rows = []
+        for row, cells in zip(self.rows, self._cells(), strict=False):
+            shown = zip(row, cells, sides, strict=True)
+            rows.append("".join(f"<td{side}{_method(value)}>{escape(cell)}</td>" for value, cell, side in shown))
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        caption = (
+            '<caption style="text-align: left; caption-side: top">' + escape(plain(self.question)) + "</caption>"
+        )
+        below = "".join(f"<p>{escape(plain(line))}</p>" for line in self._below())
+        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{below}"
+
+    def _heads(self) -> list[str]:
+        return [plain(label_of(name)) for name in self.columns]
+
+    def _cells(self) -> list[list[str]]:
+        return [list(map(plain, self.in_cells(row))) for row in self.rows[:MOST_SHOWN]]
+
+    def _numeric(self) -> list[bool]:
+        return [
+            bool(self.rows) and not any(isinstance(row[place], str) for row in self.rows)
+            for place in range(len(self.columns))
+        ]
+
+    def _below(self) -> list[str]:
+        left_out = len(self.rows) - MOST_SHOWN
+        more = [f"{left_out:,} more rows are not shown; to_polars() gives all."] if left_out > 0 else []
+        return [line for line in (*more, self.foot, *self.notes) if line]
+
+    # --- for programs ---
+
+    def to_polars(self) -> "pl.DataFrame":
+        """The rows as a Polars frame.
+
+        An estimate in the column NAME becomes NAME, NAME_low, NAME_high and NAME_n; the ends of an interval that
+        does not exist are null. Shares are from 0 to 1. Everything else stays as it is.
+
+        >>> from affidavit.statistics.shares import wilson
+        >>> Table("t", "How many?", ("model", "share"), (("m", wilson(22, 30)),), "").to_polars().columns
+        ['model', 'share', 'share_low', 'share_high', 'share_n']
+        """
+        import polars as pl  # noqa: PLC0415 - heavy, and a run does without
+
+        from affidavit.archive.record_columns import without_surrogates  # noqa: PLC0415 - it brings Polars
+
+        columns: dict[str, pl.Series] = {}
+        for name in self.columns:
+            for part, values in _parts(name, self.column(name)).items():
+                storable = [without_surrogates(value) if isinstance(value, str) else value for value in values]
+                columns[part] = pl.Series(part, storable, dtype=_type(storable, pl))
+        return pl.DataFrame(columns)
+
+    def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is no dependency
+        """The same columns as a pandas frame, if pandas is installed."""
+        from affidavit.reading.pandas_frames import pandas_frame  # noqa: PLC0415 - it brings Polars
+
+        return pandas_frame(self.to_polars())
+
+
+def _method(value: Value) -> str:
+    estimate = estimate_of(value)
+    return "" if estimate is None else f' title="{escape(plain(estimate.method))}"'
+
+
+def _parts(name: str, values: Sequence[Value]) -> dict[str, list[Any]]:
+    """The columns that one column of a table becomes."""
+    if any(estimate_of(value) is not None for value in values):
+        fields = [
+            {} if (estimate := estimate_of(value)) is None else estimate_fields(estimate) for value in values
+        ]
+        parts = {name: "value", f"{name}_low": "low", f"{name}_high": "high", f"{name}_n": "n"}
+        return {column: [row.get(field) for row in fields] for column, field in parts.items()}
+    return {name: [value.value if isinstance(value, Chance) else value for value in values]}
+
+
+def _type(values: Sequence[object], pl: Any) -> Any:  # noqa: ANN401 - Polars comes in as an argument
+    """The narrowest type that holds the values; a column of nothing holds texts."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {int}:
+        return pl.Int64
+    return pl.Float64 if kinds and kinds <= {int, float} else pl.String

@@ -16,7 +16,8 @@ from affidavit.contracts.count_table import CountTable
 from affidavit.results import choices
 from affidavit.results.counting import RecordSet, name_of
 from affidavit.results.groups import Group, ItemKind, identity, of_equal_items
-from affidavit.results.table import Table, Value
+from affidavit.results.table import Table
+from affidavit.results.values import Value
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.repeated_samples import pass_at_k, yield_at_k
 from affidavit.statistics.shares import bounds_of_share, wilson

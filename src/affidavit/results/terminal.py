@@ -9,7 +9,6 @@ from rich.text import Text
 
 from affidavit.plain_text import plain
 from affidavit.results.table import Table
-from affidavit.results.text_forms import row_in_cells
 from affidavit.results.words import label_of
 
 
@@ -39,5 +38,5 @@ def rows(table: Table) -> RichTable:
         counts = all(isinstance(row[at], int) for row in table.rows)
         made.add_column(plain(label_of(name)), justify="right" if counts else "left")
     for row in table.rows:
-        made.add_row(*map(plain, row_in_cells(table, row)))
+        made.add_row(*map(plain, table.in_cells(row)))
     return made

@@ -2,15 +2,14 @@
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import partial
 
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
-from affidavit.results.table import Chance, Mean, Points, Table, Value, estimate_fields, estimate_of
-from affidavit.results.words import label_of, labelled
-from affidavit.statistics.estimate import Form, in_words
+from affidavit.results.table import Table
+from affidavit.results.values import Chance, Value, estimate_fields, estimate_of
+from affidavit.results.words import label_of
 
 NOT_FROZEN = "not frozen"
 
@@ -71,45 +70,13 @@ def _markdown_rows(table: Table) -> list[str]:
     numeric = [all(not isinstance(row[place], str) for row in table.rows) for place in range(len(table.columns))]
     rule = "|".join("--:" if each else "---" for each in numeric)
     rows = ["| " + " | ".join(escaped(label_of(name)) for name in table.columns) + " |", f"|{rule}|"]
-    rows += [
-        "| " + " | ".join(map(escaped, cells)) + " |" for cells in map(partial(row_in_cells, table), table.rows)
-    ]
+    rows += ["| " + " | ".join(map(escaped, cells)) + " |" for cells in map(table.in_cells, table.rows)]
     return rows
 
 
 def escaped(text: str) -> str:
     """Text that Markdown shows as it is."""
     return re.sub(r"([\\`*_{}\[\]<>|#~$&])", r"\\\1", plain(text))
-
-
-def in_cell(value: Value) -> str:
-    """A value in a cell of a table.
-
-    >>> from affidavit.statistics.shares import wilson
-    >>> in_cell(wilson(22, 30)), in_cell(None), in_cell(1200), in_cell(0.25)
-    ('73.3% [55.6, 85.8] n=30', '–', '1,200', '25.0%')
-    """
-    if (estimate := estimate_of(value)) is not None:
-        return in_words(estimate, form_of(value))
-    if value is None:
-        return "–"
-    if isinstance(value, Chance):
-        return f"{value.value:.3g}"
-    if isinstance(value, float):
-        return f"{value:.1%}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def row_in_cells(table: Table, row: Sequence[Value]) -> list[str]:
-    """A row of the table in its cells, in the words that people read."""
-    return [in_cell(labelled(table, column, value)) for column, value in zip(table.columns, row, strict=True)]
-
-
-def form_of(value: Value) -> Form:
-    """What kind of figure an estimate in a table is."""
-    if isinstance(value, Mean):
-        return Form.MEAN
-    return Form.POINTS if isinstance(value, Points) else Form.SHARE
 
 
 # --- CSV ---

@@ -1,6 +1,7 @@
-"""What people read in place of the names that programs know: of tables, columns, measures and values."""
+"""How tables are worded, the same everywhere: on the page, in a terminal, in Markdown, in a notebook."""
 
-from affidavit.results.table import Table, Value
+from affidavit.results.values import Chance, Mean, Points, Value, estimate_of
+from affidavit.statistics.estimate import Form, in_words
 
 
 def label_of(name: str) -> str:
@@ -40,8 +41,26 @@ _LABELS = {
 """Names that programs know, and what people read: of tables, columns and measures."""
 
 
-def labelled(table: Table, column: str, value: Value) -> Value:
-    """The value, or what people read in its place: a measure is named like its column."""
-    if not isinstance(value, str):
-        return value
-    return label_of(value) if column == "measure" else table.value_labels.get(column, {}).get(value, value)
+def in_cell(value: Value) -> str:
+    """A value in a cell of a table.
+
+    >>> from affidavit.statistics.shares import wilson
+    >>> in_cell(wilson(22, 30)), in_cell(None), in_cell(1200), in_cell(0.25)
+    ('73.3% [55.6, 85.8] n=30', '–', '1,200', '25.0%')
+    """
+    if (estimate := estimate_of(value)) is not None:
+        return in_words(estimate, form_of(value))
+    if value is None:
+        return "–"
+    if isinstance(value, Chance):
+        return f"{value.value:.3g}"
+    if isinstance(value, float):
+        return f"{value:.1%}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def form_of(value: Value) -> Form:
+    """What kind of figure an estimate in a table is."""
+    if isinstance(value, Mean):
+        return Form.MEAN
+    return Form.POINTS if isinstance(value, Points) else Form.SHARE

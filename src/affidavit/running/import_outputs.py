@@ -27,6 +27,19 @@ from affidavit.running.manifest import manifest_page, write_manifest
 _TEXTS = (".md", ".markdown", ".txt")
 
 
+def outputs_directory(source: Path, *, out: Path | None = None, pattern: str | None = None) -> StudyDirectory:
+    """The study in a directory; outputs from elsewhere are taken into `out` first."""
+    if StudyDirectory(source).is_study:
+        if out is not None:
+            raise UsageError("--out", expected="no other directory for a study", found=str(out))
+        return StudyDirectory(source)
+    if out is None:
+        hint = "Or did you mean a study's directory?" if source.is_dir() else ""
+        raise UsageError(str(source), expected="--out DIR, where the outputs are kept", found="none", hint=hint)
+    take_in(StudyDirectory(out), rows_in(source, pattern), Disk())
+    return StudyDirectory(out)
+
+
 def rows_in(source: Path, pattern: str | None) -> Iterator[tuple[str, Fields]]:
     """Place and fields of every output of a file of rows, or of a folder of texts."""
     if source.is_dir():

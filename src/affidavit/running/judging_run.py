@@ -16,38 +16,25 @@ from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Judgement, Record
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.contracts.rubric import DEFAULT, Rubric
+from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging, write_judging
 from affidavit.judging.plan import JudgeCell, JudgingPlan, PlannedJudgement
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
-from affidavit.models.model import Completion, Failure, Model
-from affidavit.models.settings import Limits, ModelTable
+from affidavit.models.model import Completion, Failure
 from affidavit.reading.tally import Tally
 from affidavit.running.evaluation_trees import write_trees
+from affidavit.running.judge_panel import JudgePanel
 from affidavit.running.ledger import JudgingLedger, StudyLedger, asks_again
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
-from affidavit.running.runner import Runner, stop_on_signals
+from affidavit.running.runner import Runner
+from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import StudyOutputs, open_tasks
 from affidavit.study.files import FindContract
 from affidavit.study.freezing import plan_of
 from affidavit.study.study_file import refuse_changes
-
-
-@dataclass(frozen=True)
-class JudgePanel:
-    """Who judges, by which rubric, and how patiently they are asked."""
-
-    judges: Sequence[JudgeTerms]
-    tables: Mapping[str, ModelTable]
-    model: Callable[[str], Model]
-    """How each judge is reached."""
-    rubric: Rubric | None = None
-    """None: whatever the study was judged by before, else the default."""
-    tasks: Sequence[str] = ()
-    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
@@ -61,6 +48,8 @@ class JudgeOptions:
     """Where the study file is, for contracts of the user's own."""
     watch: Callable[[Record], None] | None = None
     """Sees all records when the judging has ended, on the walk that the trees are written by."""
+    stop: StopSwitch = field(default_factory=StopSwitch)
+    """Stops the judging from another thread."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +184,7 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
         progress=None if progress is None else lambda: progress(ledger.tallies),
     )
     came = stop_on_signals(runner)
+    options.stop.connect(runner)
     log = RunLog(directory.path, options.disk)
     log.began({"judgements": ledger.open, "judging": _facts(frozen, panel)}, models, panel.tables)
     await runner.run()

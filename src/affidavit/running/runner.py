@@ -6,9 +6,7 @@ stops at once, and loses no more than a kill would.
 """
 
 import asyncio
-import os
 import random
-import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -250,19 +248,3 @@ class Runner(Generic[AskingT]):
 
 
 # --- signals ---
-
-
-def stop_on_signals(runner: Runner[Any]) -> Callable[[], int | None]:
-    """Let the first signal stop the runner gently and the second at once; gives a way to ask which came."""
-    came: list[int] = []
-
-    def handle(number: int) -> None:
-        if came:
-            os._exit(128 + number)
-        came.append(number)
-        runner.stop(f"stopped by {signal.Signals(number).name}")
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, handle, number)
-    return lambda: came[0] if came else None

@@ -20,11 +20,13 @@ from affidavit.judging.plan import JudgeCell
 from affidavit.judging.terms import JudgeTerms
 from affidavit.models.model import Completion, Failure
 from affidavit.reading.tally import Tally
-from affidavit.running.judging_run import Judged, JudgeOptions, JudgePanel, judge_study
+from affidavit.running.judge_panel import JudgePanel
+from affidavit.running.judging_run import Judged, JudgeOptions, judge_study
 from affidavit.running.ledger import StudyLedger, asks_again
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
-from affidavit.running.runner import Runner, stop_on_signals
+from affidavit.running.runner import Runner
+from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.study.files import FindContract, StudyFiles
 from affidavit.study.freezing import freeze_or_check, frozen_items
 from affidavit.study.plan import Plan
@@ -83,6 +85,8 @@ class Options:
     judging_watch: Callable[[Record], None] | None = None
     """Sees all records when a judging has ended."""
     disk: Disk = field(default_factory=Disk)
+    stop: StopSwitch = field(default_factory=StopSwitch)
+    """Stops the run, and the judging after it, from another thread."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,12 @@ def _judge(
     ]
     panel = JudgePanel(judges, models, files.model, files.rubric, table.tasks, files.study.limits)
     how = JudgeOptions(
-        options.retry_failed, options.judging_progress, options.disk, files.beside, options.judging_watch
+        options.retry_failed,
+        options.judging_progress,
+        options.disk,
+        files.beside,
+        options.judging_watch,
+        options.stop,
     )
     return judge_study(directory, panel, contract, how)
 
@@ -203,6 +212,7 @@ async def _go_on(
         progress=None if progress is None else lambda: progress(questions.tallies),
     )
     came = stop_on_signals(runner)
+    options.stop.connect(runner)
     _check_room(directory.path, before)
     decoding = {**decoding_of(study.decoding), "samples": study.decoding.samples}
     log.began({"questions": before, "decoding": decoding}, models, study.models)

@@ -39,7 +39,7 @@ MOST_DIFFERENCES = 20
 
 @dataclass
 class Verified:
-    """What a check of a study came to: what was counted, and what does not follow."""
+    """What a check of a study came to; true if every record follows from its raw text."""
 
     sealed: bool = False
     records: int = 0
@@ -53,6 +53,10 @@ class Verified:
     differing: int = 0
     differences: list[str] = field(default_factory=list)
     """The first places at which a record says something else than its raw text."""
+
+    def __bool__(self) -> bool:
+        """Whether every record follows from its raw text; what was changed on the disk is raised before."""
+        return not self.differing
 
     def differ(self, where: str, said: str) -> None:
         """One more record that does not follow from its text."""

@@ -1,6 +1,6 @@
 """Everything that a study file names: contracts, items, worked examples, weights. All is checked on reading."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from affidavit.contracts.parts import parts_of
 from affidavit.contracts.registry import is_in_file
 from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.rubric_file import parse_rubric
-from affidavit.errors import InputError
+from affidavit.errors import InputError, UsageError, did_you_mean
 from affidavit.items.hands import generated_hands
 from affidavit.items.hub import PREFIX, HubSource, hub_rows, hub_source
 from affidavit.items.item import Item, items_of
@@ -48,6 +48,13 @@ class StudyFiles:
     def model(self, name: str) -> Model:
         """A model of the study, ready to be asked."""
         return open_model(name, self.study.models[name], self.study.limits, beside=self.beside)
+
+    def check_models(self, names: Iterable[str]) -> None:
+        """Refuse names that no model of the study has."""
+        for name in names:
+            if name not in self.study.models:
+                hint = did_you_mean(name, self.study.models)
+                raise UsageError("--model", expected=", ".join(self.study.models), found=repr(name), hint=hint)
 
     def plan(self, counts: Mapping[str, int]) -> Plan:
         """The plan over so many items of each task."""

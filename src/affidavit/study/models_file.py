@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.errors import InputError
+from affidavit.errors import InputError, UsageError
 from affidavit.models.model import Model
 from affidavit.models.registry import open_model, read_model_tables
 from affidavit.models.settings import Limits, ModelTable
@@ -47,6 +47,19 @@ def read_models(path: Path) -> ModelsFile:
         raise InputError(str(path), expected="models", found=str(error)) from error
     file.limits.check(where=str(path))
     return ModelsFile(file.models, file.limits, path.parent)
+
+
+def models_for(directory: StudyDirectory, file: Path | None) -> ModelsFile:
+    """The models of a file or, where none is named, of the study's own."""
+    path = file or study_file_of(directory)
+    if path is None:
+        raise UsageError(
+            "--models",
+            expected="the study's own file here or beside it, or another file with [models.NAME]",
+            found="none",
+            hint="Name it: --models study.toml",
+        )
+    return read_models(path)
 
 
 def study_file_of(directory: StudyDirectory) -> Path | None:

@@ -17,7 +17,8 @@ from affidavit.results.comparison import is_distinguishable
 from affidavit.results.page.row_names import naming, short_labels, telling
 from affidavit.results.page.svg import INK, as_svg, drawing, plot, sheet
 from affidavit.results.page.text import brief
-from affidavit.results.table import Chance, Mean, Points, Table, Value
+from affidavit.results.table import Table
+from affidavit.results.values import Chance, Mean, Points, Value
 from affidavit.results.words import label_of
 from affidavit.statistics.estimate import Estimate, signed
 

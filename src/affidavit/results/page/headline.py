@@ -12,8 +12,7 @@ from typing import NamedTuple
 from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.table import Table
-from affidavit.results.text_forms import in_cell
-from affidavit.results.words import label_of, labelled
+from affidavit.results.words import in_cell, label_of
 from affidavit.statistics.estimate import Estimate
 
 _NAME = 60
@@ -113,7 +112,7 @@ def why_not_compliant(tables: Mapping[str, Table], by: int) -> Counter[str]:
     for table in tables.values():
         for kind, count in _counted(table, by).items() if table.explains != () else ():
             if table.explains is None or kind in table.explains:
-                kinds[str(labelled(table, table.columns[by], kind))] += count
+                kinds[str(table.labelled(table.columns[by], kind))] += count
     rest = sum(tables["compliance"].counts("non-compliant")) - kinds.total()
     return kinds + Counter({_NO_DIAGNOSIS: rest})
 

@@ -24,9 +24,9 @@ from affidavit.results.page.headline import why_not_compliant
 from affidavit.results.page.row_names import naming
 from affidavit.results.page.samples import PER_FINDING, PER_KIND, JudgeSample, Sample
 from affidavit.results.page.text import HEAD, brief, visible
-from affidavit.results.table import Chance, Table, Value, estimate_of
-from affidavit.results.text_forms import form_of, in_cell
-from affidavit.results.words import label_of, labelled
+from affidavit.results.table import Table
+from affidavit.results.values import Chance, Value, estimate_of
+from affidavit.results.words import form_of, in_cell, label_of
 from affidavit.statistics.estimate import Estimate, worded
 
 MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
@@ -237,7 +237,7 @@ def shown_table(
         names += 1
     rows = [
         [
-            cell(labelled(table, table.columns[place], value), names_row=place < max(1, names))
+            cell(table.labelled(table.columns[place], value), names_row=place < max(1, names))
             for place, value in enumerate(row)
         ]
         for row in table.rows[:MOST_TABLE_ROWS]

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from affidavit.results.table import Value
+from affidavit.results.values import Value
 
 _BETWEEN, _NOTHING = " · ", "–"
 _BOUNDARIES = "-_/.: "

@@ -1,0 +1,538 @@
+"""What a person types in a notebook: studies, their results, and contracts over frames.
+
+It stands above all rooms and decides nothing: every function calls what the command of its name calls, and gives
+back an object instead of printing. Errors speak of arguments where the commands speak of options, and show no
+traceback into the rooms.
+
+    >>> frame = read_frame(pl.DataFrame({"completion": ["<answer>B</answer>", "B."]}), "mcqa", text="completion")
+    >>> frame["protocol_compliant"].to_list()
+    [True, False]
+"""
+
+import json
+import os
+import re
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, cast
+
+import polars as pl
+
+from affidavit.archive.parquet_copy import records_frame
+from affidavit.archive.record_columns import without_surrogates
+from affidavit.archive.study_directory import FrozenItem, ImportedStudy, StudyDirectory
+from affidavit.commands.run_progress import RunProgress
+from affidavit.contracts.contract import AnyContract
+from affidavit.contracts.parts import parts_of
+from affidavit.contracts.registry import contract_named, task_contract_named
+from affidavit.errors import AffidavitError, UsageError, did_you_mean
+from affidavit.json_values import Fields
+from affidavit.reading import frames
+from affidavit.reading.rows import RowReader
+from affidavit.results import gate as gates
+from affidavit.results import study_results
+from affidavit.results.comparison import Side, comparison_tables, parse_side
+from affidavit.results.gate import GateResult
+from affidavit.results.groups import CELL
+from affidavit.results.page import study_page
+from affidavit.results.table import Table
+from affidavit.results.text_forms import Report, as_csv, as_json, as_markdown
+from affidavit.running import judging_run, study_run
+from affidavit.running import verify as verification
+from affidavit.running.import_outputs import outputs_directory
+from affidavit.running.judge_panel import WantedTerms, judge_panel
+from affidavit.running.stopping import StopSwitch
+from affidavit.running.verify import Verified
+from affidavit.study.dry_run import left_out
+from affidavit.study.files import load
+from affidavit.study.models_file import models_for
+
+Arguments = ParamSpec("Arguments")
+Given = TypeVar("Given")
+Place: TypeAlias = str | os.PathLike[str]
+Names: TypeAlias = str | Iterable[str]
+"""Names in a list; a text may hold several, with commas between them."""
+
+
+# --- errors that speak of arguments ---
+
+
+def _for_python(function: Callable[Arguments, Given]) -> Callable[Arguments, Given]:
+    """The function; what it refuses, it refuses in the words of Python, without a traceback into the rooms."""
+
+    @wraps(function)
+    def speaking(*arguments: Arguments.args, **named: Arguments.kwargs) -> Given:
+        try:
+            return function(*arguments, **named)
+        except AffidavitError as error:
+            refused = error
+        words = (_in_python(text) for text in (refused.where, refused.expected, refused.hint))
+        where, expected, hint = words
+        raise type(refused)(where, expected=expected, found=refused.found, hint=hint)
+
+    return speaking
+
+
+def _in_python(text: str) -> str:
+    """A message about options of a command, as one about arguments.
+
+    >>> _in_python("Name it: --models study.toml"), _in_python("Name the column with --field.")
+    ("Name it: models='study.toml'", 'Name the column with text=.')
+    """
+    return re.sub(r"--([a-z][a-z-]*)( [A-Z]+\b| '[^']*'| \S+\.toml)?", _argument, text)
+
+
+def _argument(option: re.Match[str]) -> str:
+    name, value = _ARGUMENTS.get(option[1], option[1].replace("-", "_")), (option[2] or "").strip()
+    # At the front of a message stands the name alone; within a sentence, what one would type.
+    if option.start() == 0 and option.end() == len(option.string):
+        return name
+    return f"{name}={value}" if not value or value.isupper() or value[0] == "'" else f"{name}={value!r}"
+
+
+_ARGUMENTS = {"field": "text", "model": "models", "judge": "judges", "task": "tasks", "condition": "conditions"}
+"""Options whose argument has another name."""
+
+
+def _names(names: Names) -> tuple[str, ...]:
+    listed = names.split(",") if isinstance(names, str) else names
+    return tuple(name.strip() for name in listed if name.strip())
+
+
+def _path(place: Place) -> Path:
+    return Path(place).expanduser()
+
+
+# --- results ---
+
+
+class Thresholds(TypedDict, total=False):
+    """What can be gated: shares from 0 to 1."""
+
+    min_compliance: float
+    min_accuracy: float
+    min_yield: float
+    max_invalid: float
+    max_fabricated: float
+    max_failed: float
+
+
+class NoSuchTableError(UsageError, KeyError):
+    """A table that is not among the results."""
+
+
+class Results(Mapping[str, Table]):
+    """The tables of a study or of a comparison, by their names."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._tables = {table.name: table for table in report.tables}
+
+    @property
+    def title(self) -> str:
+        """What the results are of; it says so where the study is not sealed."""
+        return self._report.title
+
+    @property
+    def tables(self) -> list[Table]:
+        """All of them, in the order of the report."""
+        return list(self._report.tables)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is said of all tables: how the intervals are made."""
+        return list(self._report.notes)
+
+    def __getitem__(self, name: str) -> Table:
+        if name in self._tables:
+            return self._tables[name]
+        known, hint = ", ".join(map(repr, self._tables)), did_you_mean(str(name), self._tables)
+        raise NoSuchTableError(self.title, expected=f"one of the tables {known}", found=repr(name), hint=hint)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __repr__(self) -> str:
+        return f"<Results {self.title!r}: {', '.join(self)}>"
+
+    def __str__(self) -> str:
+        return "\n\n\n".join(map(str, self.tables))
+
+    def _repr_html_(self) -> str:
+        return "".join(table._repr_html_() for table in self.tables)
+
+    def to_markdown(self) -> str:
+        """What `affidavit report --format md` prints."""
+        return as_markdown(self._report)
+
+    def to_json(self) -> Fields:
+        """What `affidavit report --format json` prints, as JSON values."""
+        return as_json(self._report)
+
+    def to_csv(self) -> str:
+        """What `affidavit report --format csv` prints."""
+        return as_csv(self._report)
+
+
+# --- studies ---
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What was chosen of a study, to be compared."""
+
+    study: "Study"
+    chosen: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return f"<Part of {self.study.name!r}: {_chosen_in_words(self.chosen)}>"
+
+
+class Study:
+    """A study's directory. It holds nothing: every method reads what is on the disk now."""
+
+    @_for_python
+    def __init__(self, directory: Place) -> None:
+        self._directory = StudyDirectory(_path(directory))
+        self._frozen = self._directory.frozen()
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self._frozen.name
+
+    @property
+    def directory(self) -> Path:
+        """Where it is kept."""
+        return self._directory.path
+
+    def __repr__(self) -> str:
+        seal = self._directory.seal()
+        if seal is None or not self._directory.is_sealed_by(seal):
+            return f"<Study {self.name!r}: not sealed>"
+        return f"<Study {self.name!r}: {seal.records:,} records, sealed>"
+
+    @_for_python
+    def records(self) -> pl.LazyFrame:
+        """One row for each question or judgement, in the columns of docs/results.md; `raw_output` is the text."""
+        return records_frame(self._directory)
+
+    @_for_python
+    def items(self) -> pl.LazyFrame:
+        """One row for each item as it was asked: `task`, `item_id`, and the item's own fields.
+
+        A field whose values are of different kinds is JSON in a text.
+        """
+        if isinstance(self._frozen, ImportedStudy):
+            found = "outputs from elsewhere, which have none"
+            raise UsageError(str(self.directory), expected="a study with items", found=found)
+        return _items_frame(list(self._directory.items()))
+
+    @_for_python
+    def results(self, by: Names = CELL, *, include_self: bool = False) -> Results:
+        """Every table of the report, grouped by task, model and condition or by other columns.
+
+        `by` takes contract, sample and metadata.NAME too; `include_self` pools judgements of own outputs with the
+        others.
+        """
+        opened = study_results.Results(self._directory, _names(by))
+        return Results(opened.report(include_self=include_self))
+
+    def part(self, *, task: str | None = None, model: str | None = None, condition: str | None = None) -> Part:
+        """A part of the study for `compare`: of one task, model or condition."""
+        chosen = {"task": task, "model": model, "condition": condition}
+        return Part(self, {name: value for name, value in chosen.items() if value is not None})
+
+    @_for_python
+    def compare(self, other: "Study | Part | Place") -> Results:
+        """What is different in another study, against this one."""
+        return compare(self, other)
+
+    @_for_python
+    def gate(
+        self, *, on: Literal["value", "interval"] = "value", by: Names = CELL, **thresholds: Unpack[Thresholds]
+    ) -> GateResult:
+        """Whether the study meets thresholds, such as `min_compliance=0.95`; see `affidavit.gate`."""
+        return gate(self, on=on, by=by, **thresholds)
+
+    @_for_python
+    def verify(self, *, study_file: Place | None = None) -> Verified:
+        """Check every byte, then derive every field again from the raw text; see `affidavit.verify`."""
+        return verify(self, study_file=study_file)
+
+    @_for_python
+    def write_page(self, out: Place | None = None, *, by: Names = CELL, include_self: bool = False) -> Path:
+        """Write the page, `report.html` in the study's directory unless another place is given; says where."""
+        path = None if out is None else _path(out)
+        return study_page.write_page(self._directory, by=_names(by), include_self=include_self, out=path).path
+
+
+def _items_frame(items: Sequence[FrozenItem]) -> pl.LazyFrame:
+    fields = dict.fromkeys(name for item in items for name in item.fields if name != "id")
+    columns = [
+        pl.Series("task", [without_surrogates(item.task) for item in items], dtype=pl.String),
+        pl.Series("item_id", [without_surrogates(item.id) for item in items], dtype=pl.String),
+    ]
+    columns += [
+        _item_column(without_surrogates(name), [item.fields.get(name) for item in items])
+        for name in fields
+        if name not in ("task", "item_id")
+    ]
+    return pl.DataFrame(columns).lazy()
+
+
+def _item_column(name: str, values: list[Any]) -> pl.Series:
+    nested = any(isinstance(value, dict) for value in values)
+    try:
+        if not nested:
+            return pl.Series(name, values)
+    except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError):
+        pass  # of different kinds, or nothing that a column can hold
+    return pl.Series(name, [None if value is None else json.dumps(value) for value in values], dtype=pl.String)
+
+
+@_for_python
+def open_study(directory: Place) -> Study:
+    """The study in a directory, of any state: planned, running, sealed, or of outputs from elsewhere."""
+    return Study(directory)
+
+
+@_for_python
+def compare(first: Study | Part | Place, second: Study | Part | Place) -> Results:
+    """What is different in the second study against the first: paired differences, and readings that moved.
+
+    A side is a study, a part of one (`study.part(condition="free")`), or a text as the command takes it:
+    "my-study@condition=free".
+    """
+    sides = [_side(side) for side in (first, second)]
+    return Results(Report(f"{sides[0].name} and {sides[1].name}", {}, comparison_tables(*sides)))
+
+
+def _side(side: Study | Part | Place) -> Side:
+    if isinstance(side, str):
+        directory, chosen = parse_side(side)
+        return _side_of(Study(directory), chosen)
+    if isinstance(side, Part):
+        return _side_of(side.study, side.chosen)
+    return _side_of(side if isinstance(side, Study) else Study(side), {})
+
+
+def _side_of(study: Study, chosen: Mapping[str, str]) -> Side:
+    name = f"{study.directory}@{_chosen_in_words(chosen)}" if chosen else str(study.directory)
+    return study_results.Results(StudyDirectory(study.directory)).side(name, chosen)
+
+
+def _chosen_in_words(chosen: Mapping[str, str]) -> str:
+    return ",".join(f"{name}={value}" for name, value in chosen.items())
+
+
+@_for_python
+def gate(
+    study: Study | Place,
+    *,
+    on: Literal["value", "interval"] = "value",
+    by: Names = CELL,
+    **thresholds: Unpack[Thresholds],
+) -> GateResult:
+    """Whether every group of a study meets the thresholds that are given; the result is true if all are met.
+
+    Thresholds are shares from 0 to 1: min_compliance, min_accuracy, min_yield, max_invalid, max_fabricated and
+    max_failed, held against the value, or against the end of its interval on the wrong side.
+    """
+    given = cast("Mapping[str, float]", thresholds)
+    for name in given:
+        if name not in gates.MEASURES:
+            hint = did_you_mean(name, gates.MEASURES)
+            raise UsageError("gate", expected=", ".join(gates.MEASURES), found=repr(name), hint=hint)
+    if on not in ("value", "interval"):
+        raise UsageError("on", expected="'value' or 'interval'", found=repr(on))
+    opened = study_results.Results(StudyDirectory(_study(study).directory), _names(by))
+    return gates.gate(opened, given, on_interval=on == "interval")
+
+
+@_for_python
+def verify(study: Study | Place, *, study_file: Place | None = None) -> Verified:
+    """Check every byte of a study, then every reading; the result is true if every record follows from its text.
+
+    What was changed on the disk is raised as a StorageError that says where. A contract of your own is code: it is
+    run only if `study_file` says where the study is that names it.
+    """
+    beside = None if study_file is None else _path(study_file).parent
+    return verification.verify(StudyDirectory(_study(study).directory), task_contract_named, beside=beside)
+
+
+def _study(study: Study | Place) -> Study:
+    return study if isinstance(study, Study) else Study(study)
+
+
+# --- running and judging ---
+
+
+@_for_python
+def run_study(  # noqa: PLR0913
+    study_file: Place,
+    out: Place | None = None,
+    *,
+    limit: int | None = None,
+    models: Names = (),
+    retry_failed: bool = False,
+    progress: bool = True,
+) -> Study:
+    """Run a study from its file, or go on with it; a warning says what is left without an answer.
+
+    `out` is its directory, ./<study name> unless given; `limit` asks about the first items of each task only,
+    `models` asks these alone. It works beside a running event loop, as in a notebook. Ctrl-C, or the notebook's
+    stop, asks nothing more, seals what has come back and raises KeyboardInterrupt; running again goes on.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError("limit", expected="a whole number from 1", found=str(limit))
+    files = load(_path(study_file), task_contract_named)
+    files.check_models(_names(models))
+    for line in left_out(files.study):
+        warnings.warn(line, stacklevel=3)
+    switch = StopSwitch()
+
+    def run(shown: RunProgress | None) -> study_run.Ended:
+        options = study_run.Options(
+            None if out is None else _path(out),
+            retry_failed,
+            limit,
+            _names(models),
+            progress=None if shown is None else shown.tell,
+            judging_progress=None if shown is None else shown.tell_judging,
+            stop=switch,
+        )
+        return study_run.run_study(files, task_contract_named, options)
+
+    ended = _in_own_thread(run, switch, progress=progress)
+    judged = ended.judged
+    _warn_of_open(ended.open, ended.stopped or (judged.stopped if judged else None), "an answer", "run_study")
+    return Study(ended.directory)
+
+
+@_for_python
+def judge_study(  # noqa: PLR0913
+    source: Study | Place,
+    judges: Names,
+    *,
+    models: Place | None = None,
+    out: Place | None = None,
+    pattern: str | None = None,
+    rubric: str | None = None,
+    tasks: Names = (),
+    conditions: Names = (),
+    repeats: int | None = None,
+    temperature: float | None = None,
+    max_tokens: int | None = None,
+    retry_failed: bool = False,
+    progress: bool = True,
+) -> Study:
+    """Judge the outputs of a study, or go on with it; a warning says what is left without a judgement.
+
+    `source` is a study, or a file of outputs from elsewhere, which are kept in `out`. Judges are models of the
+    study's own file, which is looked for here and beside the study, or of the file `models`. For the rest see
+    `affidavit judge --help`; for event loops and Ctrl-C, `run_study`.
+    """
+    directory = outputs_directory(
+        source.directory if isinstance(source, Study) else _path(source),
+        out=None if out is None else _path(out),
+        pattern=pattern,
+    )
+    wanted = WantedTerms(
+        _names(judges), rubric, _names(tasks), _names(conditions), repeats, temperature, max_tokens
+    )
+    file = models_for(directory, None if models is None else _path(models))
+    switch = StopSwitch()
+
+    def judge(shown: RunProgress | None) -> judging_run.Judged:
+        tell = None if shown is None else shown.tell_judging
+        options = judging_run.JudgeOptions(retry_failed, tell, beside=file.beside, stop=switch)
+        with directory.locked():
+            panel = judge_panel(directory, file, wanted)
+            return judging_run.judge_study(directory, panel, task_contract_named, options)
+
+    judged = _in_own_thread(judge, switch, progress=progress)
+    _warn_of_open(judged.open, judged.stopped, "a judgement", "judge_study")
+    return Study(judged.directory)
+
+
+def _warn_of_open(left: int, stopped: str | None, lacking: str, again: str) -> None:
+    if left or stopped:
+        why = f" ({stopped})" if stopped else ""
+        warnings.warn(f"{left:,} without {lacking}{why}; {again}() again goes on", stacklevel=4)
+
+
+def _in_own_thread(work: Callable[[RunProgress | None], Given], switch: StopSwitch, *, progress: bool) -> Given:
+    """What the work gives, done in a thread of its own: an event loop may be running in this one.
+
+    An interrupt lets the work end in order, which takes seconds, and is raised then. A second one is raised at
+    once, while the work ends behind it.
+    """
+    given: list[Given] = []
+    raised: list[BaseException] = []
+    ended = threading.Event()
+
+    def whole() -> None:
+        try:
+            if progress:
+                with RunProgress(sys.stderr) as shown:
+                    given.append(work(shown))
+            else:
+                given.append(work(None))
+        except BaseException as error:  # noqa: BLE001 - raised again where it was asked for
+            raised.append(error)
+        finally:
+            ended.set()
+
+    try:
+        threading.Thread(target=whole, name="affidavit").start()
+        _wait_for(ended)
+    except KeyboardInterrupt:
+        switch.stop("stopped by Ctrl-C")
+        _wait_for(ended)
+        raise
+    if raised:
+        raise raised[0]
+    return given[0]
+
+
+def _wait_for(event: threading.Event) -> None:
+    # In short waits: one without an end is not always woken by an interrupt.
+    while not event.wait(0.1):
+        pass
+
+
+# --- frames ---
+
+
+@_for_python
+def read_frame(
+    frame: object,
+    contract: str | AnyContract,
+    *,
+    text: str = "raw_output",
+    options: str | None = None,
+    lenses: bool = False,
+) -> Any:  # noqa: ANN401 - Polars or pandas, whichever came in
+    """A contract over somebody's own frame: the columns that `affidavit read` adds to Parquet, after its own.
+
+    `contract` is a name (mcqa, game24, judge, text, "my_file.py:name") or a contract; `text` is the column of
+    outputs, null where none arrived; `options` is the option set of multiple choice, such as "A-E"; `lenses` adds
+    the lenient readings. Right answers are looked for where the command looks: in `answer`, or in `numbers` and
+    `target`. Polars comes back as a DataFrame, from a LazyFrame too; pandas as pandas, with its index.
+    """
+    if isinstance(contract, str):
+        asked = contract_named(contract, options)
+    else:
+        asked = contract if options is None else parts_of(contract).with_options(options)
+    with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no part of the frame
+        return frames.read_frame(frame, RowReader(asked, field=text, lenses=lenses))
