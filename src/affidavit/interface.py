@@ -244,7 +244,7 @@ class Study:
         `by` takes contract, sample and metadata.NAME too; `include_self` pools judgements of own outputs with the
         others.
         """
-        opened = study_results.Results(self._directory, _names(by))
+        opened = study_results.StudyResults(self._directory, _names(by))
         return Results(opened.report(include_self=include_self))
 
     def part(self, *, task: str | None = None, model: str | None = None, condition: str | None = None) -> Part:
@@ -328,7 +328,7 @@ def _side(side: Study | Part | Place) -> Side:
 
 def _side_of(study: Study, chosen: Mapping[str, str]) -> Side:
     name = f"{study.directory}@{_chosen_in_words(chosen)}" if chosen else str(study.directory)
-    return study_results.Results(StudyDirectory(study.directory)).side(name, chosen)
+    return study_results.StudyResults(StudyDirectory(study.directory)).side(name, chosen)
 
 
 def _chosen_in_words(chosen: Mapping[str, str]) -> str:
@@ -355,7 +355,7 @@ def gate(
             raise UsageError("gate", expected=", ".join(gates.MEASURES), found=repr(name), hint=hint)
     if on not in ("value", "interval"):
         raise UsageError("on", expected="'value' or 'interval'", found=repr(on))
-    opened = study_results.Results(StudyDirectory(_study(study).directory), _names(by))
+    opened = study_results.StudyResults(StudyDirectory(_study(study).directory), _names(by))
     return gates.gate(opened, given, on_interval=on == "interval")
 
 

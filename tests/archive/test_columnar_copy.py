@@ -14,7 +14,7 @@ from affidavit.archive.parquet_copy import ABOUT, COPY, WORTH_A_COPY, make_copy,
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.registry import task_contract_named
 from affidavit.models.model import Completion, Failure, Reason
-from affidavit.results.study_results import Results
+from affidavit.results.study_results import StudyResults
 from affidavit.results.text_forms import as_json
 from affidavit.study.files import load
 from affidavit.study.freezing import freeze_or_check
@@ -71,7 +71,7 @@ def plan_in(folder: Path) -> Plan:
 
 
 def figures(directory: Path) -> dict:
-    return json.loads(json.dumps(as_json(Results(StudyDirectory(directory)).report())))
+    return json.loads(json.dumps(as_json(StudyResults(StudyDirectory(directory)).report())))
 
 
 def of_the_journal(directory: Path) -> dict:

@@ -32,7 +32,7 @@ from affidavit.models.model import Completion, Failure, Reason
 from affidavit.results.choices import LENSES
 from affidavit.results.counting import RecordSet, groups
 from affidavit.results.groups import CELL, identity
-from affidavit.results.study_results import Results
+from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import as_json
@@ -302,7 +302,7 @@ NAMES = (*CELL, "sample", "contract", "metadata.half")
 SUBSETS = [subset for size in range(1, len(NAMES) + 1) for subset in combinations(NAMES, size)]
 
 
-def totals(results: Results) -> Counter[str]:
+def totals(results: StudyResults) -> Counter[str]:
     found = Counter[str]()
     for group in groups(results.records):
         assert group.pending == 0
@@ -317,10 +317,10 @@ def totals(results: Results) -> Counter[str]:
     ids=["some", "all"],
 )
 def test_whatever_it_is_grouped_by_the_totals_are_the_same(everything, subsets):
-    expected = totals(Results(StudyDirectory(everything)))
+    expected = totals(StudyResults(StudyDirectory(everything)))
     assert (expected["planned"], expected["compliant"], expected["failed"]) == (48, 32, 7)
     for subset in subsets:
-        assert totals(Results(StudyDirectory(everything), subset)) == expected, subset
+        assert totals(StudyResults(StudyDirectory(everything), subset)) == expected, subset
 
 
 def test_every_table_can_be_grouped_by_metadata_and_contract(everything):
@@ -335,7 +335,7 @@ def test_every_table_can_be_grouped_by_metadata_and_contract(everything):
 @pytest.mark.parametrize("by", ["nonsense", "task,modle", "metadata", "item_id", "", "task,task", "key"])
 def test_an_unknown_name_to_group_by_is_refused(everything, by):
     with pytest.raises(UsageError, match=r"--by: expected task, model, condition, contract, sample or metadata"):
-        Results(StudyDirectory(everything), tuple(filter(None, by.split(","))))
+        StudyResults(StudyDirectory(everything), tuple(filter(None, by.split(","))))
 
 
 def test_the_commands_refuse_it_too(everything):
@@ -350,7 +350,7 @@ def test_missing_empty_and_unwritable_metadata_are_groups_that_add_up(tmp_path):
     rows = [{**row, "metadata": {"s": value}} for row, value in zip(questions(7), values, strict=True)]
     rows.append({**questions(8)[7], "id": "\udfff"})
     directory = written(tmp_path, tables(), {"quiz": rows}, lambda question: "<answer>B</answer>")
-    results = Results(StudyDirectory(directory), ("metadata.s",))
+    results = StudyResults(StudyDirectory(directory), ("metadata.s",))
     found = {group.names[0]: (group.planned, group.total("compliant")) for group in groups(results.records)}
     assert found == {"": (3, 3), "x": (1, 1), "\\ud800": (1, 1), "1": (2, 2), "['=']": (1, 1)}
 
@@ -399,7 +399,7 @@ def test_what_is_no_study_is_refused(tmp_path):
 
 
 def shares_of(directory: Path, name: str = "accuracy over compliant") -> list[dict]:
-    found = as_json(Results(StudyDirectory(directory)).report())["tables"]
+    found = as_json(StudyResults(StudyDirectory(directory)).report())["tables"]
     return [row[name] for table in found.values() for row in table["rows"] if name in row]
 
 
@@ -461,7 +461,7 @@ def test_counts_that_no_column_can_hold_are_left_out(tmp_path):
 
     directory = written(tmp_path, tables(), {"quiz": questions(2)}, answer)
     assert fine(here("report", directory, "--format", "md"), 0)
-    frame = Results(StudyDirectory(directory)).records.records.collect()
+    frame = StudyResults(StudyDirectory(directory)).records.records.collect()
     assert frame["prompt_tokens"].to_list() == [None, None]
     assert frame["completion_tokens"].to_list() == [2, 2]
 

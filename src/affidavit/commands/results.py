@@ -47,9 +47,9 @@ def report(directory: Path, form: str | None, out: Path | None, by: str, *, incl
         _write_page(directory, _groups(by), out, include_self=include_self)
         return
     from affidavit.archive.study_directory import StudyDirectory
-    from affidavit.results.study_results import Results
+    from affidavit.results.study_results import StudyResults
 
-    _write(Results(StudyDirectory(directory), _groups(by)).report(include_self=include_self), form, out)
+    _write(StudyResults(StudyDirectory(directory), _groups(by)).report(include_self=include_self), form, out)
 
 
 def _write_page(directory: Path, by: tuple[str, ...], out: Path | None, *, include_self: bool) -> None:
@@ -101,13 +101,13 @@ def compare(first: str, second: str, form: str, out: Path | None) -> None:
     """
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.comparison import comparison_tables, parse_side
-    from affidavit.results.study_results import Results
+    from affidavit.results.study_results import StudyResults
     from affidavit.results.text_forms import Report
 
     sides = []
     for text in (first, second):
         directory, chosen = parse_side(text)
-        sides.append(Results(StudyDirectory(Path(directory))).side(text, chosen))
+        sides.append(StudyResults(StudyDirectory(Path(directory))).side(text, chosen))
     _write(Report(f"{first} and {second}", {}, comparison_tables(*sides)), form, out)
 
 
@@ -169,9 +169,11 @@ def gate(
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.output import show
     from affidavit.results import gate as gates
-    from affidavit.results.study_results import Results
+    from affidavit.results.study_results import StudyResults
 
-    result = gates.gate(Results(StudyDirectory(directory), _groups(by)), thresholds, on_interval=on == "interval")
+    result = gates.gate(
+        StudyResults(StudyDirectory(directory), _groups(by)), thresholds, on_interval=on == "interval"
+    )
     page = result.to_markdown()
     for file, content in ((junit_file, gates.junit(result.name, result.checks)), (summary_file, page.encode())):
         if file is not None:

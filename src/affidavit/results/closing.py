@@ -66,9 +66,9 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract]) -> ClosedRun:
     if ended.samples > 1:
         # A run does without columns, and most runs end without them too.
         from affidavit.results.counting import groups as counted  # noqa: PLC0415
-        from affidavit.results.study_results import Results  # noqa: PLC0415
+        from affidavit.results.study_results import StudyResults  # noqa: PLC0415
 
-        by_cell = {group.names: group for group in counted(Results(StudyDirectory(ended.directory)).records)}
+        by_cell = {group.names: group for group in counted(StudyResults(StudyDirectory(ended.directory)).records)}
         groups = [by_cell[cell] for cell in ended.tallies]
     return ClosedRun(
         contracts=ended.contracts,

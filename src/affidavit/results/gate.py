@@ -14,7 +14,7 @@ from affidavit.plain_text import plain
 from affidavit.results.counting import groups
 from affidavit.results.groups import Group
 from affidavit.results.judging import JudgeFigures, JudgingFigures
-from affidavit.results.study_results import Results
+from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
 from affidavit.results.text_forms import escaped, json_value
 from affidavit.results.words import in_cell, label_of
@@ -120,7 +120,7 @@ def _check_as_json(check: ThresholdCheck) -> Fields:
     return {**asdict(check), "found": json_value(check.found), "held": check.held}
 
 
-def gate(results: Results, thresholds: Mapping[str, float | None], *, on_interval: bool) -> GateResult:
+def gate(results: StudyResults, thresholds: Mapping[str, float | None], *, on_interval: bool) -> GateResult:
     """A study held against the thresholds that are given; their names are those of `MEASURES`."""
     given = {name: threshold for name, threshold in thresholds.items() if threshold is not None}
     for name, threshold in given.items():

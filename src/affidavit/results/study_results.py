@@ -29,7 +29,7 @@ from affidavit.study.study_file import LeftOut, Study, cells, from_frozen
 METADATA = "metadata."
 
 
-class Results:
+class StudyResults:
     """A study, ready for tables. `watch` sees every record of a judging, once, before its tables are made."""
 
     def __init__(

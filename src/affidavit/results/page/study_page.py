@@ -25,7 +25,7 @@ from affidavit.results.page.content import AskedSection, Content, Prompt
 from affidavit.results.page.headline import Answer, counted_noun, headline
 from affidavit.results.page.samples import FindingSamples, Sample, output_samples, raw_of, sampled
 from affidavit.results.page.text import brief
-from affidavit.results.study_results import Results
+from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
 from affidavit.study.files import task_contract
 from affidavit.study.freezing import examples_from_frozen, frozen_items
@@ -96,7 +96,7 @@ def page_at_the_end(directory: StudyDirectory, *, anew: bool) -> str:
 def content(directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False) -> Content:
     """Everything that is on the page."""
     findings = FindingSamples()
-    results = Results(directory, by, watch=findings.add)
+    results = StudyResults(directory, by, watch=findings.add)
     with ThreadPoolExecutor(1) as aside:
         # Both are mostly outside of Python's own lock: on two cores one hides behind the other.
         comparisons = aside.submit(_comparisons, results)
@@ -125,7 +125,7 @@ def content(directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self
 # --- what was asked ---
 
 
-def _asked(results: Results) -> AskedSection:
+def _asked(results: StudyResults) -> AskedSection:
     tables = list(_asked_tables(results))
     sizes = {table.name: len(table.rows) for table in tables}
     planned = int(results.records.planned["planned"].sum())
@@ -155,7 +155,7 @@ def _asked(results: Results) -> AskedSection:
     return AskedSection(summary, tables, prompts[:MOST_PROMPTS], note)
 
 
-def _asked_tables(results: Results) -> Iterator[Table]:
+def _asked_tables(results: StudyResults) -> Iterator[Table]:
     config, counts = results.config, results.counts
     study = results.study
     models = tuple(
@@ -200,7 +200,7 @@ def _settings(value: object) -> str:
     return ", ".join(f"{name} = {each}" for name, each in value.items())
 
 
-def _prompts(results: Results) -> Iterator[Prompt]:
+def _prompts(results: StudyResults) -> Iterator[Prompt]:
     """The words of every task and condition; a contract of the user's own is code, and is not run for a page."""
     study = results.study
     if study is None:
@@ -231,13 +231,13 @@ _NAMES = pl.col("task", "model", "item_id").cast(pl.Categorical)
 """What is grouped and joined by, as numbers."""
 
 
-def _compared_conditions(results: Results) -> dict[str, str]:
+def _compared_conditions(results: StudyResults) -> dict[str, str]:
     """Conditions with their controls, as many as a page can wait for: of a large study, a few."""
     large = int(results.records.planned["planned"].sum()) >= LARGE
     return dict(list(results.controls.items())[: MOST_COMPARED if large else None])
 
 
-def _comparisons(results: Results) -> dict[str, Table]:
+def _comparisons(results: StudyResults) -> dict[str, Table]:
     """Each condition against its control, in the cells that both have."""
     if not results.controls:
         return {}
@@ -262,7 +262,7 @@ def _comparisons(results: Results) -> dict[str, Table]:
 # --- samples ---
 
 
-def _samples(results: Results, rows: pl.DataFrame) -> list[Sample]:
+def _samples(results: StudyResults, rows: pl.DataFrame) -> list[Sample]:
     wanted = set(zip(rows["task"], rows["item_id"], strict=True))
     items: dict[tuple[str, str], Mapping[str, object]] = {}
     if results.study is not None and wanted and sum(results.counts.values()) <= MOST_ITEMS:
@@ -277,7 +277,7 @@ def _samples(results: Results, rows: pl.DataFrame) -> list[Sample]:
     return list(output_samples(rows, items, results.records.parts, arranged))
 
 
-def _outputs(results: Results, keys: Sequence[str]) -> dict[str, str]:
+def _outputs(results: StudyResults, keys: Sequence[str]) -> dict[str, str]:
     """The outputs of these keys."""
     if not keys:
         return {}
@@ -289,7 +289,7 @@ def _outputs(results: Results, keys: Sequence[str]) -> dict[str, str]:
 # --- method, digests, commands ---
 
 
-def _notes(results: Results, *, with_accuracy: bool) -> Iterator[str]:
+def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
     if with_accuracy:
         yield (
             "Accuracy over compliant counts compliant outputs whose right answer is known; accuracy over all "
@@ -304,7 +304,7 @@ def _notes(results: Results, *, with_accuracy: bool) -> Iterator[str]:
         yield f"{left_out} more conditions are not compared here, as the study is large; use affidavit compare."
 
 
-def _digests(results: Results) -> Iterator[tuple[str, str]]:
+def _digests(results: StudyResults) -> Iterator[tuple[str, str]]:
     if results.seal is not None:
         covered = "all records" if results.sealed else "records sealed before"
         yield f"{covered}, by key (root)", results.seal.root_sha256
@@ -330,7 +330,7 @@ def _digests(results: Results) -> Iterator[tuple[str, str]]:
         )
 
 
-def _commands(results: Results, *, include_self: bool) -> Iterator[tuple[str, str]]:
+def _commands(results: StudyResults, *, include_self: bool) -> Iterator[tuple[str, str]]:
     name = results.directory.path.resolve().name
     options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
