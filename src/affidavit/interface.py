@@ -30,7 +30,7 @@ from affidavit.archive.study_directory import FrozenItem, ImportedStudy, StudyDi
 from affidavit.commands.run_progress import RunProgress
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.parts import parts_of
-from affidavit.contracts.registry import contract_named, task_contract_named
+from affidavit.contracts.registry import checked_contract, contract_named, task_contract_named
 from affidavit.errors import AffidavitError, UsageError, did_you_mean
 from affidavit.json_values import Fields
 from affidavit.reading import frames
@@ -85,7 +85,7 @@ def _in_python(text: str) -> str:
     >>> _in_python("Name it: --models study.toml"), _in_python("Name the column with --field.")
     ("Name it: models='study.toml'", 'Name the column with text=.')
     """
-    return re.sub(r"--([a-z][a-z-]*)( [A-Z]+\b| '[^']*'| \S+\.toml)?", _argument, text)
+    return re.sub(r"--([a-z][a-z-]*)( [A-Z]-[A-Z]\b| [A-Z]+\b| '[^']*'| \S+\.toml)?", _argument, text)
 
 
 def _argument(option: re.Match[str]) -> str:
@@ -93,7 +93,8 @@ def _argument(option: re.Match[str]) -> str:
     # At the front of a message stands the name alone; within a sentence, what one would type.
     if option.start() == 0 and option.end() == len(option.string):
         return name
-    return f"{name}={value}" if not value or value.isupper() or value[0] == "'" else f"{name}={value!r}"
+    literal = value.startswith("'") or value.isalpha() or not value
+    return f"{name}={value}" if literal else f"{name}={value!r}"
 
 
 _ARGUMENTS = {"field": "text", "model": "models", "judge": "judges", "task": "tasks", "condition": "conditions"}
@@ -533,6 +534,7 @@ def read_frame(
     if isinstance(contract, str):
         asked = contract_named(contract, options)
     else:
-        asked = contract if options is None else parts_of(contract).with_options(options)
+        asked = checked_contract(contract, "contract")
+        asked = asked if options is None else parts_of(asked).with_options(options)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no part of the frame
         return frames.read_frame(frame, RowReader(asked, field=text, lenses=lenses))

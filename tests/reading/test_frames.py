@@ -86,6 +86,14 @@ def test_a_contract_object_takes_options():
         read_frame(frame, "game24", lenses=True)
 
 
+def test_what_is_no_contract_is_refused():
+    frame = pl.DataFrame({"raw_output": ["x"], "answer": [3]})
+    with pytest.raises(UsageError, match=r"^contract: expected a contract, with a text in 'name'"):
+        read_frame(frame, object())
+    with pytest.raises(InputError, match=r"(?s)^frame:row 1: expected a letter from A to D .*options='A-E'"):
+        read_frame(frame, "mcqa")
+
+
 def test_columns_of_the_same_names_are_replaced():
     once = read_frame(CHOICES, "mcqa", text="completion")
     assert read_frame(once, "mcqa", text="completion").equals(once)

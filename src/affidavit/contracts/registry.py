@@ -100,7 +100,11 @@ def load_contract(place: str) -> AnyContract:
     path = Path(file)
     if isinstance(found := guarded(path.is_file), Unread) or not found:
         raise UsageError(place, expected="a Python file before the colon", found=f"no file {file!r}")
-    contract = _attribute(path, name, place)
+    return checked_contract(_attribute(path, name, place), place)
+
+
+def checked_contract(contract: object, place: str) -> AnyContract:
+    """The object, refused unless it has the shape of a contract; `place` is what the message calls it."""
     for part in CORE:
         if guarded(partial(_fits, contract, part)) is not True:
             raise UsageError(
