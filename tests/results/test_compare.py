@@ -12,6 +12,7 @@ import pytest
 from affidavit.errors import UsageError
 from affidavit.models.model import Failure, Reason
 from affidavit.results.comparison import MOST_MOVED, parse_side
+from affidavit.results.words import label_of
 from affidavit.statistics.differences import difference_of_clusters, mcnemar, sign_flip_test
 from affidavit.statistics.means import clustered_standard_error
 from affidavit.statistics.multiplicity import benjamini_hochberg, holm
@@ -358,7 +359,7 @@ def test_the_three_forms_say_the_same_and_can_be_written_to_a_file(conditions, t
         told = row["difference"]
         value, low, high = (f"{100 * told[end]:+.1f}".replace("-", "−") for end in ("value", "low", "high"))
         difference = f"{value} points \\[{low}, {high}\\] n={told['n']}"
-        assert f"| {measure} | {row['items']} | {difference} | {row['p']:.3g} |" in page
+        assert f"| {label_of(measure)} | {row['items']} | {difference} | {row['p']:.3g} |" in page
     for form in ("md", "json", "csv"):
         printed = here("compare", *sides, "--format", form)
         placed = affidavit("compare", *sides, "--format", form, "-o", tmp_path / form)

@@ -226,8 +226,8 @@ def test_a_shell_script_goes_by_the_exit_codes(study, tmp_path):
         ["bash", "-c", script], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
     )
     assert (done.stdout, done.returncode) == ("0 goes on\n3 goes on\n2 goes on\n5 goes on\n", 3), done.stderr
-    assert (tmp_path / "passed.md").read_text().startswith("## trial holds\n")
-    assert (tmp_path / "failed.md").read_text().startswith("## trial does not hold: 1 of 1 thresholds")
+    assert (tmp_path / "passed.md").read_text().startswith("## trial meets its thresholds\n")
+    assert (tmp_path / "failed.md").read_text().startswith("## trial does not meet 1 of 1 thresholds")
 
 
 # --- the record of it ---
