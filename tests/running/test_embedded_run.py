@@ -199,7 +199,7 @@ def test_other_weights_are_refused_and_the_same_ones_by_another_way_are_not(ordi
     (folder / "m.gguf").symlink_to(smollm2)
     same = run(folder)
     assert fine(same, 0)
-    assert b"nothing to do: every question has its answer" in same.stdout
+    assert b"nothing to do: every question has been answered" in same.stdout
 
 
 def test_weights_by_their_path_are_meant_from_where_the_study_is(tmp_path, smollm2):

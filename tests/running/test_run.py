@@ -333,7 +333,7 @@ def test_nothing_to_do_is_said_only_of_a_study_whose_questions_all_have_answers(
         for _ in range(2):
             done = run(tmp_path)
             assert fine(done, 4)
-            assert b"every question has its answer" not in done.stdout
+            assert b"every question has been answered" not in done.stdout
     assert len(server.log) == 3
 
 
