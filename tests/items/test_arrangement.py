@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from affidavit import mcqa
 from affidavit.archive.record import record_fields
-from affidavit.contracts.mcqa import ChoiceOfEachItem
-from affidavit.items.formats import LETTERS
+from affidavit.contracts.mcqa import LETTERS, ChoiceOfEachItem
 from affidavit.items.item import Item
 from affidavit.items.option_order import (
     arranged,

@@ -8,9 +8,8 @@ from types import ModuleType
 import polars as pl
 import pytest
 
-from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.mcqa import LETTERS, MultipleChoice
 from affidavit.errors import InputError, UsageError
-from affidavit.items.formats import LETTERS
 from affidavit.items.hub import HubSource, hub_rows, hub_source
 from affidavit.items.item import items_of
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from affidavit.contracts.expression import solve
 from affidavit.contracts.game24 import game24
-from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.mcqa import LETTERS, MultipleChoice
 from affidavit.errors import InputError, UsageError
-from affidavit.items.formats import FORMATS, LETTERS
+from affidavit.items.formats import FORMATS
 from affidavit.items.hands import SOLVABLE_HANDS, generated_hands
 from affidavit.items.item import check
 from affidavit.items.item_files import published_rows

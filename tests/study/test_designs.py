@@ -13,8 +13,8 @@ from subprocess import CompletedProcess
 import pytest
 
 from affidavit import game24, mcqa, text
+from affidavit.contracts.mcqa import LETTERS
 from affidavit.errors import InputError
-from affidavit.items.formats import LETTERS
 from affidavit.items.item import Item
 from affidavit.study.check import parse_study
 from affidavit.study.dry_run import dry_run

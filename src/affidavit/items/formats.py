@@ -37,13 +37,11 @@ from hashlib import sha256
 from itertools import chain, takewhile
 from math import isfinite, isnan
 
+from affidavit.contracts.mcqa import LETTERS, equal_options, refuse_doubled_answer
 from affidavit.errors import InputError
 from affidavit.items.hands import TARGET
 from affidavit.json_values import Fields, shown
 from affidavit.reading.source import Row
-
-LETTERS = "ABCDEFGHIJKLMNOPQRSTUVW"
-"""What an option may be called (ruling M3)."""
 
 
 def items_of_rows(name: str, rows: Iterable[Row], *, id_prefix: str) -> Iterator[tuple[str, Fields]]:
@@ -159,21 +157,6 @@ def _words(value: object, what: str, where: str, *, may_be_blank: bool = False) 
 def _count(options: Sequence[object], where: str) -> None:
     if not 2 <= len(options) <= len(LETTERS):
         raise InputError(where, expected=f"2 to {len(LETTERS)} options", found=str(len(options)))
-
-
-def equal_options(options: list[str]) -> list[list[str]]:
-    """The letters of options that are equal but for outer blanks, together."""
-    letters: dict[str, list[str]] = {}
-    for letter, option in zip(LETTERS, options, strict=False):
-        letters.setdefault(option.strip(), []).append(letter)
-    return [together for together in letters.values() if len(together) > 1]
-
-
-def refuse_doubled_answer(options: list[str], answer: object, *, where: str) -> None:
-    """Refuse options of which the right one is there twice."""
-    if len({*map(str.strip, options)}) < len(options) and any(answer in each for each in equal_options(options)):
-        hint = "A right choice could be counted as wrong: mend the row or take it out."
-        raise InputError(where, expected="one option with the right answer", found=shown(options), hint=hint)
 
 
 def _letter(answer: object, *spellings: Sequence[str], where: str, hint: str = "") -> str | None:

@@ -16,7 +16,7 @@ was given, checked against the key as it was shown, and kept with the letter tha
 from hashlib import sha256
 from typing import Literal, cast
 
-from affidavit.items.formats import LETTERS
+from affidavit.contracts.mcqa import LETTERS
 from affidavit.items.item import Item
 from affidavit.json_values import canonical
 

@@ -16,8 +16,8 @@ import polars as pl
 from affidavit.archive.record import Judgement, JudgementIdentity, Record, RecordedFinding, RecordedQuote
 from affidavit.contracts.finding import CODES_BY_FLAG, Code
 from affidavit.contracts.judge import EvidenceKind
+from affidavit.contracts.mcqa import LETTERS
 from affidavit.contracts.parts import LENIENT, Mark, Parts, parts_of
-from affidavit.items.formats import LETTERS
 from affidavit.results.page.text import MOST_MARKS, Piece, brief, pieces
 
 PER_KIND, PER_FINDING, MOST_KINDS = 3, 2, 40
