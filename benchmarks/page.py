@@ -17,11 +17,12 @@ from time import perf_counter
 
 from affidavit.archive.checked_lines import checked_line
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import file_sha256
-from affidavit.archive.parquet_copy import ABOUT, COPY
+from affidavit.archive.parquet_copy import ABOUT, COLUMNS, COPY, copied_frame
 from affidavit.archive.record import Failed, QuestionIdentity, encode
+from affidavit.archive.seal import file_sha256
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.study.study_file import decode_study, frozen
+from affidavit.study.frozen_form import frozen
+from affidavit.study.study_file import decode_study
 from figures import CONDITIONS, MODELS, SAMPLES
 
 MOST_TIMES, MOST_MEGABYTES, ROUNDS = 2.0, 3.0, 3
@@ -89,8 +90,9 @@ samples = {SAMPLES}
         "root_sha256": root,
     }
     (directory / "seal.json").write_bytes(checked_line(seal))
-    about = {"root_sha256": root, "sha256": file_sha256(directory / COPY)}
+    about = {"root_sha256": root, "sha256": file_sha256(directory / COPY), "columns": COLUMNS}
     (directory / ABOUT).write_bytes(checked_line(about))
+    assert copied_frame(StudyDirectory(directory)) is not None, "the copy does not fit: nothing would be measured"
 
 
 def seconds(*arguments: str) -> float:

@@ -10,9 +10,9 @@ import pytest
 
 import affidavit
 from affidavit.contracts.deviation import Deviation
+from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
-from affidavit.contracts.judge import EvidenceKind
 from affidavit.models import model
 from affidavit.models.model import PERMANENT
 from affidavit.study.check import parse_study

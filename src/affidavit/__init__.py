@@ -16,11 +16,12 @@ if _TYPE_CHECKING:
     from affidavit import statistics
     from affidavit.contracts.contract import AnswerKey, AnswerReading, Contract, Reading, Span, Validation, label
     from affidavit.contracts.count_table import CountTable
-    from affidavit.contracts.evidence import locate
+    from affidavit.contracts.evaluation import Asked
     from affidavit.contracts.game24 import Hand, game24
-    from affidavit.contracts.judge import Asked, Judge, judge
+    from affidavit.contracts.judge import Judge, judge
     from affidavit.contracts.mcqa import AfterThink, LastTag, MultipleChoice, mcqa
     from affidavit.contracts.pattern import Pattern
+    from affidavit.contracts.quotes import locate
     from affidavit.contracts.rubric import Rubric
     from affidavit.contracts.text import text
     from affidavit.errors import AffidavitError, InputError, LockedError, StorageError, UsageError
@@ -47,11 +48,12 @@ _HOME = {
     ),
     "affidavit.contracts.count_table": ("CountTable",),
     "affidavit.contracts.game24": ("Hand", "game24"),
-    "affidavit.contracts.judge": ("Asked", "Judge", "judge"),
+    "affidavit.contracts.evaluation": ("Asked",),
+    "affidavit.contracts.judge": ("Judge", "judge"),
     "affidavit.contracts.mcqa": ("AfterThink", "LastTag", "MultipleChoice", "mcqa"),
     "affidavit.contracts.pattern": ("Pattern",),
     "affidavit.contracts.text": ("text",),
-    "affidavit.contracts.evidence": ("locate",),
+    "affidavit.contracts.quotes": ("locate",),
     "affidavit.contracts.rubric": ("Rubric",),
     "affidavit.errors": ("AffidavitError", "InputError", "LockedError", "StorageError", "UsageError"),
     "affidavit.interface": (

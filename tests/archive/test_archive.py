@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from msgspec import structs
 
 from affidavit.archive.checked_lines import checked_fields, checked_line, is_whole
-from affidavit.archive.journal import Archive, Root, check_seal, read_seal
+from affidavit.archive.journal import Archive
 from affidavit.archive.record import (
     Failed,
     QuestionIdentity,
@@ -25,6 +25,8 @@ from affidavit.archive.record import (
     Response,
     content_digest,
 )
+from affidavit.archive.seal import Root, check_seal, read_seal
+from affidavit.archive.segments import scan, segments
 from affidavit.errors import StorageError
 from support.crash_disk import DROPPED, KEPT, FailingDisk, InstantDisk, Killed, Platter, State, TraceDisk, torn
 from support.strategies import any_text
@@ -499,6 +501,18 @@ def test_swapped_segments_are_found(tmp_path, steps):
     (tmp_path / SECOND).write_bytes(one)
     with pytest.raises(StorageError, match=f"{FIRST}:1: expected record 1 as it was written, found record 5"):
         recovered(tmp_path)
+
+
+def test_a_line_is_read_again_from_the_place_that_a_scan_gave(tmp_path):
+    made(tmp_path, 4, "seal", 5)
+    first = 1
+    for segment, records in zip(segments(tmp_path), (4, 5), strict=True):
+        lines = list(scan(segment, first=first, sealed=False))
+        content = segment.path.read_bytes()
+        assert [content[line.place.start : line.place.end] for line in lines] == [each.content for each in lines]
+        assert [line.placed.seq for line in lines] == list(range(first, first + records))
+        assert {line.place.segment for line in lines} == {segment.number}
+        first += records
 
 
 def test_a_gap_between_segments_is_found(tmp_path):

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
-from affidavit.archive.journal import file_sha256
 from affidavit.archive.parquet_copy import ABOUT, COPY, WORTH_A_COPY, make_copy, records_frame
+from affidavit.archive.seal import file_sha256
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.registry import task_contract_named
 from affidavit.models.model import Completion, Failure, Reason

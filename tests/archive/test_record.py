@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
-from affidavit.archive.journal import Archive, Root, Walk, read_seal
+from affidavit.archive.journal import Archive, Walk
 from affidavit.archive.record import (
     Failed,
     ImportIdentity,
@@ -31,7 +31,8 @@ from affidavit.archive.record import (
     record_fields,
 )
 from affidavit.archive.record_columns import RecordColumns
-from affidavit.contracts.judge import META
+from affidavit.archive.seal import Root, read_seal
+from affidavit.contracts.evaluation import META
 from affidavit.errors import StorageError
 from affidavit.json_values import canonical
 from support.strategies import any_text

@@ -12,7 +12,7 @@ from affidavit.commands.progress import Progress, StatusLine
 from affidavit.commands.run_progress import RunProgress
 from affidavit.judging.plan import JudgeCell
 from affidavit.reading.tally import Tally
-from affidavit.study.study_file import Cell
+from affidavit.study.crossing import Cell
 
 
 class Stream(io.StringIO):

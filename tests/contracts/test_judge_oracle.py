@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from affidavit.contracts.evaluation import Asked
 from affidavit.contracts.finding import Code
-from affidavit.contracts.judge import Asked, Judge, judge
+from affidavit.contracts.judge import Judge, judge
 from affidavit.contracts.rubric import DEFAULT, Dimension, Level, Rubric, Thresholds
 
 NAMES = DEFAULT.ids

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate, mcqa, text
-from affidavit.contracts.evidence import MatchKind, _Normalised
 from affidavit.contracts.expression import Expression, parse, solve
 from affidavit.contracts.game24 import Method
 from affidavit.contracts.mcqa import BASE_INSTRUCTION
+from affidavit.contracts.quotes import MatchKind, _Normalised
 from support.strategies import WHITESPACE, any_text, blanks, choice_texts, game_texts, quote_texts
 
 HAND = Hand((4, 9, 10, 13))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit import Asked, judge
-from affidavit.contracts.judge import JudgingMethod
+from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.judging.plan import JudgingPlan, Output, PlannedJudgement
 from affidavit.judging.prompt import judge_template, nonce_of

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from affidavit import MultipleChoice, Pattern, game24, mcqa
 from affidavit.reading import row_cache
 from affidavit.reading.choices import ChoiceColumns, ChoiceReader
-from affidavit.reading.jsonl import Batch
 from affidavit.reading.row_cache import RowCache
+from affidavit.reading.row_lines import Batch
 from affidavit.reading.rows import RowReader
 from support.strategies import choice_texts
 

@@ -22,8 +22,8 @@ import pytest
 from affidavit import AnswerReading, Asked, Hand, game24, judge, mcqa
 from affidavit.reading import columns
 from affidavit.reading.json_lines import PIECE
-from affidavit.reading.jsonl import decode_row
 from affidavit.reading.line_batches import BATCH
+from affidavit.reading.row_lines import decode_row
 from support.command import COMMAND, ENVIRONMENT, affidavit
 from support.killed_command import calls, killed
 from support.kills import wait

@@ -16,9 +16,9 @@ from scipy.stats import binomtest
 
 from affidavit import Pattern, game24, locate
 from affidavit.archive.path_names import decode, encode
-from affidavit.contracts.evidence import _cuts_beyond_bmp, _cuts_for, _cuts_within_bmp
 from affidavit.contracts.expression import solve
 from affidavit.contracts.game24 import Hand
+from affidavit.contracts.quotes import _cuts_beyond_bmp, _cuts_for, _cuts_within_bmp
 from affidavit.errors import UsageError
 from affidavit.statistics.shares import wilson
 from support.command import COMMAND, affidavit

@@ -14,7 +14,7 @@ from affidavit.results.closing import MOST_LABELS, ClosedRun, as_json, as_tables
 from affidavit.results.groups import Group, ItemKind
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
-from affidavit.study.study_file import Cell
+from affidavit.study.crossing import Cell
 
 FREE, URGED = Cell("quiz", "m", "free"), Cell("quiz", "m\n", "urged")
 RIGHT, WRONG = ItemKind(compliant=1, right=1, compared=1, keyed=1), ItemKind(compliant=1, compared=1, keyed=1)

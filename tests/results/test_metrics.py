@@ -40,8 +40,9 @@ from affidavit.running.changed_answers import Answers
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 from affidavit.study.check import parse_study
+from affidavit.study.crossing import Cell
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import Cell, seed_of
+from affidavit.study.request_seed import seed_of
 from affidavit.study.task import Question
 from support.command import affidavit
 from support.designs import letter_of, write

@@ -16,7 +16,8 @@ import pytest
 from affidavit import Asked as AskedOfJudge
 from affidavit import Judge, judge
 from affidavit.archive.path_names import encode
-from affidavit.contracts.judge import EVIDENCE_ITEM, META, TOP
+from affidavit.contracts.evaluation import META
+from affidavit.contracts.evaluation_reader import EVIDENCE_ITEM, TOP
 from affidavit.contracts.rubric import DEFAULT, Dimension, Level, Rubric, Thresholds
 from affidavit.contracts.rubric_file import parse_rubric
 from affidavit.errors import InputError

@@ -8,8 +8,8 @@ from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.reading.tally import Tally
 from affidavit.running.manifest import MANIFEST, manifest_page, task_sections, write_manifest
 from affidavit.study.check import parse_study
+from affidavit.study.crossing import Cell
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import Cell
 
 STUDY = """
 [study]

@@ -14,8 +14,9 @@ import pytest
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import Archive, Root, Walk, file_sha256
+from affidavit.archive.journal import Archive, Walk
 from affidavit.archive.record import Failed, QuestionIdentity
+from affidavit.archive.seal import Root, file_sha256
 from affidavit.errors import StorageError
 from support.command import affidavit
 from support.fault_server import (

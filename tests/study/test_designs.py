@@ -21,7 +21,7 @@ from affidavit.study.dry_run import dry_run
 from affidavit.study.examples import Spoilers
 from affidavit.study.files import load
 from affidavit.study.prompt import Condition
-from affidavit.study.study_file import seed_of
+from affidavit.study.request_seed import seed_of
 from support.command import affidavit
 from support.designs import letter_of, options_shown, write
 from support.fault_server import Asked, Call, FaultServer, bad_request, every, says

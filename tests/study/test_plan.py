@@ -20,8 +20,9 @@ from affidavit.running.pace import Pace
 from affidavit.study.check import parse_study
 from affidavit.study.files import load
 from affidavit.study.freezing import freeze_or_check, frozen_items
+from affidavit.study.frozen_form import changes, frozen
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import changes, frozen, seed_of
+from affidavit.study.request_seed import seed_of
 
 STUDY = """
 [study]

@@ -37,13 +37,13 @@ class Break:
 
 
 MCQA, GAME, JUDGE = "contracts/mcqa.py", "contracts/game24.py", "contracts/judge.py"
-STRICT, EVIDENCE = "contracts/strict_json.py", "contracts/evidence.py"
+STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
 
 BREAKS = (
     Break("C1", ROWS, "        if raw is None:\n            return NoOutput()\n", '        if raw is None:\n            return ""\n'),
     Break("C3", JUDGE, '"unicode": unicodedata.unidata_version', '"unicode": ""'),
-    Break("C4", EVIDENCE, "MARKS_AT_ONCE = 32", "MARKS_AT_ONCE = 3"),
+    Break("C4", QUOTES, "MARKS_AT_ONCE = 32", "MARKS_AT_ONCE = 3"),
     Break("C4", STRICT, "    if (depth := _deepest(text)) > DEEPEST:", "    if False and (depth := _deepest(text)) > DEEPEST:"),
     Break("C5", "reading/summary.py", '{**counts, "failed": tally.failed, "pending": tally.pending}', '{**counts, "pending": tally.pending}'),
     Break("C8", ROWS, "guarded(lambda: self._read_own(raw, item))", "self._read_own(raw, item)"),
@@ -102,29 +102,29 @@ BREAKS = (
     Break("J1", STRICT, "    if isinf(value):\n        raise _Odd\n", ""),
     Break("J1", STRICT, "not _may_hold_surrogates(text) and ", ""),
     Break("J1", STRICT, "        _, end = _SYNTAX_ALONE.raw_decode(text, start)", "        return text  # type: ignore\n        _, end = _SYNTAX_ALONE.raw_decode(text, start)"),
-    Break("J2", JUDGE, "        if type(value) is kind:\n            return value", "        if isinstance(value, kind):\n            return value"),
+    Break("J2", EVALUATION, "        if type(value) is kind:\n            return value", "        if isinstance(value, kind):\n            return value"),
     Break("J3", "contracts/rubric.py", "        if overall <= self.thresholds.fail_to:\n            return Verdict.FAIL\n", "        if 0 in scores.values():\n            return Verdict.PARTIAL\n        if overall <= self.thresholds.fail_to:\n            return Verdict.FAIL\n"),
     Break("J3", "contracts/rubric.py", "overall >= self.thresholds.pass_from and all(", "overall >= self.thresholds.pass_from or all("),
     Break("J4", "contracts/finding.py", "    Flag.JUDGE_REFUSAL_OR_EVASION: (Code.NO_JSON, Code.SCORES_MISSING),", "    Flag.JUDGE_REFUSAL_OR_EVASION: (Code.NO_JSON,),"),
-    Break("J4", JUDGE, "stated.get(name, asked) != asked:", "False:"),
-    Break("J4", JUDGE, "            code = Code.MISSING_IDENTIFIER if name in IDENTIFIERS else", "            code = Code.MISSING_IDENTIFIER if name in NAMES else"),
-    Break("J4", JUDGE, "    year, month, day = map(int, match.groups())\n", "    return True\n"),
-    Break("J5", JUDGE, "            if flag in _FLAGS:", "            if False:"),
-    Break("J6", EVIDENCE, "SHORTEST_PIECE = 8", "SHORTEST_PIECE = 7"),
-    Break("J6", EVIDENCE, "SHORTEST_EAST_ASIAN_PIECE = 4", "SHORTEST_EAST_ASIAN_PIECE = 5"),
-    Break("J6", EVIDENCE, '    "-": "\\u2010', '    "-": "'),
-    Break("J6", EVIDENCE, '        piece = unicodedata.normalize("NFKC", piece)', '        piece = unicodedata.normalize("NFC", piece)'),
-    Break("J6", EVIDENCE, "        start = searched.text.find(piece, end)", "        start = searched.text.find(piece)"),
-    Break("J6", EVIDENCE, "    if len(quote) >= 2 and quote[0] == quote[-1]", "    if len(quote) >= 99 and quote[0] == quote[-1]"),
-    Break("J6", JUDGE, "        below = type(score) is int and score < self.rubric.scores[-1]", "        below = type(score) is int and score <= self.rubric.scores[-1]"),
-    Break("J6", JUDGE, "            return evidence.kind is not EvidenceKind.ABSENT", "            return True"),
+    Break("J4", EVALUATION, "stated.get(name, asked) != asked:", "False:"),
+    Break("J4", EVALUATION, "            code = Code.MISSING_IDENTIFIER if name in IDENTIFIERS else", "            code = Code.MISSING_IDENTIFIER if name in NAMES else"),
+    Break("J4", EVALUATION, "    year, month, day = map(int, match.groups())\n", "    return True\n"),
+    Break("J5", EVALUATION, "            if flag in _FLAGS:", "            if False:"),
+    Break("J6", QUOTES, "SHORTEST_PIECE = 8", "SHORTEST_PIECE = 7"),
+    Break("J6", QUOTES, "SHORTEST_EAST_ASIAN_PIECE = 4", "SHORTEST_EAST_ASIAN_PIECE = 5"),
+    Break("J6", QUOTES, '    "-": "\\u2010', '    "-": "'),
+    Break("J6", QUOTES, '        piece = unicodedata.normalize("NFKC", piece)', '        piece = unicodedata.normalize("NFC", piece)'),
+    Break("J6", QUOTES, "        start = searched.text.find(piece, end)", "        start = searched.text.find(piece)"),
+    Break("J6", QUOTES, "    if len(quote) >= 2 and quote[0] == quote[-1]", "    if len(quote) >= 99 and quote[0] == quote[-1]"),
+    Break("J6", EVALUATION, "        below = type(score) is int and score < self.rubric.scores[-1]", "        below = type(score) is int and score <= self.rubric.scores[-1]"),
+    Break("J6", EVALUATION, "            return evidence.kind is not EvidenceKind.ABSENT", "            return True"),
     Break("J7", "contracts/rubric.py", "        canonical = json.dumps(asdict(self), sort_keys", "        canonical = json.dumps(self.name, sort_keys"),
     Break("J11", "contracts/rubric.py", "{dimension: min(finer) for", "{dimension: max(finer) for"),
     Break("J12", NAMES, "_KEPT = frozenset(b\"abc", "_KEPT = frozenset(b\"ABCabc"),
     Break("J12", NAMES, 'if units[start] == "." or _DEVICE', "if _DEVICE"),
     Break("J12", NAMES, "LONGEST = 180", "LONGEST = 181"),
     Break("J12", NAMES, ') or (EMPTY,)', ') or ("_",)'),
-    Break("J13", JUDGE, "JudgingMethod.SELF if judge_model == target_model", "JudgingMethod.SELF if judge_model.lower() == target_model.lower()"),
+    Break("J13", "contracts/evaluation.py", "JudgingMethod.SELF if judge_model == target_model", "JudgingMethod.SELF if judge_model.lower() == target_model.lower()"),
 )  # fmt: skip
 
 

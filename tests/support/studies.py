@@ -6,7 +6,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from affidavit.archive.checked_lines import checked_fields
-from affidavit.archive.journal import segments
+from affidavit.archive.segments import segments
 from support.command import affidavit
 
 QUICK = {"connect": 600.0, "attempt": 600.0, "sample": 600.0, "run": 600.0, "attempts": 2, "retry_after": 1.0}

@@ -13,7 +13,7 @@ from subprocess import CompletedProcess
 from click.testing import CliRunner
 
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import Seal
+from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.commands.main import cli
 from affidavit.contracts.registry import task_contract_named

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk, new_path, storage_errors
-from affidavit.archive.journal import Seal, file_sha256
 from affidavit.archive.record import Failed, Judgement, Label, Record, Response
+from affidavit.archive.seal import Seal, file_sha256
 from affidavit.archive.study_directory import StudyDirectory
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from msgspec.structs import asdict, replace
 from affidavit.archive.checked_lines import checked_content, checked_line, content_of
 from affidavit.archive.json_bytes import loads
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
-from affidavit.contracts.judge import META
+from affidavit.contracts.evaluation import META
 from affidavit.json_values import Fields, canonical, shown
 
 VERSION = 1

@@ -20,21 +20,11 @@ import msgspec
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk, storage_errors
-from affidavit.archive.journal import (
-    SEAL,
-    Archive,
-    Place,
-    Seal,
-    Walk,
-    bad_line,
-    check_seal,
-    corrupt,
-    file_sha256,
-    read_seal,
-    segments,
-)
+from affidavit.archive.journal import Archive, Walk
 from affidavit.archive.lock import Holder, holder, locked
 from affidavit.archive.record import Record, decode
+from affidavit.archive.seal import SEAL, Seal, bad_line, check_seal, file_sha256, read_seal
+from affidavit.archive.segments import Place, corrupt, segments
 from affidavit.contracts.parts import Parts
 from affidavit.contracts.registry import frozen_parts
 from affidavit.contracts.text import text as text_contract

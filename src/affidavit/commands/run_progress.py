@@ -15,7 +15,7 @@ from affidavit.commands.progress import SILENT_FOR, StatusLine
 from affidavit.judging.plan import JudgeCell
 from affidavit.plain_text import plain
 from affidavit.reading.tally import Tally, ranked
-from affidavit.study.study_file import Cell
+from affidavit.study.crossing import Cell
 
 
 class RunProgress:

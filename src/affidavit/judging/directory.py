@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import corrupt
+from affidavit.archive.segments import corrupt
 from affidavit.archive.study_directory import JUDGING, NotArrived, StudyDirectory
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 

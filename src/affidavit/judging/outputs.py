@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from affidavit.archive.record import ImportIdentity, Response
 from affidavit.archive.study_directory import IMPORTED, NotArrived
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
-from affidavit.contracts.judge import IDENTIFIERS
+from affidavit.contracts.evaluation import IDENTIFIERS
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, digest, shown

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from affidavit.archive.record import Failed, Judgement, JudgementIdentity, RecordedFinding, RecordedQuote
 from affidavit.contracts.contract import label
-from affidavit.contracts.judge import Asked, Evidence, JudgingMethod, own_method
+from affidavit.contracts.evaluation import Asked, Evidence, JudgingMethod, own_method
 from affidavit.json_values import canonical, digest
 from affidavit.judging.prompt import evaluation_schema, judge_messages, nonce_of
 from affidavit.judging.terms import SCHEMA, JudgeTerms, Terms

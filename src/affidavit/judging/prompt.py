@@ -8,7 +8,8 @@ the text itself among other things, so that no output can hold the delimiter tha
 from collections.abc import Mapping
 from hashlib import sha256
 
-from affidavit.contracts.judge import LONGEST_QUOTE, META, Asked, Judge, JudgingMethod
+from affidavit.contracts.evaluation import LONGEST_QUOTE, META, Asked, JudgingMethod
+from affidavit.contracts.judge import Judge
 from affidavit.contracts.rubric import TOTAL, Rubric, Verdict
 from affidavit.json_values import Fields, canonical
 from affidavit.models.model import Message

@@ -7,7 +7,8 @@ from typing import Any
 
 from affidavit.archive.study_directory import NotArrived
 from affidavit.contracts.contract import label
-from affidavit.contracts.judge import Judge, JudgingMethod
+from affidavit.contracts.evaluation import JudgingMethod
+from affidavit.contracts.judge import Judge
 from affidavit.contracts.rubric import Dimension, Level, MappingRule, Rubric, Thresholds
 from affidavit.json_values import Fields, digest
 from affidavit.judging.prompt import PROMPT_IDS, judge_template

@@ -15,8 +15,9 @@ from pathlib import Path
 from affidavit.archive.disk import new_directories, write_below
 from affidavit.archive.path_names import encode
 from affidavit.contracts.contract import Read, label
+from affidavit.contracts.evaluation import Asked, EvaluationReading, own_method
 from affidavit.contracts.finding import CODES_BY_FLAG, Flag
-from affidavit.contracts.judge import Asked, EvaluationReading, Judge, own_method
+from affidavit.contracts.judge import Judge
 from affidavit.json_values import Fields
 from affidavit.reading.rows import RowResult
 

@@ -16,8 +16,8 @@ import polars as pl
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
 from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
-from affidavit.reading.jsonl import Batch, Heads
 from affidavit.reading.row_cache import AddedFields
+from affidavit.reading.row_lines import Batch, Heads
 from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
 
 Key = str | msgspec.UnsetType | None

@@ -16,8 +16,9 @@ from typing import Any, cast
 import polars as pl
 
 from affidavit.contracts.choice_columns import WHITESPACE, read_choices
+from affidavit.contracts.evaluation import Asked, EvaluationReading
 from affidavit.contracts.game24 import Game24, Hand
-from affidavit.contracts.judge import Asked, EvaluationReading, Judge
+from affidavit.contracts.judge import Judge
 from affidavit.contracts.parts import FieldType
 from affidavit.contracts.pattern import Pattern
 

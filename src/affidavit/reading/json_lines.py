@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from affidavit.reading import source as limits
-from affidavit.reading.jsonl import Batch, decode_row
+from affidavit.reading.row_lines import Batch, decode_row
 from affidavit.reading.source import Columns, Format, Row, Source, Stream, reading_on, too_long
 from affidavit.reading.utf8 import BYTE_ORDER_MARK
 

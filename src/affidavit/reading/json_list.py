@@ -7,7 +7,7 @@ from json import JSONDecodeError
 from affidavit.errors import InputError
 from affidavit.json_values import shown
 from affidavit.reading import source as limits
-from affidavit.reading.jsonl import DECODER
+from affidavit.reading.row_lines import DECODER
 from affidavit.reading.source import Columns, Format, Row, Source, reading_on
 from affidavit.reading.utf8 import BYTE_ORDER_MARK, decoded_whole
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, BinaryIO, ClassVar, cast
 
 from affidavit.reading.batches import BatchResult, Result, RowReading, write_bytes
 from affidavit.reading.json_lines import PIECE, pieces
-from affidavit.reading.jsonl import Batch as Lines
-from affidavit.reading.jsonl import decode_row, splice
 from affidavit.reading.row_cache import AddedFields, RowCache
+from affidavit.reading.row_lines import Batch as Lines
+from affidavit.reading.row_lines import decode_row, splice
 from affidavit.reading.rows import RowReader
 from affidavit.reading.source import Source, Stream
 

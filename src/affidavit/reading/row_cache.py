@@ -5,7 +5,7 @@ of one model on one item are often the same to the letter.
 """
 
 from affidavit.json_values import Fields
-from affidavit.reading.jsonl import members_of
+from affidavit.reading.row_lines import members_of
 from affidavit.reading.rows import RowReader, RowResult
 
 MEMORY = 32 * 1024 * 1024

@@ -25,7 +25,7 @@ from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.running.study_run import Ended
-from affidavit.study.study_file import Cell
+from affidavit.study.crossing import Cell
 
 MOST_LABELS = 6
 """Labels of a breakdown that are named; the others are counted together."""

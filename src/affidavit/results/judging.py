@@ -14,8 +14,8 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from affidavit.archive.record import Judgement, Record
+from affidavit.contracts.evaluation import EvidenceKind, JudgingMethod
 from affidavit.contracts.finding import ADVISORY, Code
-from affidavit.contracts.judge import EvidenceKind, JudgingMethod
 from affidavit.contracts.rubric import TOTAL, Rubric
 from affidavit.judging.plan import JudgeCell
 from affidavit.reading.accounting import identity

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from affidavit.contracts.judge import EvidenceKind, JudgingMethod
+from affidavit.contracts.evaluation import EvidenceKind, JudgingMethod
 from affidavit.json_values import Fields
 from affidavit.results.judging import POOLED, JudgeFigures, JudgingFigures
 from affidavit.results.table import Table

@@ -23,8 +23,10 @@ from affidavit.results.judging_tables import judging_tables
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_FROZEN, Report
 from affidavit.running.ledger import JudgingLedger
+from affidavit.study.crossing import LeftOut, cells
 from affidavit.study.freezing import frozen_items
-from affidavit.study.study_file import LeftOut, Study, cells, from_frozen
+from affidavit.study.frozen_form import from_frozen
+from affidavit.study.study_file import Study
 
 METADATA = "metadata."
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from affidavit.archive.record import Response
 from affidavit.contracts.registry import parts_named
-from affidavit.study.study_file import Cell, LeftOut, Study, cells
+from affidavit.study.crossing import Cell, LeftOut, cells
+from affidavit.study.study_file import Study
 
 
 class Undecidable(StrEnum):

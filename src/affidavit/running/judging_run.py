@@ -34,7 +34,7 @@ from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import StudyOutputs, open_tasks
 from affidavit.study.files import FindContract
 from affidavit.study.freezing import plan_of
-from affidavit.study.study_file import refuse_changes
+from affidavit.study.frozen_form import refuse_changes
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from affidavit.models.model import PERMANENT
 from affidavit.reading.tally import Tally
 from affidavit.running.changed_answers import Answers
 from affidavit.running.manifest import judge_sections, manifest_page, task_sections
+from affidavit.study.crossing import Cell
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import Cell
 
 CellT = TypeVar("CellT", bound=tuple[str, ...])
 

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from affidavit.archive.disk import Disk, storage_errors
-from affidavit.contracts.judge import JudgingMethod
+from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.json_values import digest
 from affidavit.judging.plan import JudgeCell, JudgingPlan
 from affidavit.judging.prompt import PROMPT_IDS, judge_template
 from affidavit.models.model import Message
 from affidavit.plain_text import plain
 from affidavit.reading.tally import Tally
+from affidavit.study.crossing import Cell
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import Cell
 
 MANIFEST = "used_prompt_manifest.md"
 Rendered = tuple[str, str]

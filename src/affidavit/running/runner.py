@@ -6,7 +6,6 @@ stops at once, and loses no more than a kill would.
 """
 
 import asyncio
-import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
@@ -22,11 +21,11 @@ from affidavit.models.settings import Limits
 from affidavit.running.attempts import Attempt, Attempts
 from affidavit.running.ledger import Ledger
 from affidavit.running.pace import Pace
+from affidavit.running.retry_waits import RetryWaits
 from affidavit.running.turns import Slots
 
 DRAIN = 5.0
 """Seconds that open requests are given after a signal."""
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
 
 
 class Asking(Protocol):
@@ -82,7 +81,7 @@ class Runner(Generic[AskingT]):
         self._progress = progress
         self._commits = GroupCommit(archive)
         self._attempts = Attempts(archive.directory, archive.disk)
-        self._random = random.Random()  # noqa: S311 - jitter, not a secret
+        self._waits = RetryWaits(limits)
         self.asked = 0
         """Questions that were answered or failed in this run."""
         self.stopped: str | None = None
@@ -197,7 +196,7 @@ class Runner(Generic[AskingT]):
                 return answer
             if answer.slow_down:
                 slots.pace.pushed_back(now=monotonic())
-            wait = self._wait(answer, number)
+            wait = self._waits.before_next(answer, number)
             if wait is None or monotonic() + wait - began > self._limits.sample:
                 return answer
             if not await self._slept(wait):
@@ -216,15 +215,6 @@ class Runner(Generic[AskingT]):
         seconds = monotonic() - start
         self._attempts.add(Attempt(question.key, question.model, number, at, seconds, answer))
         return answer
-
-    def _wait(self, failure: Failure, number: int) -> float | None:
-        """Seconds before the next attempt; None if there is none."""
-        if not failure.may_pass or number >= self._limits.attempts:
-            return None
-        backoff = min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(number - 1, 10)) * self._random.uniform(0.5, 1.0)
-        asked = min(failure.retry_after or 0.0, self._limits.retry_after)
-        # A little more than asked, so that a crowd does not come back at once.
-        return max(backoff, asked * self._random.uniform(1.0, 1.1))
 
     async def _slept(self, seconds: float) -> bool:
         """Wait; False if the run was stopped meanwhile."""
@@ -245,6 +235,3 @@ class Runner(Generic[AskingT]):
         await self._commits.append(record)
         self._ledger.add(record)
         self.asked += 1
-
-
-# --- signals ---

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from affidavit.archive.disk import Disk, storage_errors
-from affidavit.archive.journal import Seal
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Record, Response
+from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import label
 from affidavit.errors import StorageError
@@ -27,10 +27,11 @@ from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
+from affidavit.study.crossing import Cell
 from affidavit.study.files import FindContract, StudyFiles
 from affidavit.study.freezing import freeze_or_check, frozen_items
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import Cell, JudgingTable, decoding_of
+from affidavit.study.study_file import JudgingTable, decoding_of
 from affidavit.study.task import Question
 
 _BYTES_PER_QUESTION, _BYTES_AT_LEAST = 256, 65_536

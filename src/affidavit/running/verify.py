@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from affidavit.archive.disk import storage_errors
-from affidavit.archive.journal import SEAL, Line, Root, Seal
 from affidavit.archive.lock import Holder
 from affidavit.archive.record import (
     Failed,
@@ -18,6 +17,8 @@ from affidavit.archive.record import (
     Response,
     record_fields,
 )
+from affidavit.archive.seal import SEAL, Root, Seal
+from affidavit.archive.segments import Line
 from affidavit.archive.study_directory import FrozenStudy, StudyDirectory
 from affidavit.contracts.text import text as text_contract
 from affidavit.items.item import Item

@@ -8,18 +8,16 @@ from affidavit.contracts.registry import parts_named
 from affidavit.errors import InputError, did_you_mean
 from affidavit.items.hands import SOLVABLE_HANDS
 from affidavit.models.settings import check_positive
+from affidavit.study.crossing import LeftOut, cells, example_files
 from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION
 from affidavit.study.study_file import (
     ConditionTable,
     Decoding,
     Generate,
     JudgingTable,
-    LeftOut,
     Study,
     TaskTable,
-    cells,
     decode_study,
-    example_files,
 )
 
 

@@ -15,9 +15,10 @@ from rich.text import Text
 from affidavit.json_values import Fields
 from affidavit.models.settings import Price
 from affidavit.plain_text import plain
+from affidavit.study.crossing import Cell, LeftOut, cells
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import Cell, LeftOut, Study, cells
+from affidavit.study.study_file import Study
 
 CHARACTERS_PER_TOKEN = 4
 

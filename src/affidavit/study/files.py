@@ -19,10 +19,11 @@ from affidavit.models.model import Model
 from affidavit.models.registry import open_model, weights_of
 from affidavit.reading.source import file_source
 from affidavit.study.check import parse_study
+from affidavit.study.crossing import example_files
 from affidavit.study.examples import Spoilers, read_examples
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example, instruction_fault
-from affidavit.study.study_file import Generate, Study, TaskTable, example_files
+from affidavit.study.study_file import Generate, Study, TaskTable
 from affidavit.study.task import Task
 
 ItemSource = Path | HubSource | Generate

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from affidavit.archive.disk import Disk
-from affidavit.archive.journal import corrupt, file_sha256
 from affidavit.archive.provenance import git_state, versions
+from affidavit.archive.seal import file_sha256
+from affidavit.archive.segments import corrupt
 from affidavit.archive.study_directory import (
     STUDY,
     FrozenItem,
@@ -28,9 +29,10 @@ from affidavit.items.item import Item
 from affidavit.json_values import Fields
 from affidavit.models.weights import digest_of
 from affidavit.study.files import FindContract, ItemSource, StudyFiles, items_for, task_contract
+from affidavit.study.frozen_form import from_frozen, frozen, refuse_changes
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
-from affidavit.study.study_file import Generate, TaskTable, from_frozen, frozen, refuse_changes
+from affidavit.study.study_file import Generate, TaskTable
 
 
 def freeze_or_check(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Plan:

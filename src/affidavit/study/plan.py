@@ -19,8 +19,10 @@ from affidavit.items.option_order import (
 from affidavit.json_values import canonical
 from affidavit.models.model import Completion, Failure, Message, Request
 from affidavit.study.answer_records import failure_record, response_record
+from affidavit.study.crossing import Cell, LeftOut, cells, condition_of
 from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION, Condition, Example, messages, template
-from affidavit.study.study_file import Cell, LeftOut, Study, cells, condition_of, decoding_of, seed_of
+from affidavit.study.request_seed import seed_of
+from affidavit.study.study_file import Study, decoding_of
 from affidavit.study.task import Question, Task
 
 Examples = Mapping[tuple[str, str], tuple[Example, ...]]

@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 
 from affidavit.archive.record import Judgement, JudgementIdentity, Record, RecordedFinding, RecordedQuote
+from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import CODES_BY_FLAG, Code
-from affidavit.contracts.judge import EvidenceKind
 from affidavit.contracts.mcqa import LETTERS
 from affidavit.contracts.parts import LENIENT, Mark, Parts, parts_of
 from affidavit.results.page.text import MOST_MARKS, Piece, brief, pieces

@@ -14,7 +14,7 @@ import polars as pl
 
 from affidavit.archive.disk import new_file
 from affidavit.archive.study_directory import IMPORTED, StudyDirectory
-from affidavit.contracts.judge import JudgingMethod
+from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.registry import is_in_file, task_contract_named
 from affidavit.errors import UsageError
 from affidavit.json_values import digest
@@ -27,10 +27,10 @@ from affidavit.results.page.samples import FindingSamples, Sample, output_sample
 from affidavit.results.page.text import brief
 from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
+from affidavit.study.crossing import condition_of
 from affidavit.study.files import task_contract
 from affidavit.study.freezing import examples_from_frozen, frozen_items
 from affidavit.study.prompt import template
-from affidavit.study.study_file import condition_of
 
 PAGE = "report.html"
 CHEAP = 20_000

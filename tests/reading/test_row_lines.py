@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from affidavit.errors import InputError
-from affidavit.reading.jsonl import decode_row, splice
+from affidavit.reading.row_lines import decode_row, splice
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),

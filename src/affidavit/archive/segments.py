@@ -1,0 +1,113 @@
+"""The segments of a journal: files of checked lines that only ever grow, and where a torn one ends.
+
+    records/000001.jsonl    one line per response, judgement or failure, each with its number and checksum
+
+All lines of a group are on the disk before the first line of the next is written, so whatever a crash leaves
+behind the last synced group is one torn tail. Everything else that is not as it was written is corruption, and
+refused with file and line.
+
+`group` is the number of the first record of the group, which is all it takes to tell the two apart: a whole line
+whose group began after the first missing record proves that the missing one had been synced.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from affidavit.archive.disk import storage_errors
+from affidavit.archive.record import NotARecordError, Placed, Record, decode
+from affidavit.errors import StorageError
+
+RECORDS = "records"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One file of the journal."""
+
+    path: Path
+    number: int
+
+
+def segments(directory: Path) -> list[Segment]:
+    """The files of the journal in their order; a gap in their numbers is corruption."""
+    folder = directory / RECORDS
+    found = sorted(path for path in folder.glob("*.jsonl")) if folder.is_dir() else []
+    for number, path in enumerate(found, 1):
+        if path.name != f"{number:06}.jsonl":
+            raise corrupt(str(path), f"the segment {number:06}.jsonl", "another name")
+    return [Segment(path, number) for number, path in enumerate(found, 1)]
+
+
+def corrupt(where: str, expected: str, found: str) -> StorageError:
+    """What is on the disk is not what was written."""
+    hint = "The archive was changed after it was written. Restore it from a copy."
+    return StorageError(where, expected=expected, found=found, hint=hint)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a line stands: the number of its segment, and the bytes from which and up to which it goes."""
+
+    segment: int
+    start: int
+    end: int
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One whole line of a segment."""
+
+    segment: Segment
+    number: int
+    place: Place
+    placed: Placed
+    content: bytes
+
+    @property
+    def where(self) -> str:
+        """File and line, for a message."""
+        return f"{self.segment.path}:{self.number}"
+
+    @property
+    def record(self) -> Record:
+        """The record that stands on the line."""
+        return self.placed.record
+
+
+def scan(segment: Segment, *, first: int, sealed: bool) -> Iterator[Line]:
+    """Every line of a segment; ends before a torn tail, if the segment may have one."""
+    expected, end = first, 0
+    path = segment.path
+    with storage_errors(str(path)), path.open("rb") as stream:
+        for number, content in enumerate(stream, 1):
+            try:
+                placed = decode(content)
+            except NotARecordError as error:
+                raise corrupt(f"{path}:{number}", error.expected, error.found) from error
+            if placed is None or placed.seq != expected:
+                # A crash leaves parts of lines and holes, but never a whole line in the place of another.
+                if sealed or placed is not None or _later_group_follows(stream, expected):
+                    raise corrupt(f"{path}:{number}", f"record {expected} as it was written", _seen(placed))
+                return
+            start, end = end, end + len(content)
+            expected += 1
+            yield Line(segment, number, Place(segment.number, start, end), placed, content)
+
+
+def _seen(placed: Placed | None) -> str:
+    return "a line that does not fit its checksum" if placed is None else f"record {placed.seq}"
+
+
+def _later_group_follows(stream: BinaryIO, missing: int) -> bool:
+    return any(_proves(content, missing) for content in stream)
+
+
+def _proves(content: bytes, missing: int) -> bool:
+    """Whether a line proves that the missing record had been synced: it is whole, and its group began after it."""
+    try:
+        placed = decode(content)
+    except NotARecordError:
+        return True
+    return placed is not None and (placed.group > missing or placed.seq < missing)
