@@ -529,8 +529,8 @@ class Knows(Twelve):
 twelve, knows = Twelve(), Knows()
 """
 NOTE = (
-    "90 of 100 outputs are not in the accuracy over all outputs, as nobody says that their right answer is known: "
-    "their items have no 'answer', or null, and the contract has no right_answer_known(item)"
+    "90 of 100 outputs are not compliant and count as not right, although nobody says whether their right answer is "
+    "known: their items have no 'answer', and the contract has no right_answer_known(item)"
 )
 
 
@@ -539,7 +539,7 @@ NOTE = (
     [
         ("my_contract.py:last_line", {"answer": "12"}, 100, ""),
         ("own.py:knows", {}, 100, ""),
-        ("own.py:twelve", {}, 10, NOTE),
+        ("own.py:twelve", {}, 100, NOTE),
         ("own.py:twelve", {"answer": "12"}, 100, ""),
         ("my_contract.py:last_line", {}, None, ""),
     ],
@@ -573,7 +573,10 @@ def test_the_yield_is_over_all_outputs_whose_right_answer_is_known(command, case
     assert [note in line for line in notes] == ([True] if note else [])
     if command == "run":
         gate = here("gate", folder / "out", "--min-yield", "0.5")
-        assert gate.returncode == (0 if n == 10 else 3)
+        assert gate.returncode == 3
+        tables = json.loads(here("report", folder / "out", "--format", "json").stdout)["tables"]
+        shown = [row["yield"] for row in tables["accuracy"]["rows"]] if "accuracy" in tables else []
+        assert [(each["value"], each["n"]) for each in shown] == ([] if n is None else [(0.1, 100)])
 
 
 def asked_about(folder: Path, contract: str, rows: list[dict]):

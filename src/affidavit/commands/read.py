@@ -170,7 +170,7 @@ def _notes(result: "Result", reader: "RowReader") -> list[str]:
     from affidavit.reading.summary import unknown_answers_note
 
     notes = []
-    if (unknown := unknown_answers_note(result.tally, reader.parts)) is not None:
+    if (unknown := unknown_answers_note(result.tally)) is not None:
         notes.append(unknown)
     if result.unchecked:
         notes.append(

@@ -84,9 +84,6 @@ class Parts:
         """What the contract is told of the question: a copy of the row, which it may change."""
         return deepcopy(row)
 
-    only_validation_tells: ClassVar[bool] = False
-    """Whether nobody but `validate` says if the right answer to an item without `answer` is known."""
-
     def right_answer_known(self, item: Any) -> bool | None:  # noqa: ANN401
         """Whether the right answer is known, so that one which is not given is missed.
 
@@ -331,8 +328,6 @@ class _Completed(Parts):
             if hasattr(contract, name):
                 setattr(self, name, getattr(contract, name))
         self.takes_any_row = _is_written_by_user(contract, "check")  # type: ignore[misc]
-        says = getattr(type(contract), "right_answer_known", None) or vars(self).get("right_answer_known")
-        self.only_validation_tells = says in (None, Parts.right_answer_known)  # type: ignore[misc]
 
     def check(self, row: Fields, *, where: str) -> None:
         """See `Parts.check`."""

@@ -17,7 +17,7 @@ class AddedFields:
 
     __slots__ = ("end", "fields", "right_answer_known")
 
-    def __init__(self, fields: Fields, *, right_answer_known: bool) -> None:
+    def __init__(self, fields: Fields, *, right_answer_known: bool | None) -> None:
         self.fields = fields
         self.right_answer_known = right_answer_known
         self.end = f", {members_of(fields)}}}\n".encode()

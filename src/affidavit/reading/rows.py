@@ -63,7 +63,8 @@ class RowResult:
     outcome: Outcome
     item: object
     added: Fields
-    right_answer_known: bool
+    right_answer_known: bool | None
+    """None where nobody says so: see `Tally.unsaid`."""
 
 
 class RowReader:
@@ -144,13 +145,19 @@ class RowReader:
         added.update({name: None for name in (UNREAD, LENIENT_READINGS) if name in row and name not in added})
         return RowResult(outcome, item, added, self._right_answer_known(item, outcome))
 
-    def _right_answer_known(self, item: object, outcome: Outcome) -> bool:
-        """Whether a right answer is known: what was compared had one, whatever the contract says besides."""
+    def _right_answer_known(self, item: object, outcome: Outcome) -> bool | None:
+        """Whether a right answer is known: what was compared had one, whatever the contract says besides.
+
+        None for an output that is not compliant, where only a validation would tell. Of a compliant one it has
+        told: there is nothing to compare with.
+        """
         if isinstance(outcome, Read) and outcome.validation is not None:
             return True
         if self.ours:
             return self.parts.right_answer_known(item) is True
-        return not isinstance(item, Unread) and guarded(lambda: self.parts.right_answer_known(item)) is True
+        said = None if isinstance(item, Unread) else guarded(lambda: self.parts.right_answer_known(item))
+        compliant = not isinstance(outcome, Read) or outcome.reading.protocol_compliant
+        return None if said is None and not compliant else said is True
 
     def _outcome(self, raw: str, item: object) -> Outcome:
         if self.ours:

@@ -32,7 +32,7 @@ def shares_of(tally: Tally) -> Shares:
     return Shares(
         _estimate(tally.compliant, tally.arrived),
         _estimate(tally.right, tally.compared),
-        _estimate(tally.right, tally.keyed),
+        _estimate(tally.right, tally.known),
     )
 
 
@@ -52,7 +52,7 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: S
         "compliance": _json(shares.compliance),
         "accuracy_over_compliant": _json(shares.accuracy),
         "yield": _json(shares.right_of_all),
-        "accuracy_bounds": [low, high] if tally.keyed else None,
+        "accuracy_bounds": [low, high] if tally.known else None,
         "valid_without_the_evidence_not_located_clause": (
             _share(tally.compliant + tally.valid_but_for_evidence, tally.arrived)
             if parts.outcome_words.nearly
@@ -82,20 +82,17 @@ def _key(title: str) -> str:
     return f"counts_of_{key}" if key in _FIGURES else key
 
 
-def unknown_answers_note(tally: Tally, parts: Parts) -> str | None:
-    """The note where a contract does not say for some outputs whether their right answer is known.
+def unknown_answers_note(tally: Tally) -> str | None:
+    """The note where a contract does not say of some outputs whether their right answer is known.
 
-    They are left out of the accuracy over all outputs; where nothing was compared there is no such figure.
-
-    >>> print(unknown_answers_note(Tally(compliant=1, non_compliant=9, keyed=1), Parts()))
+    >>> print(unknown_answers_note(Tally(compliant=1, compared=1, non_compliant=9, keyed=10)))
     None
     """
-    left_out = tally.arrived - tally.keyed
-    if not parts.only_validation_tells or not tally.keyed or not left_out:
+    if not tally.compared or not tally.unsaid:
         return None
     return (
-        f"{left_out:,} of {tally.arrived:,} outputs are not in the accuracy over all outputs, as nobody says that "
-        "their right answer is known: their items have no 'answer', or null, and the contract has no "
+        f"{tally.unsaid:,} of {tally.arrived:,} outputs are not compliant and count as not right, although nobody "
+        "says whether their right answer is known: their items have no 'answer', and the contract has no "
         'right_answer_known(item); see "Optional parts" in docs/contracts.md.'
     )
 
@@ -195,7 +192,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
 
 
 def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator[str]:
-    if tally.keyed:
+    if tally.known:
         low, high = _bounds(tally)
         yield ""
         yield "answers"
@@ -205,16 +202,16 @@ def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator
             tally.right,
             f"{over}: accuracy over compliant" if over else "no compliant output: no accuracy over compliant",
         )
-        yield line("right", tally.right, f"{_noted(tally.right, tally.keyed)}: accuracy over all outputs")
+        yield line("right", tally.right, f"{_noted(tally.right, tally.known)}: accuracy over all outputs")
         yield f"  accuracy if all missing answers were wrong {low:.1%}, if all were right {high:.1%}"
 
 
 def _bounds(tally: Tally) -> tuple[float, float]:
     """Accuracy if the answers that are missing were all wrong, and if they were all right."""
-    if not tally.keyed:
+    if not tally.known:
         return 0.0, 1.0
-    missing = tally.keyed - tally.compared
-    return tally.right / tally.keyed, (tally.right + missing) / tally.keyed
+    missing = tally.known - tally.compared
+    return tally.right / tally.known, (tally.right + missing) / tally.known
 
 
 def _noted(successes: int, n: int) -> str:

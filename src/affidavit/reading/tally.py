@@ -32,6 +32,8 @@ class Tally:
     """Compliant outputs whose answer could be compared."""
     keyed: int = 0
     """Outputs to items whose answer is known."""
+    unsaid: int = 0
+    """Outputs that are not compliant, and of whose right answer nobody says whether it is known."""
     breakdowns: dict[str, Counter[str]] = field(default_factory=dict)
     valid_but_for_evidence: int = 0
     """Evaluations that nothing speaks against but `evidence_not_located` (ruling J6)."""
@@ -48,6 +50,14 @@ class Tally:
         return self.compliant + self.non_compliant + self.unread + self.failed + self.pending
 
     @property
+    def known(self) -> int:
+        """Outputs whose right answer is known: where any answer is compared, those of which nobody says so too.
+
+        An output that breaks the contract must not be left out because nobody says that it could have been right.
+        """
+        return self.keyed + (self.unsaid if self.compared else 0)
+
+    @property
     def arrived(self) -> int:
         """Rows that hold an output that was read."""
         return self.compliant + self.non_compliant
@@ -57,7 +67,7 @@ class Tally:
         added: Mapping[str, object],
         *,
         parts: Parts | None = None,
-        right_answer_known: bool = False,
+        right_answer_known: bool | None = False,
         times: int = 1,
     ) -> None:
         """Count rows by the fields that each of them got; what the contract's parts count, by its values too."""
@@ -69,7 +79,10 @@ class Tally:
             case _:
                 self._add_unknown(added, times)
                 return
-        self.keyed += times * right_answer_known
+        if right_answer_known is None:
+            self.unsaid += times
+        else:
+            self.keyed += times * right_answer_known
         # Answer-level figures are over compliant outputs only (ruling M6).
         if added[COMPLIANT] and added.get("correct") is not None:
             self.compared += times
@@ -102,6 +115,8 @@ class Tally:
     def counts(self) -> dict[str, object]:
         """All counts as JSON values."""
         counts = {each.name: getattr(self, each.name) for each in fields(self)}
+        if not self.unsaid:
+            del counts["unsaid"]  # which is so for all contracts but some of users
         blocks = {name: dict(counter) for name, counter in self.breakdowns.items()}
         return {**counts, "breakdowns": blocks, **{name: dict(getattr(self, name)) for name in _COUNTERS}}
 

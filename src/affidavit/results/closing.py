@@ -138,7 +138,7 @@ def notes(run: ClosedRun) -> Iterator[str]:
     """What a person should be told of the figures of each task."""
     for task in run.contracts:
         tally = Tally.total(tally for _, tally, _ in run.of_task(task))
-        if (note := unknown_answers_note(tally, run.parts[task])) is not None:
+        if (note := unknown_answers_note(tally)) is not None:
             yield f"{plain(task)}: {note}"
 
 

@@ -98,15 +98,19 @@ CellT = TypeVar("CellT", bound=tuple[str, ...])
 
 def groups_of_tallies(tallies: Mapping[CellT, Tally], *, seed: int) -> list[Group]:
     """The groups of cells whose items were asked once each: then the counts alone decide every figure."""
-    return [Group(tuple(cell), tally.n, _single_kinds(tally), seed) for cell, tally in tallies.items()]
+    comparing = {cell[0] for cell, tally in tallies.items() if tally.compared}
+    return [
+        Group(tuple(cell), tally.n, _single_kinds(tally, compares=cell[0] in comparing), seed)
+        for cell, tally in tallies.items()
+    ]
 
 
-def _single_kinds(tally: Tally) -> dict[ItemKind, int]:
+def _single_kinds(tally: Tally, *, compares: bool) -> dict[ItemKind, int]:
     """Kinds with the same totals, each of one output at most, in which what is right was compared and is keyed."""
     kinds = {
         ItemKind(compliant=1, right=1, compared=1, keyed=1): tally.right,
         ItemKind(compliant=1, compared=1, keyed=1): tally.compared - tally.right,
-        ItemKind(keyed=1): tally.keyed - tally.compared,
+        ItemKind(keyed=1): tally.keyed + (tally.unsaid if compares else 0) - tally.compared,
         ItemKind(compliant=1): tally.compliant - tally.compared,
         ItemKind(non_compliant=1): tally.non_compliant,
         ItemKind(unread=1): tally.unread,

@@ -9,6 +9,7 @@ from affidavit.archive.record import JudgementIdentity, Label, Record
 from affidavit.archive.record_columns import without_surrogates
 from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
 from affidavit.contracts.contract import label
+from affidavit.contracts.registry import BUILT_IN
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields
@@ -90,7 +91,7 @@ class StudyResults:
             raise UsageError("--by", expected=f"{expected}, each once", found=repr(",".join(by)))
         if metadata and self.study is None:
             raise UsageError("--by", expected="items", found="outputs from elsewhere, which have no metadata")
-        records, planned = self._records(), self._planned_cells()
+        records, planned = self._with_known_answers(self._records()), self._planned_cells()
         if metadata:
             items = self._items(metadata)
             records = records.join(items.lazy(), on=["task", "item_id"], how="left")
@@ -115,6 +116,25 @@ class StudyResults:
         if self._judged is not None:
             self._judged.complete = True
         return frame
+
+    def _with_known_answers(self, records: pl.LazyFrame) -> pl.LazyFrame:
+        """Where a task compares answers at all, an output that is not compliant is one that could have been right.
+
+        Only users' contracts leave it open whether the right answer is known (see `Tally.known`); of ours each
+        record says so.
+        """
+        ours = (*map(type, BUILT_IN.values()),)
+        own = [task for task, parts in self.directory.parts().items() if not isinstance(parts, ours)]
+        if not own:
+            return records
+        compared = records.filter(pl.col("task").is_in(own), pl.col("correct").is_not_null())
+        comparing = compared.select(pl.col("task").unique()).collect(engine="streaming").to_series().to_list()
+        open_still = pl.col("keyed").is_null() & (pl.col("protocol_compliant") == False)  # noqa: E712
+        return records.with_columns(
+            keyed=pl.when(open_still & pl.col("task").is_in(comparing))
+            .then(statement=True)
+            .otherwise(pl.col("keyed"))
+        )
 
     def _contracts(self) -> dict[str, str]:
         if self.study is None:

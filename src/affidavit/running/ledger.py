@@ -9,7 +9,15 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
-from affidavit.archive.record import Failed, Judgement, JudgementIdentity, Label, Record, Response
+from affidavit.archive.record import (
+    Failed,
+    Judgement,
+    JudgementIdentity,
+    Label,
+    QuestionIdentity,
+    Record,
+    Response,
+)
 from affidavit.archive.study_directory import FrozenStudy, ImportedStudy
 from affidavit.contracts.judge import judge as judge_contract
 from affidavit.contracts.parts import Parts
@@ -71,8 +79,10 @@ class Ledger(ABC, Generic[CellT]):
             tally.failed += 1
             tally.failures[record.reason] += 1
             return
-        right_answer_known = isinstance(record, Response) and record.keyed is True
-        tally.add(record.reading, parts=self.parts(cell), right_answer_known=right_answer_known)
+        known: bool | None = False
+        if isinstance(record, Response) and isinstance(record.subject, QuestionIdentity):
+            known = record.keyed
+        tally.add(record.reading, parts=self.parts(cell), right_answer_known=known)
         tally.truncated += record.finish_reason == "length"
         tally.add_tokens(record.usage)
         rendered = record.rendered_prompt
