@@ -103,7 +103,7 @@ def test_a_study_that_is_not_sealed_says_so(tmp_path):
     study = public.open_study(str(place))
     assert repr(study) == "<Study 'trial': not sealed>"
     assert study.records().collect().height == 2
-    assert study.results().title == "trial: results (not frozen)"
+    assert study.results().title == "trial: results (not sealed)"
 
 
 def test_records_are_one_row_each_with_their_text(study):

@@ -172,7 +172,7 @@ def test_a_copy_is_not_used_once_more_was_written_after_its_seal(copied, tmp_pat
 
     append(directory, plan, third_day, sealed=False)
     found = figures(directory)
-    assert found["title"].endswith("(not frozen)")
+    assert found["title"].endswith("(not sealed)")
     assert pending(found) == 0, "what was written since is counted"
     append(directory, plan, lambda question: None)
     assert figures(directory)["tables"] == found["tables"], "sealed anew: the copy is of another seal"

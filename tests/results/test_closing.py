@@ -15,6 +15,9 @@ from affidavit.results.groups import Group, ItemKind
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.study.crossing import Cell
+from support.fault_server import FaultServer
+from support.studies import QUICK, fine, run, toml, write_items
+from support.written_study import here, questions, tables
 
 FREE, URGED = Cell("quiz", "m", "free"), Cell("quiz", "m\n", "urged")
 RIGHT, WRONG = ItemKind(compliant=1, right=1, compared=1, keyed=1), ItemKind(compliant=1, compared=1, keyed=1)
@@ -63,7 +66,8 @@ def test_columns_that_are_rarely_needed_stand_only_where_they_are():
 
 
 def test_people_and_programs_get_the_same_counts():
-    run = closed(changes=[CHANGED])
+    both = Group(("quiz",), 20, {RIGHT: 6, WRONG: 7, ItemKind(non_compliant=1, keyed=1): 2}, 7)
+    run = closed(changes=[CHANGED], tasks={"quiz": both})
     found = json.loads(json.dumps(as_json(run)))
     assert found["tasks"]["quiz"]["n"] == 20 == sum(cell["n"] for cell in found["cells"])
     assert [(cell["condition"], cell["compliant"]) for cell in found["cells"]] == [("free", 8), ("urged", 5)]
@@ -72,6 +76,25 @@ def test_people_and_programs_get_the_same_counts():
     assert "20 planned = 13 compliant + 2 non-compliant + 0 unread + 1 failed + 4 pending" in text
     assert "m\\u000a, urged, failed: 1 timeout" in text
     assert "intervals: Wilson 95%" in text
+
+
+def test_a_task_has_the_figures_of_the_report_by_task(tmp_path):
+    """Its cells share their items: nobody may count them as if they were independent."""
+    conditions = {"plain": {}, "urged": {"preamble": "!"}}
+    study = tables(conditions=conditions, decoding={"samples": 2})
+    write_items(tmp_path / "quiz.jsonl", questions(7))
+    with FaultServer(answer=lambda asked: f"<answer>{'AB'[int(asked.question[1:]) % 2]}</answer>") as server:
+        models = {"m": {"base_url": server.url, "connections": 8}}
+        (tmp_path / "study.toml").write_text("\n".join(toml({**study, "models": models, "limits": QUICK})))
+        done = run(tmp_path, "--json")
+    assert fine(done, 0)
+    (by_task,) = json.loads(here("report", tmp_path / "out", "--by", "task", "--format", "json").stdout)["tables"][
+        "accuracy"
+    ]["rows"]
+    found = json.loads(done.stdout, parse_constant=pytest.fail)["tasks"]["quiz"]
+    assert found["accuracy_over_compliant"] == by_task["accuracy over compliant"]
+    assert found["yield"] == by_task["yield"]
+    assert by_task["yield"]["n"] == 28
 
 
 def test_answers_that_changed_add_up_row_by_row():

@@ -18,7 +18,7 @@ from affidavit.results.gate import MEASURES
 from affidavit.statistics.shares import wilson
 from affidavit.study.task import Question
 from support.command import COMMAND, ENVIRONMENT, affidavit
-from support.fault_server import Call, says
+from support.fault_server import Call, says, status
 from support.judged_studies import open_study, serving
 from support.scripted_judge import evaluation, first_line, judge_prompt
 from support.studies import FIRST, fine, run
@@ -169,6 +169,33 @@ def test_without_an_interval_nothing_holds_on_it_and_the_json_is_json(tmp_path):
     assert fine(done, 3)
     (found,) = json.loads(done.stdout, parse_constant=pytest.fail)["checks"]
     assert (found["found"]["low"], found["found"]["high"]) == (None, None)
+
+
+def test_a_judging_that_is_not_finished_passes_no_gate(tmp_path):
+    """Nor do judgements that failed, where failures are bounded."""
+    asked = []
+
+    async def answer(call: Call) -> None:
+        if (prompt := judge_prompt(call.asked.prompt)) is None:
+            await says("An answer, as it is.")(call)
+            return
+        asked.append(prompt)
+        if len(asked) > 1:
+            await status(401)(call)
+        else:
+            await says(json.dumps(evaluation(prompt.meta, first_line(prompt.output))))(call)
+
+    few = {
+        "models": {"gamma": None, "alpha": {"connections": 1}},
+        "tasks": {"advice": {"variants": {"listed": None, "firm": None}}},
+    }
+    with serving(answer) as server:
+        open_study(tmp_path, server.url, few, {"judging": {"judges": ["alpha"]}})
+        assert fine(run(tmp_path), 4)
+    found = checks(tmp_path / "out", "--max-invalid", "1", "--max-failed", "0.01")
+    judging = [each for each in found if each["who"].startswith("alpha, free")]
+    assert [each["held"] for each in judging if each["measure"] == "pending"] == [False, False]
+    assert sorted(each["held"] for each in judging if each["measure"] == "failed") == [False, True]
 
 
 # --- what is refused, and what is broken ---

@@ -367,10 +367,10 @@ def test_over_a_study_that_is_not_sealed_the_title_says_so_and_pending_is_counte
     done = here("report", directory, "--format", "json")
     assert fine(done, 0)
     found = json.loads(done.stdout)
-    assert (found["title"], found["root_sha256"]) == ("trial: results (not frozen)", None)
+    assert (found["title"], found["root_sha256"]) == ("trial: results (not sealed)", None)
     (row,) = found["tables"]["compliance"]["rows"]
     assert (row["planned"], row["compliant"], row["pending"]) == (5, 2, 3)
-    assert b"# trial: results (not frozen)\n" in here("report", directory, "--format", "md").stdout
+    assert b"# trial: results (not sealed)\n" in here("report", directory, "--format", "md").stdout
 
 
 @pytest.mark.slow
@@ -384,7 +384,7 @@ def test_a_run_that_was_killed_has_a_report(tmp_path):
     done = here("report", tmp_path / "out", "--format", "json")
     assert fine(done, 0)
     found = json.loads(done.stdout)
-    assert found["title"] == "trial: results (not frozen)"
+    assert found["title"] == "trial: results (not sealed)"
     (row,) = found["tables"]["compliance"]["rows"]
     assert (row["planned"], row["compliant"], row["pending"]) == (400, 100, 300)
 
@@ -624,7 +624,7 @@ class Counted:
         self.others = [each for each in self.read if not each["protocol_compliant"]]
         self.compared = [each for each in self.compliant if each.get("correct") is not None]
         self.right = [each for each in self.compared if each["correct"]]
-        self.keyed = [each for each in self.read if each["keyed"]]
+        self.keyed = [each for each in self.read if each.get("keyed")]
 
     def of_items(self, many: Iterable[dict]) -> Counter[tuple[str, str]]:
         return Counter((each["task"], each["item_id"]) for each in many)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.what_is_left import what_is_left
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -166,18 +167,14 @@ def _say_what_is_left(
     judged: "Judged", judges: tuple[str, ...], models_file: Path | None, *, as_json: bool
 ) -> None:
     for said, count in judged.details:
-        click.echo(f"note: {count:,} failed with {plain_lines(said)}", err=True)
+        click.echo(f"note: {count:,} failed in this run with {plain_lines(said)}", err=True)
     if judged.stopped:
         click.echo(f"affidavit: {plain_lines(judged.stopped)}", err=True)
-    if judged.open:
-        words = [
-            "affidavit",
-            "judge",
-            str(judged.directory),
-            *(part for name in judges for part in ("--judge", name)),
-        ]
-        again = shlex.join([*words, *([] if models_file is None else ["--models", str(models_file)])])
-        click.echo(plain_lines(f"{judged.open:,} without a judgement; to continue: {again}"), err=True)
+    named = [part for name in judges for part in ("--judge", name)]
+    models = [] if models_file is None else ["--models", str(models_file)]
+    again = shlex.join(["affidavit", "judge", str(judged.directory), *named, *models])
+    if (left := what_is_left(judged.tallies.values(), again, lacking="a judgement")) is not None:
+        click.echo(plain_lines(left), err=True)
 
 
 def say_where_results_are(directory: Path, *, asked: int, left: int, page: bool, as_json: bool) -> None:

@@ -16,7 +16,7 @@ WIDE = 200
 def show(what: Fields | RenderableType) -> None:
     """Print JSON values, or tables as wide as the terminal; as wide as they need to be where there is none."""
     if isinstance(what, dict):
-        click.echo(json.dumps(what, indent=2))
+        click.echo(json.dumps(what, indent=2, allow_nan=False))
         return
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     console = Console(width=None if known else WIDE, highlight=False)

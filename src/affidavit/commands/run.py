@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.what_is_left import what_is_left
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def run(
         options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging, judgements.add)
         ended = run_study(files, task_contract_named, options)
     signal = ended.signal if ended.judged is None else ended.judged.signal
-    closed, page = closed_run(ended, files.contracts), not no_page and signal is None
+    closed, page = closed_run(ended, files.contracts, with_tasks=as_json), not no_page and signal is None
     _report_run(ended, closed, judgements, _again(study, out), as_json=as_json, page=page)
     if signal is not None:
         sys.exit(128 + signal)
@@ -119,12 +120,13 @@ def _report_run(
     for note in closing.notes(closed):
         click.echo(f"note: {plain_lines(note)}", err=True)
     for said, count in (*ended.details, *(judged.details if judged is not None else ())):
-        click.echo(f"note: {count:,} failed with {plain_lines(said)}", err=True)
+        click.echo(f"note: {count:,} failed in this run with {plain_lines(said)}", err=True)
     for stopped in (ended.stopped, judged.stopped if judged is not None else None):
         if stopped:
             click.echo(f"affidavit: {plain_lines(stopped)}", err=True)
-    if ended.open:
-        click.echo(plain_lines(f"{ended.open:,} without an answer; to continue: {again}"), err=True)
+    tallies = (*ended.tallies.values(), *(() if judged is None else judged.tallies.values()))
+    if (left := what_is_left(tallies, again, lacking="an answer")) is not None:
+        click.echo(plain_lines(left), err=True)
     asked = ended.asked + (0 if judged is None else judged.asked)
     say_where_results_are(ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json)
 

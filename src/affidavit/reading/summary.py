@@ -228,6 +228,4 @@ def _share(successes: int, n: int) -> Fields | None:
 
 
 def _json(share: Estimate | None) -> Fields | None:
-    if share is None:
-        return None
-    return {"value": share.value, "low": share.low, "high": share.high, "n": share.n, "method": share.method}
+    return None if share is None else share.fields()

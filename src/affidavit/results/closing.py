@@ -6,7 +6,8 @@ Compliance, accuracy over compliant outputs and accuracy over all outputs stand 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from rich.console import Group as RichGroup
@@ -45,6 +46,8 @@ class ClosedRun:
     """Of every cell, in the order of the tallies."""
     changes: Iterable[Mapping[str, Any]] = ()
     """Answers that changed against the control, by cell."""
+    tasks: Mapping[str, Group] = field(default_factory=dict)
+    """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
 
     def of_task(self, task: str) -> list[tuple[Cell, Tally, Group]]:
         """The cells of one task."""
@@ -60,23 +63,36 @@ class ClosedRun:
         return list(dict.fromkeys(cell.model for cell in self.tallies))
 
 
-def closed_run(ended: Ended, contracts: Mapping[str, AnyContract]) -> ClosedRun:
-    """The figures of the report. Where items were asked once each, the running counts are all they are made of."""
+def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks: bool = False) -> ClosedRun:
+    """The figures of the report. Where items were asked once each, the running counts are all they are made of.
+
+    Whole tasks are counted only if they are asked for: the cells of one share their items, which only the records
+    tell.
+    """
     groups = groups_of_tallies(ended.tallies, seed=ended.seed)
     if ended.samples > 1:
-        # A run does without columns, and most runs end without them too.
-        from affidavit.results.counting import groups as counted  # noqa: PLC0415
-        from affidavit.results.study_results import StudyResults  # noqa: PLC0415
-
-        by_cell = {group.names: group for group in counted(StudyResults(StudyDirectory(ended.directory)).records)}
+        by_cell = _counted(ended.directory, Cell._fields)
         groups = [by_cell[cell] for cell in ended.tallies]
+    cells = Counter(cell.task for cell in ended.tallies)
+    several = with_tasks and max(cells.values(), default=0) > 1
+    by_task = _counted(ended.directory, ("task",)) if several else {}
     return ClosedRun(
         contracts=ended.contracts,
         parts={name: parts_of(contract) for name, contract in contracts.items()},
         tallies=ended.tallies,
         groups=groups,
         changes=ended.flips,
+        tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
     )
+
+
+def _counted(directory: Path, by: tuple[str, ...]) -> Mapping[tuple[str, ...], Group]:
+    """The groups of the report, from the records."""
+    # A run does without columns, and most runs end without them too.
+    from affidavit.results.counting import groups  # noqa: PLC0415
+    from affidavit.results.study_results import StudyResults  # noqa: PLC0415
+
+    return {group.names: group for group in groups(StudyResults(StudyDirectory(directory), by).records)}
 
 
 def task_table(run: ClosedRun, task: str) -> Table:
@@ -104,11 +120,8 @@ def as_json(run: ClosedRun) -> Fields:
     tasks: Fields = {}
     for task, contract in run.contracts.items():
         cells = run.of_task(task)
-        tally, seed = Tally.total(tally for _, tally, _ in cells), cells[0][2].seed if cells else 0
-        kinds: Counter[Any] = Counter()
-        for _, _, group in cells:
-            kinds.update(group.kinds)
-        whole = Group((task,), tally.n, kinds, seed)
+        tally = Tally.total(tally for _, tally, _ in cells)
+        whole = run.tasks[task] if len(cells) > 1 else cells[0][2] if cells else Group((task,), 0, {}, 0)
         tasks[task] = figures(tally, contract, {}, run.parts[task], _shares(whole))
     return {
         "tasks": tasks,
@@ -140,6 +153,8 @@ def notes(run: ClosedRun) -> Iterator[str]:
         tally = Tally.total(tally for _, tally, _ in run.of_task(task))
         if (note := unknown_answers_note(tally)) is not None:
             yield f"{plain(task)}: {note}"
+        for error, count in tally.errors.most_common(MOST_LABELS):
+            yield f"{plain(task)}: {count:,} unread: {error}"
 
 
 def _brief(changes: Table) -> Table:

@@ -152,6 +152,12 @@ def checks(
             yield ThresholdCheck(
                 ", ".join(group.names), "pending", 0.0, at_least=False, found=share, on_interval=False
             )
+    for judge in () if judging is None else judging.judges:
+        if pending := judge.coverage["pending"]:
+            share = wilson(pending, sum(judge.coverage.values()))
+            yield ThresholdCheck(
+                ", ".join(judge.names), "pending", 0.0, at_least=False, found=share, on_interval=False
+            )
     for option, threshold in thresholds.items():
         measure, at_least = MEASURES[option], option.startswith("min_")
         for who, found in _figures(measure, cells, judging):
@@ -170,6 +176,10 @@ def _figures(
         return
     for group in cells:
         yield ", ".join(group.names), _of_group(measure, group)
+    if measure == "failed" and judging is not None:
+        for judge in judging.judges:
+            planned = sum(judge.coverage.values())
+            yield ", ".join(judge.names), wilson(judge.coverage["failed"], planned) if planned else None
 
 
 def _judged(measure: str, judge: JudgeFigures) -> Estimate | None:

@@ -7,7 +7,7 @@ from affidavit.contracts.evaluation import EvidenceKind, JudgingMethod
 from affidavit.json_values import Fields
 from affidavit.results.judging import POOLED, JudgeFigures, JudgingFigures
 from affidavit.results.table import Table
-from affidavit.results.values import Mean, Value, estimate_fields
+from affidavit.results.values import Mean, Value
 from affidavit.statistics.estimate import Estimate
 
 NAMES = ("judge", "judging condition", "method")
@@ -150,8 +150,8 @@ def _judge_json(judge: JudgeFigures) -> Fields:
 
 
 def _json(estimate: Estimate | None) -> Fields | None:
-    return None if estimate is None else estimate_fields(estimate)
+    return None if estimate is None else estimate.fields()
 
 
 def _json_values(shares: Mapping[str, Estimate]) -> Fields:
-    return {name: estimate_fields(share) for name, share in shares.items()}
+    return {name: share.fields() for name, share in shares.items()}

@@ -9,7 +9,7 @@ from affidavit.archive.record import JudgementIdentity, Label, Record
 from affidavit.archive.record_columns import without_surrogates
 from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
 from affidavit.contracts.contract import label
-from affidavit.contracts.registry import BUILT_IN
+from affidavit.contracts.registry import is_in_file
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields
@@ -22,7 +22,7 @@ from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
 from affidavit.results.tables import all_tables
-from affidavit.results.text_forms import NOT_FROZEN, Report
+from affidavit.results.text_forms import NOT_SEALED, Report
 from affidavit.running.ledger import JudgingLedger
 from affidavit.study.crossing import LeftOut, cells
 from affidavit.study.freezing import frozen_items
@@ -123,8 +123,8 @@ class StudyResults:
         Only users' contracts leave it open whether the right answer is known (see `Tally.known`); of ours each
         record says so.
         """
-        ours = (*map(type, BUILT_IN.values()),)
-        own = [task for task, parts in self.directory.parts().items() if not isinstance(parts, ours)]
+        tables = {} if self.study is None else self.study.tasks
+        own = [name for name, task in tables.items() if is_in_file(task.contract)]
         if not own:
             return records
         compared = records.filter(pl.col("task").is_in(own), pl.col("correct").is_not_null())
@@ -189,7 +189,7 @@ class StudyResults:
             "grouped_by": ", ".join(self.records.by),
         }
         if not self.sealed:
-            title = f"{title} ({NOT_FROZEN})"
+            title = f"{title} ({NOT_SEALED})"
         return Report(title, facts, tables, [INTERVALS])
 
     def judging_figures(self, *, include_self: bool = False) -> JudgingFigures | None:

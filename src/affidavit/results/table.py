@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from affidavit.plain_text import plain
-from affidavit.results.values import Chance, Value, estimate_fields, estimate_of
+from affidavit.results.values import Chance, Value, estimate_of
 from affidavit.results.words import in_cell, label_of
 
 if TYPE_CHECKING:
@@ -152,9 +152,7 @@ def _method(value: Value) -> str:
 def _parts(name: str, values: Sequence[Value]) -> dict[str, list[Any]]:
     """The columns that one column of a table becomes."""
     if any(estimate_of(value) is not None for value in values):
-        fields = [
-            {} if (estimate := estimate_of(value)) is None else estimate_fields(estimate) for value in values
-        ]
+        fields = [{} if (estimate := estimate_of(value)) is None else estimate.fields() for value in values]
         parts = {name: "value", f"{name}_low": "low", f"{name}_high": "high", f"{name}_n": "n"}
         return {column: [row.get(field) for row in fields] for column, field in parts.items()}
     return {name: [value.value if isinstance(value, Chance) else value for value in values]}

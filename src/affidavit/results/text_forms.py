@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.results.table import Table
-from affidavit.results.values import Chance, Value, estimate_fields, estimate_of
+from affidavit.results.values import Chance, Value, estimate_of
 from affidavit.results.words import label_of
 
-NOT_FROZEN = "not frozen"
+NOT_SEALED = "not sealed"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def as_json(report: Report) -> Fields:
 def json_value(value: Value) -> object:
     """A value of a table as JSON; the ends of an interval that has none are null."""
     if (estimate := estimate_of(value)) is not None:
-        return estimate_fields(estimate)
+        return estimate.fields()
     return value.value if isinstance(value, Chance) else value
 
 
@@ -111,7 +111,7 @@ class _Lines:
 
 def _cells(table: str, number: int, column: str, value: Value) -> Iterable[object]:
     if (estimate := estimate_of(value)) is not None:
-        fields = estimate_fields(estimate)
+        fields = estimate.fields()
         rest: tuple[object, ...] = (estimate.value, fields["low"], fields["high"], estimate.n, estimate.method)
     else:
         number_or_text = value.value if isinstance(value, Chance) else value

@@ -1,9 +1,7 @@
 """What stands in the cells of a table: texts, counts, and figures that know what kind of figure they are."""
 
 from dataclasses import dataclass
-from math import isfinite
 
-from affidavit.json_values import Fields
 from affidavit.statistics.estimate import Estimate
 
 
@@ -41,9 +39,3 @@ def estimate_of(value: Value) -> Estimate | None:
     if isinstance(value, Mean | Points):
         return value.estimate
     return value if isinstance(value, Estimate) else None
-
-
-def estimate_fields(estimate: Estimate) -> Fields:
-    """An estimate as JSON values; the ends of an interval that has none are null."""
-    low, high = (end if isfinite(end) else None for end in (estimate.low, estimate.high))
-    return {"value": estimate.value, "low": low, "high": high, "n": estimate.n, "method": estimate.method}

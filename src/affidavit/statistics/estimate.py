@@ -11,6 +11,8 @@ from enum import StrEnum
 from math import isfinite
 from typing import NamedTuple
 
+from affidavit.json_values import Fields
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -24,6 +26,11 @@ class Estimate:
 
     def __str__(self) -> str:
         return in_words(self)
+
+    def fields(self) -> Fields:
+        """The estimate as JSON values; the ends of an interval that there is none of are null."""
+        low, high = (end if isfinite(end) else None for end in (self.low, self.high))
+        return {"value": self.value, "low": low, "high": high, "n": self.n, "method": self.method}
 
 
 class Form(StrEnum):
