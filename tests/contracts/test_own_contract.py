@@ -458,7 +458,7 @@ def test_a_contract_may_have_other_parameters_for_each_item(tmp_path):
     write_items(tmp_path / "study" / "weigh.jsonl", [{"id": "q", "question": "?", "marker": ""}])
     done = affidavit("run", tmp_path / "study" / "study.toml", "--out", tmp_path / "new")
     fine(done, 2)
-    assert "expected a contract from the contract's for_item(), found None" in done.stderr.decode()
+    assert "expected a contract from the contract's for_item(), with a text in 'name'" in done.stderr.decode()
 
 
 BUILT_IN = "from affidavit import MultipleChoice\nfive = MultipleChoice('A-E')\n"

@@ -71,7 +71,7 @@ BREAKS = (
     Break("M5", MCQA, "            last = match\n        return AnswerReading.nothing() if last", "            last = last or match\n        return AnswerReading.nothing() if last"),
     Break("M5", MCQA, "        after = _after_think(raw)\n        letter", '        after = raw.rpartition("<think>")[2]\n        letter'),
     Break("M6", "reading/tally.py", "        if added[COMPLIANT] and added.get", "        if added.get"),
-    Break("M6", "reading/summary.py", "        _estimate(tally.right, tally.keyed),\n", "        _estimate(tally.right, tally.compared),\n"),
+    Break("M6", "reading/summary.py", "        _estimate(tally.right, tally.known),\n", "        _estimate(tally.right, tally.compared),\n"),
     Break("G1", GAME, "    for piece in reversed(pieces):", "    for piece in pieces:"),
     Break("G1", GAME, "        opening = piece.rfind(OPENING)", "        opening = piece.find(OPENING)"),
     Break("G2", GAME, "    if last_break < 0 or _plausible(", "    if last_break < 0 or not _plausible("),

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, cast
 
-from affidavit.contracts.contract import CORE, AnswerKey, AnyContract, Unread, Validation, guarded
+from affidavit.contracts.contract import AnswerKey, AnyContract, Unread, Validation, guarded
 from affidavit.contracts.count_table import CountTable
+from affidavit.contracts.shape import misfit
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, shown
 
@@ -58,6 +59,8 @@ class Parts:
 
     # --- what kind of task it makes ---
 
+    differs_by_item: ClassVar[bool] = False
+    """Whether items are read by contracts of their own, which `for_item` gives."""
     for_items: ClassVar[bool] = True
     """Whether items can be asked by it; the judge contract reads what judges say of outputs."""
     open_ended: ClassVar[bool] = False
@@ -324,10 +327,24 @@ class _Completed(Parts):
 
     def __init__(self, contract: AnyContract) -> None:
         self._contract = contract
-        for name in (*OWN_DATA, "item", "right_answer_known"):
+        for name in OWN_DATA:
             if hasattr(contract, name):
                 setattr(self, name, getattr(contract, name))
         self.takes_any_row = _is_written_by_user(contract, "check")  # type: ignore[misc]
+        self.differs_by_item = hasattr(contract, "for_item")  # type: ignore[misc]
+
+    def item(self, row: Fields, *, where: str) -> Any:  # noqa: ANN401
+        """See `Parts.item`; the user's code gets a copy, which it may change."""
+        own = getattr(self._contract, "item", None)
+        return super().item(row, where=where) if own is None else own(deepcopy(row), where=where)
+
+    def right_answer_known(self, item: Any) -> bool | None:  # noqa: ANN401
+        """See `Parts.right_answer_known`; another word than the three is a mistake of the contract."""
+        own = getattr(self._contract, "right_answer_known", None)
+        said = super().right_answer_known(item) if own is None else own(item)
+        if said is not None and not isinstance(said, bool):
+            raise TypeError(f"right_answer_known(item) must give True, False or None, not {said!r:.80}")
+        return said
 
     def check(self, row: Fields, *, where: str) -> None:
         """See `Parts.check`."""
@@ -349,8 +366,9 @@ class _Completed(Parts):
         if not hasattr(self._contract, "for_item"):
             return self._contract
         fitting = self._asked("for_item", row, where=where)
-        if not all(hasattr(fitting, name) for name in CORE):
-            raise InputError(where, expected="a contract from the contract's for_item()", found=repr(fitting)[:80])
+        if (odd := misfit(fitting)) is not None:
+            expected = odd.expected.replace("a contract", "a contract from the contract's for_item()")
+            raise InputError(where, expected=expected, found=odd.found)
         return cast("AnyContract", fitting)
 
     def _asked(self, name: str, row: Mapping[str, object], *, where: str) -> object:
@@ -359,7 +377,8 @@ class _Completed(Parts):
         places = {} if name == "problem" else {"where": where}
         if own is None:
             return getattr(super(), name)(row, **places)
-        result = guarded(lambda: own(row, **places))
+        # A copy: what the user's code does to it is not done to the item.
+        result = guarded(lambda: own(deepcopy(dict(row)), **places))
         if isinstance(result, Unread):
             raise InputError(where, expected=f"{name}() of the contract to take this item", found=result.error)
         return result

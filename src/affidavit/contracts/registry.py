@@ -5,7 +5,6 @@ has the shape of a contract, so that a slip is named before the first output is 
 """
 
 import importlib.util
-import json
 import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
@@ -20,6 +19,7 @@ from affidavit.contracts.game24 import game24
 from affidavit.contracts.judge import judge
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.parts import OWN_DATA, OWN_METHODS, Parts, are_mark_fields, parts_of
+from affidavit.contracts.shape import misfit, part_in_words
 from affidavit.contracts.text import text
 from affidavit.errors import UsageError, did_you_mean
 
@@ -90,9 +90,6 @@ def _contract(name: str) -> AnyContract:
 
 # --- a contract of the user's own ---
 
-_SHAPE = {"name": "a text", "version": "a whole number", "params": "a mapping of JSON values"}
-"""What the core of a contract must be, where it is no method."""
-
 
 def load_contract(place: str) -> AnyContract:
     """The contract at `file.py:name`."""
@@ -105,14 +102,9 @@ def load_contract(place: str) -> AnyContract:
 
 def checked_contract(contract: object, place: str) -> AnyContract:
     """The object, refused unless it has the shape of a contract; `place` is what the message calls it."""
-    for part in CORE:
-        if guarded(partial(_fits, contract, part)) is not True:
-            raise UsageError(
-                place,
-                expected=f"a contract, with {_SHAPE.get(part, 'a method')} in {part!r}",
-                found=_shown(contract, part),
-                hint=f"A contract has {', '.join(CORE)}; see docs/contracts.md.",
-            )
+    if (odd := misfit(contract)) is not None:
+        hint = f"A contract has {', '.join(CORE)}; see docs/contracts.md."
+        raise UsageError(place, expected=odd.expected, found=odd.found, hint=hint)
     _check_optional_parts(contract, place)
     return cast("AnyContract", contract)
 
@@ -123,7 +115,7 @@ def _check_optional_parts(contract: object, place: str) -> None:
             raise UsageError(
                 place,
                 expected=f"{OWN_DATA.get(part, 'a method')} in {part!r}",
-                found=_shown(contract, part),
+                found=part_in_words(contract, part),
                 hint='This is the name of an optional part; see "Optional parts" in docs/contracts.md.',
             )
 
@@ -173,20 +165,3 @@ def _attribute(path: Path, name: str, place: str) -> object:
         raise UsageError(place, expected=f"a name {name!r} in the file", found=f"the names {known}")
     value: object = getattr(module, name)
     return value
-
-
-def _fits(contract: object, part: str) -> bool:
-    value = getattr(contract, part, None)
-    if part == "name":
-        return isinstance(value, str) and bool(value) and value.isprintable()
-    if part == "version":
-        return type(value) is int
-    if part == "params":
-        json.dumps(dict(cast("Mapping[str, object]", value)), allow_nan=False)
-        return True
-    return callable(value)
-
-
-def _shown(contract: object, part: str) -> str:
-    found = guarded(lambda: repr(getattr(contract, part, "nothing of that name"))[:80])
-    return found.error if isinstance(found, Unread) else found

@@ -70,8 +70,12 @@ class RowResult:
 class RowReader:
     """A contract over rows."""
 
-    def __init__(self, contract: AnyContract, *, field: str = RAW_OUTPUT, lenses: bool = False) -> None:
+    def __init__(
+        self, contract: AnyContract, *, field: str = RAW_OUTPUT, lenses: bool = False, of_one_item: bool = False
+    ) -> None:
+        """`of_one_item`: the contract is the one that an item has of its own, and reads it as it is."""
         self.contract = contract
+        self._asks_for_item = not of_one_item and parts_of(contract).differs_by_item
         self.field = field
         self.parts = parts_of(contract)
         self.ours = is_ours(contract)
@@ -127,8 +131,17 @@ class RowReader:
         raw = self.raw(row, where=where)
         # The text itself is no part of the question, whatever its field is called.
         about = row if self.field == RAW_OUTPUT else {key: row[key] for key in row if key != self.field}
-        item = self.item(about, where=where)
+        item: object
+        if self._asks_for_item:
+            item = self._fitting(about, where=where)
+            if isinstance(item, RowReader):
+                return item.read(row, where=where)
+        else:
+            item = self.item(about, where=where)
         outcome = raw if isinstance(raw, NoOutput) else self._outcome(raw, item)
+        known = self._right_answer_known(item, outcome)
+        if isinstance(known, Unread) and isinstance(outcome, Read):
+            outcome = known
         added: Fields = {} if self.field == RAW_OUTPUT else {RAW_OUTPUT: row[self.field]}
         match outcome:
             case NoOutput():
@@ -143,9 +156,16 @@ class RowReader:
             added[LENIENT_READINGS] = self._lenient_readings(raw)
         # Where an earlier reading left one of these and this one has none, it becomes null.
         added.update({name: None for name in (UNREAD, LENIENT_READINGS) if name in row and name not in added})
-        return RowResult(outcome, item, added, self._right_answer_known(item, outcome))
+        return RowResult(outcome, item, added, False if isinstance(known, Unread) else known)
 
-    def _right_answer_known(self, item: object, outcome: Outcome) -> bool | None:
+    def _fitting(self, about: Fields, *, where: str) -> "RowReader | Unread":
+        """The reader of the contract that the row's item has of its own; `Unread` if the contract gives none."""
+        contract = guarded(lambda: self.parts.for_item(about, where=where))
+        if isinstance(contract, Unread):
+            return contract
+        return RowReader(contract, field=self.field, lenses=bool(self.lenses), of_one_item=True)
+
+    def _right_answer_known(self, item: object, outcome: Outcome) -> bool | Unread | None:
         """Whether a right answer is known: what was compared had one, whatever the contract says besides.
 
         None for an output that is not compliant, where only a validation would tell. Of a compliant one it has
@@ -156,6 +176,8 @@ class RowReader:
         if self.ours:
             return self.parts.right_answer_known(item) is True
         said = None if isinstance(item, Unread) else guarded(lambda: self.parts.right_answer_known(item))
+        if isinstance(said, Unread):
+            return said
         compliant = not isinstance(outcome, Read) or outcome.reading.protocol_compliant
         return None if said is None and not compliant else said is True
 

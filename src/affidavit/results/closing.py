@@ -7,7 +7,6 @@ Compliance, accuracy over compliant outputs and accuracy over all outputs stand 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from rich.console import Group as RichGroup
@@ -69,13 +68,13 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     Whole tasks are counted only if they are asked for: the cells of one share their items, which only the records
     tell.
     """
-    groups = groups_of_tallies(ended.tallies, seed=ended.seed)
+    directory, groups = StudyDirectory(ended.directory), groups_of_tallies(ended.tallies, seed=ended.seed)
     if ended.samples > 1:
-        by_cell = _counted(ended.directory, Cell._fields)
+        by_cell = _counted(directory, Cell._fields)
         groups = [by_cell[cell] for cell in ended.tallies]
     cells = Counter(cell.task for cell in ended.tallies)
     several = with_tasks and max(cells.values(), default=0) > 1
-    by_task = _counted(ended.directory, ("task",)) if several else {}
+    by_task = _counted(directory, ("task",)) if several else {}
     return ClosedRun(
         contracts=ended.contracts,
         parts={name: parts_of(contract) for name, contract in contracts.items()},
@@ -86,13 +85,13 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     )
 
 
-def _counted(directory: Path, by: tuple[str, ...]) -> Mapping[tuple[str, ...], Group]:
+def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> Mapping[tuple[str, ...], Group]:
     """The groups of the report, from the records."""
     # A run does without columns, and most runs end without them too.
     from affidavit.results.counting import groups  # noqa: PLC0415
     from affidavit.results.study_results import StudyResults  # noqa: PLC0415
 
-    return {group.names: group for group in groups(StudyResults(StudyDirectory(directory), by).records)}
+    return {group.names: group for group in groups(StudyResults(directory, by).records)}
 
 
 def task_table(run: ClosedRun, task: str) -> Table:

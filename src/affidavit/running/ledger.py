@@ -70,6 +70,8 @@ class Ledger(ABC, Generic[CellT]):
             raise _unplanned(key, cell)
         earlier = self._failures.pop(key, None)
         if earlier is None:
+            if not tally.pending:
+                raise _unplanned(key, cell)
             tally.pending -= 1
         else:
             tally.failed -= 1

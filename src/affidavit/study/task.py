@@ -29,12 +29,12 @@ class Task:
     @cached_property
     def reader(self) -> RowReader:
         """The contract over rows."""
-        return RowReader(self.contract)
+        return RowReader(self.contract, of_one_item=True)
 
     def reader_for(self, item: Item) -> RowReader:
         """The contract over an item's rows: with the parameters of the item, where items differ in them."""
         fitting = self.reader.parts.for_item(item.fields, where=item.id)
-        return self.reader if fitting is self.contract else RowReader(fitting)
+        return self.reader if fitting is self.contract else RowReader(fitting, of_one_item=True)
 
     def grammar(self, item: Item) -> str | Unread | None:
         """The grammar that holds an answer to the contract; None if there is none."""
