@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import click
 import pytest
@@ -54,6 +56,13 @@ def test_a_command_that_is_given_nothing_shows_its_help(name):
     code, said = told(name)
     assert code == 2
     assert said.startswith(f"Usage: cli {name} ")
+
+
+def test_help_loads_no_room_but_the_commands():
+    program = "import sys, affidavit.commands.main; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in done.stdout.split() if name.startswith("affidavit.")}
+    assert rooms == {"commands", "errors", "plain_text"}
 
 
 # --- init ---

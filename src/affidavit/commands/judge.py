@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
-from affidavit.commands.what_is_left import what_is_left
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -166,6 +165,8 @@ def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
 def _say_what_is_left(
     judged: "Judged", judges: tuple[str, ...], models_file: Path | None, *, as_json: bool
 ) -> None:
+    from affidavit.commands.what_is_left import what_is_left
+
     for said, count in judged.details:
         click.echo(f"note: {count:,} failed in this run with {plain_lines(said)}", err=True)
     if judged.stopped:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
-from affidavit.commands.what_is_left import what_is_left
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -101,6 +100,7 @@ def _report_run(
 ) -> None:
     from affidavit.commands.judge import figures_of, json_of, say_where_results_are, show_judging
     from affidavit.commands.output import show
+    from affidavit.commands.what_is_left import what_is_left
     from affidavit.results import closing
 
     judged = ended.judged
