@@ -97,7 +97,14 @@ def _argument(option: re.Match[str]) -> str:
     return f"{name}={value}" if literal else f"{name}={value!r}"
 
 
-_ARGUMENTS = {"field": "text", "model": "models", "judge": "judges", "task": "tasks", "condition": "conditions"}
+_ARGUMENTS = {
+    "field": "text",
+    "study": "study_file",
+    "model": "models",
+    "judge": "judges",
+    "task": "tasks",
+    "condition": "conditions",
+}
 """Options whose argument has another name."""
 
 

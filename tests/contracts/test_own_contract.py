@@ -8,6 +8,7 @@ import inspect
 import io
 import json
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ import polars as pl
 import pytest
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
-from affidavit.archive.parquet_copy import copied_frame, make_copy
+from affidavit.archive.parquet_copy import copied_frame, make_copy, records_frame
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.declaration import DeclaredParts, declaration_of
@@ -618,3 +619,70 @@ def test_every_optional_part_has_its_row_on_the_page():
     of_table = section.partition("| of a `CountTable` |")[2]
     named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?`) \|", of_table, re.MULTILINE)))
     assert named == list(inspect.signature(CountTable).parameters)
+
+
+# --- what a careful reader would miss ---
+
+RAISES = """
+from affidavit import AnswerReading, CountTable, Validation
+
+
+class Fragile:
+    name, version, params = "fragile", 1, {}
+    tables = (CountTable(name="styles", question="In which style?", fields=("stile",)),)
+
+    def instruction(self, item=None):
+        return "Say the number."
+
+    def read(self, raw, item=None):
+        if "!" in raw:
+            raise ValueError("an exclamation")
+        return AnswerReading(raw.strip())
+
+    def validate(self, reading, item):
+        return Validation(reading.extracted_answer == "12", "compared")
+
+    def grammar(self, item=None):
+        return None
+
+
+fragile = Fragile()
+"""
+
+
+@pytest.fixture(scope="module")
+def fragile(tmp_path_factory) -> tuple[Path, str, str]:
+    """A study of which one output of ten is read, as its contract raises on the others; what the run said."""
+    folder = tmp_path_factory.mktemp("fragile")
+    (folder / "own.py").write_text(RAISES)
+    texts = ["12", *["12!"] * 9]
+    done = asked_about(folder, "own.py:fragile", [{"raw_output": text, "answer": "12"} for text in texts])
+    fine(done, 4)
+    again = affidavit("run", folder / "study.toml", "--out", folder / "out", cwd=folder)
+    return folder, again.stdout.decode(), again.stderr.decode()
+
+
+def test_a_study_with_unread_outputs_passes_no_gate(fragile):
+    done = here("gate", fragile[0] / "out", "--min-compliance", "0.95", "--max-failed", "0", "--json")
+    assert fine(done, 3)
+    found = {check["measure"]: check["held"] for check in json.loads(done.stdout)["checks"]}
+    assert found == {"unread": False, "compliance": True, "failed": True}
+
+
+def test_a_declared_field_that_no_output_has_is_told(fragile):
+    notes = json.loads(here("report", fragile[0] / "out", "--format", "json").stdout)["notes"]
+    assert "sum: no output has the field 'stile', which a table of its contract counts." in notes
+
+
+def test_the_advice_to_verify_works_as_it_is_typed(fragile):
+    _, stdout, _ = fragile
+    (advice,) = re.findall("^to verify: (.+)$", stdout, re.MULTILINE)
+    assert fine(affidavit(*shlex.split(advice)[1:]), 0)
+
+
+def test_every_field_of_its_readings_is_in_the_columns(ran):
+    frame = records_frame(StudyDirectory(ran.out)).collect()
+    said = {row["item_id"]: json.loads(row["fields"]) for row in frame.iter_rows(named=True)}
+    assert {name: fields["unit"] for name, fields in said.items()} == {
+        "roo": "kg", "owl": "g", "van": "t", "jar": "g", "ant": None, "hat": "g",
+    }  # fmt: skip

@@ -266,7 +266,7 @@ MISTAKES = {
     "a Git LFS pointer": (["text"], b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "standard input: expected rows as JSON Lines, CSV or Parquet, found a Git LFS pointer"),
     "options that cannot be": (["mcqa", "--options", "A-Z"], b"", "options: expected a run of 2 to 23 letters from A"),
     "options of another contract": (["game24", "--options", "A-E"], b"", "--options: expected a contract that shows options: mcqa, found game24"),
-    "a key outside the options": (["mcqa"], b'{"raw_output": "x", "answer": "E"}', "standard input:1: expected a letter from A to D in 'answer', found \"E\"\nGive the option set"),
+    "a key outside the options": (["mcqa"], b'{"raw_output": "x", "answer": "E"}', "standard input:1: expected a letter from A to D in 'answer', found \"E\"\nA right answer is the letter of an option"),
     "a hand that is none": (["game24"], b'{"raw_output": "x", "numbers": "4 9 x"}', "standard input:1: expected a hand in 'numbers' and 'target': whole numbers from 0"),
     "a hand of floats": (["game24"], b'{"raw_output": "x", "numbers": [4.0]}', "found 4.0 in numbers [4.0] and target null"),
     "a target that is none": (["game24"], b'{"raw_output": "x", "numbers": [4], "target": "24"}', "found '24' in numbers [4]"),
@@ -312,6 +312,38 @@ def test_old_trees_are_never_overwritten(tmp_path):
     done = affidavit("read", "judge", "--archive", "x", given=JUDGEMENTS, cwd=tmp_path)
     assert done.returncode == 2
     assert b"expected a name that is free" in done.stderr
+
+
+def test_a_journal_is_read_with_its_failures(tmp_path):
+    """A line that tells why no output arrived is a row without an output (ruling C1)."""
+    failure = {"kind": "failure", "key": "0" * 64, "reason": "timeout", "item_id": "q1"}
+    given = jsonl(failure, {"kind": "response", "key": "1" * 64, "raw_output": "<answer>A</answer>"})
+    for options in ((), ("--lenses",), ("--archive", "trees")):
+        contract = "judge" if "--archive" in options else "mcqa"
+        done = affidavit("read", contract, "--json", "-o", "out.jsonl", *options, given=given, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert (json.loads(done.stdout)["n"], json.loads(done.stdout)["failed"]) == (2, 1)
+    other = affidavit("read", "mcqa", given=jsonl({"kind": "failure"}))
+    assert (other.returncode, b"expected a field 'raw_output'" in other.stderr) == (2, True)
+
+
+def test_empty_cells_are_told(tmp_path):
+    done = affidavit(
+        "read", "mcqa", "-o", "out.csv", given=b"raw_output,id\n,1\n<answer>A</answer>,2\n", cwd=tmp_path
+    )
+    assert done.returncode == 0
+    assert (
+        b"note: 1 cells without a text were read as empty outputs: CSV cannot say that none arrived" in done.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("own.py", "Name it after a colon: own.py:NAME"), ("pattern", "my_file.py:name"), ("mqca", "mean mcqa?")],
+)
+def test_a_contract_that_is_not_there_is_told_with_what_to_type(name, hint):
+    done = affidavit("read", name, given=b"")
+    assert (done.returncode, hint in done.stderr.decode()) == (2, True)
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from math import isclose, isfinite
 from pathlib import Path
@@ -24,6 +25,7 @@ from affidavit import AnswerReading, MultipleChoice, Validation, game24
 from affidavit.archive.record import Record, Response, record_fields
 from affidavit.archive.record_columns import RecordColumns
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.mcqa import ChoiceOfEachItem
 from affidavit.contracts.parts import parts_of
 from affidavit.errors import UsageError
@@ -697,9 +699,23 @@ def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
     for name, expected in breakdowns.items():
         found = {(*(row[each] for each in by), row[name[:-1]]): row["count"] for row in rows_of(made.get(name))}
         assert found == {(*names, kind): n for names, kinds in expected.items() for kind, n in kinds.items()}
+
+
+def check_feet(made: Mapping[str, Table], plan: Plan, by: Sequence[str]) -> None:
+    """Under every table stands the identity of all that it is about: of its contract's tasks, where these are told apart."""
+    outcomes = ("compliant", "non-compliant", "unread", "failed", "pending")
     for table in made.values():
+        tasks = {name for name, task in plan.tasks.items() if has_table(task.contract, table.name)} or set(
+            plan.tasks
+        )
+        rows = [row for row in rows_of(made["compliance"]) if "task" not in by or row["task"] in tasks]
+        parts = " + ".join(f"{sum(row[name] for row in rows)} {name}" for name in outcomes)
         if table.name != "flips":
-            assert table.foot == made["compliance"].foot
+            assert table.foot == f"{sum(row['planned'] for row in rows)} planned = {parts}"
+
+
+def has_table(contract: AnyContract, name: str) -> bool:
+    return any(name == (table if isinstance(table, str) else table.name) for table in parts_of(contract).tables)
 
 
 def read_slowly(each: Mapping, names: tuple[str, ...], letters: dict, lenses: dict) -> None:
@@ -816,6 +832,7 @@ def law_tables_are_the_records_read_slowly(journal: tuple[Plan, list[Record], li
         made = tables_of(record_set(plan, records, by), plan)
         groups_of = counted(plan, fields, by)
         check_counts(made, groups_of, by)
+        check_feet(made, plan, by)
         check_choices(made, groups_of, by)
         check_repeated(made, groups_of, by)
         check_majorities(made, groups_of, by)
@@ -860,6 +877,25 @@ def test_the_laws_of_tables(law, journal):
 @given(journal=journals())
 def test_the_laws_of_tables_at_length(law, journal):
     law(journal)
+
+
+@pytest.mark.parametrize(
+    ("by", "within"),
+    [
+        (CELL, True),
+        (("task", "condition"), False),
+        (("model",), False),
+        (("task",), False),
+        ((*CELL, "sample"), False),
+    ],
+)
+def test_samples_are_never_pooled_over_tasks_or_conditions(by, within):
+    """The outputs of an item under two conditions are not two samples of one; one sample is no majority."""
+    plan = PLANS[3]
+    found = record_set(plan, [])
+    assert replace(found, by=by).within_cells == within
+    alone = replace(found, planned=found.planned.filter(model="m"))
+    assert replace(alone, by=("task", "condition")).within_cells
 
 
 def test_nothing_at_all_adds_up_too():

@@ -24,7 +24,7 @@ from affidavit.errors import InputError
 from affidavit.judging.prompt import evaluation_schema
 from affidavit.study.check import parse_study
 from support.command import affidavit
-from support.fault_server import Asked, Call, FaultServer, content_filter, says
+from support.fault_server import Asked, Call, FaultServer, content_filter, every, says, status
 from support.judged_studies import (
     METHODS,
     MODELS,
@@ -59,7 +59,7 @@ from support.scripted_judge import (
     reply,
     tree_files,
 )
-from support.studies import every_byte, fine, records, run, told, toml
+from support.studies import every_byte, fine, records, run, told, toml, write_items
 
 PARTS = ("planned", "valid", "invalid", "failed", "pending")
 
@@ -775,11 +775,25 @@ def test_nothing_is_judged_before_every_output_is_there(tmp_path):
         done = run(tmp_path, "--limit", "1", "--json")
         assert fine(done, 4)
         assert "judging" not in told(done)
+        assert b"note: the judging has not begun: it waits for 12 outputs" in done.stderr
         assert not judged_in(server.log)
         assert not (tmp_path / "out/judging.json").exists()
         whole = run(tmp_path, "--json")
         assert fine(whole, 0)
         assert told(whole)["judging"]["judges"][0]["coverage"]["valid"] == 16
+
+
+@pytest.mark.slow
+def test_judging_does_not_wait_for_tasks_that_are_not_judged(tmp_path):
+    question = {"id": "q9", "question": "[q9] Which?", "options": ["this", "that", "both", "none"], "answer": "A"}
+    quiz = {"quiz": {"contract": "mcqa", "items": "quiz.jsonl"}}
+    with FaultServer({"q1": every(agreeable), "q9": every(status(500))}) as server:
+        small_study(tmp_path, server.url, ONE_JUDGE, {"tasks": quiz})
+        write_items(tmp_path / "quiz.jsonl", [question])
+        done = run(tmp_path, "--json")
+    assert fine(done, 4)
+    assert told(done)["tasks"]["quiz"]["failed"] == 1
+    assert told(done)["judging"]["judges"][0]["coverage"]["valid"] == 2
 
 
 @pytest.mark.slow

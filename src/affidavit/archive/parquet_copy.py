@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 COPY, ABOUT = "records.parquet", "records.parquet.json"
-COLUMNS = 2
+COLUMNS = 3
 """Counts changes of which columns there are: a copy of other columns does not fit."""
 WORTH_A_COPY = 20_000
 """Records; fewer are read from the journal within a second."""

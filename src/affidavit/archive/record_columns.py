@@ -48,6 +48,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "failure": pl.String(),
     "failing": pl.String(),
     "marks": pl.String(),
+    "fields": pl.String(),
     "truncated": pl.Boolean(),
     "prompt_tokens": pl.Int64(),
     "completion_tokens": pl.Int64(),
@@ -66,7 +67,8 @@ SCHEMA: dict[str, pl.DataType] = {
 }
 """`answer` is in the item's own letters, `letter` and `right_letter` as they were shown; `options` is the option
 set of multiple choice; `failure` is why nothing arrived; `failing` is what is out of order in an output that did,
-and `marks` holds, as JSON, the fields that say where the contract read what it read."""
+and `marks` holds, as JSON, the fields that say where the contract read what it read. `fields` holds, as JSON, all
+fields of a contract of the user's own."""
 
 
 _FIELDS = ("correct", "deviation", "extraction_method", "protocol_compliant", "reason")
@@ -118,6 +120,8 @@ class RecordColumns:
         marked = {name: own[name] for pair in parts.mark_fields for name in pair if own.get(name) is not None}
         failing = "unread" if own.get("unread") is not None else parts.kind_of_failing(response.reading)
         cells: dict[str, object] = {"failing": failing, "marks": json.dumps(marked) if marked else None}
+        if not parts.columns_hold_all:
+            cells["fields"] = json.dumps(own)
         for field in self._own.get(response.subject.task, ()):
             cells[column_of(field)] = _text(own.get(field))
         for name, value in parts.result_columns(own, response.contract_params).items():

@@ -178,8 +178,13 @@ def _say_what_is_left(
         click.echo(plain_lines(left), err=True)
 
 
-def say_where_results_are(directory: Path, *, asked: int, left: int, page: bool, as_json: bool) -> None:
-    """In the page, which is written now unless it is there or would take long; else behind a command."""
+def say_where_results_are(
+    directory: Path, *, asked: int, left: int, page: bool, as_json: bool, study: Path | None = None
+) -> None:
+    """In the page, which is written now unless it is there or would take long; else behind a command.
+
+    `study` is the study's file, where its contracts are code that a verification has to be allowed to run.
+    """
     said = f"affidavit report {directory}"
     if page:
         from affidavit.archive.study_directory import StudyDirectory
@@ -189,4 +194,5 @@ def say_where_results_are(directory: Path, *, asked: int, left: int, page: bool,
     if not as_json and (page or not left):
         click.echo(plain_lines(f"results: {said}"))
     if not as_json and not left:
-        click.echo(plain_lines(f"to verify: affidavit verify {directory}"))
+        named = [] if study is None else ["--study", str(study)]
+        click.echo(plain_lines(f"to verify: {shlex.join(['affidavit', 'verify', str(directory), *named])}"))

@@ -169,13 +169,18 @@ def _report(result: "Result", reader: "RowReader", *, as_json: bool, rows_on_std
 def _notes(result: "Result", reader: "RowReader") -> list[str]:
     from affidavit.reading.summary import unknown_answers_note
 
-    notes = []
+    notes = [] if result.tally.n else ["there are columns and no rows: nothing was read"]
     if (unknown := unknown_answers_note(result.tally)) is not None:
         notes.append(unknown)
     if result.unchecked:
         notes.append(
             f"{result.unchecked:,} of {result.tally.n:,} rows have no '{reader.parts.checked_by}': "
             f"{reader.parts.unchecked}"
+        )
+    if result.empty_cells:
+        notes.append(
+            f"{result.empty_cells:,} cells without a text were read as empty outputs: CSV cannot say that none "
+            "arrived; JSON Lines and Parquet can, with null"
         )
     if result.replaced:
         notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")

@@ -154,7 +154,7 @@ def gate(
     """Check a study against thresholds, for CI.
 
     Every group (by task, model and condition unless --by says otherwise) must meet every threshold that is given.
-    A figure that does not exist meets none, and a study with pending questions passes no gate.
+    A figure that does not exist meets none, and a study with pending questions or unread outputs passes no gate.
 
     \b
     Examples:

@@ -84,7 +84,7 @@ def run(
         ended = run_study(files, task_contract_named, options)
     signal = ended.signal if ended.judged is None else ended.judged.signal
     closed, page = closed_run(ended, files.contracts, with_tasks=as_json), not no_page and signal is None
-    _report_run(ended, closed, judgements, _again(study, out), as_json=as_json, page=page)
+    _report_run(ended, closed, judgements, _again(study, out), as_json=as_json, page=page, own_code=files.own_code)
     if signal is not None:
         sys.exit(128 + signal)
     sys.exit(ENDED_WITH_FAILURES if ended.open or ended.unread else DONE)
@@ -96,7 +96,14 @@ def _again(study: Path, out: Path | None) -> str:
 
 
 def _report_run(
-    ended: "Ended", closed: "ClosedRun", judgements: "Judgements", again: str, *, as_json: bool, page: bool
+    ended: "Ended",
+    closed: "ClosedRun",
+    judgements: "Judgements",
+    again: str,
+    *,
+    as_json: bool,
+    page: bool,
+    own_code: Path | None,
 ) -> None:
     from affidavit.commands.judge import figures_of, json_of, say_where_results_are, show_judging
     from affidavit.commands.output import show
@@ -117,6 +124,9 @@ def _report_run(
         if not ended.asked and ended.stopped is None:
             click.echo(f"nothing to do: {_what_is_left(ended)}")
         click.echo(plain_lines(f"sealed in {ended.directory}, digest {root[:16]}…"))
+    if ended.judging_waits_for:
+        waits = f"it waits for {ended.judging_waits_for:,} outputs that may still come"
+        click.echo(f"note: the judging has not begun: {waits}", err=True)
     for note in closing.notes(closed):
         click.echo(f"note: {plain_lines(note)}", err=True)
     for said, count in (*ended.details, *(judged.details if judged is not None else ())):
@@ -128,7 +138,9 @@ def _report_run(
     if (left := what_is_left(tallies, again, lacking="an answer")) is not None:
         click.echo(plain_lines(left), err=True)
     asked = ended.asked + (0 if judged is None else judged.asked)
-    say_where_results_are(ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json)
+    say_where_results_are(
+        ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json, study=own_code
+    )
 
 
 def _what_is_left(ended: "Ended") -> str:

@@ -158,6 +158,7 @@ class Game24(Parts):
 
     # --- the optional parts ---
 
+    columns_hold_all = True
     generates_items = True
     item_fields = ("numbers", "target")
     checked_by = "numbers"

@@ -164,7 +164,11 @@ class MultipleChoice(KeyedParts):
 
     shows_options = True
     equals_key = True
-    answer_hint = "Give the option set with --options, for example --options A-E; leave 'answer' null if unknown."
+    columns_hold_all = True
+    answer_hint = (
+        "A right answer is the letter of an option, a capital; its text or its number is not. More options than "
+        "four: --options A-E. Unknown: leave 'answer' null."
+    )
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations"}
     problem_template = f"{QUESTION}\n\n{OPTIONS}"
     tables = (

@@ -193,6 +193,8 @@ class Parts:
 
     # --- results ---
 
+    columns_hold_all: ClassVar[bool] = False
+    """Whether the columns of a record hold all fields of the contract; of others they are kept as JSON too."""
     tables: ClassVar[tuple[CountTable | str, ...]] = ()
     """The tables that a report adds: declared ones, and by their names such as cannot be declared."""
     mark_fields: ClassVar[tuple[tuple[str, str], ...]] = (("answer_start", "answer_end"),)

@@ -84,8 +84,16 @@ def _contract(name: str) -> AnyContract:
         "CONTRACT",
         expected=f"{', '.join(BUILT_IN)} or my_file.py:name",
         found=repr(name),
-        hint=did_you_mean(name, BUILT_IN),
+        hint=_hint(name),
     )
+
+
+def _hint(name: str) -> str:
+    if name.endswith(".py"):
+        return f"Which contract of the file? Name it after a colon: {name}:NAME."
+    if name.lower() == "pattern":
+        return "A pattern is written in a file of your own: my_file.py:name; see docs/contracts.md."
+    return did_you_mean(name, BUILT_IN)
 
 
 # --- a contract of the user's own ---

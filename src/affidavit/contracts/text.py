@@ -52,6 +52,7 @@ class Text(Parts):
 
     # --- the optional parts ---
 
+    columns_hold_all = True
     open_ended = True
     has_grammar = False
     item_fields = ()

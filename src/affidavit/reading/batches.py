@@ -28,6 +28,8 @@ class Result:
     """Rows without the field that the contract needs to check answers."""
     replaced: frozenset[str] = frozenset()
     """Fields that were in the rows already and now hold what this contract says."""
+    empty_cells: int = 0
+    """Texts of a format without nulls that are empty: nobody can tell whether an output arrived."""
 
     def count(self, added: AddedFields, reader: RowReader, row: Fields, *, times: int = 1) -> None:
         """Count what a row added, and what a person should be told of it."""
@@ -39,6 +41,7 @@ class Result:
             Tally.total([self.tally, other.tally]),
             self.unchecked + other.unchecked,
             self.replaced | other.replaced,
+            self.empty_cells + other.empty_cells,
         )
 
 
@@ -135,7 +138,7 @@ class RowBatches:
             kept = {name: value for name, value in row.items() if name not in added.fields}
             lines.append(json.dumps({**kept, **added.fields}).encode() + b"\n")
             if self._keep_readings:
-                readings.append(RowReading(row[self._reader.field], row_result, where))
+                readings.append(RowReading(row.get(self._reader.field), row_result, where))
         return BatchResult(lines, result, readings, batch.size)
 
     def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:

@@ -90,7 +90,11 @@ class CellBatches:
         """The rows with their new cells."""
         added = columns_added(self._reader, batch.header)
         kept = [place for place, name in enumerate(batch.header) if name not in added]
-        result = Result(replaced=frozenset(batch.header) & frozenset(added))
+        text = batch.header.index(self._reader.field)
+        result = Result(
+            replaced=frozenset(batch.header) & frozenset(added),
+            empty_cells=sum(not cells[text] for cells in batch.cells),
+        )
         quoted = _Quoted(batch.delimiter)
         written: list[str] = []
         if batch.begins_output:

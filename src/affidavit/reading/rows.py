@@ -107,6 +107,8 @@ class RowReader:
     def raw(self, row: Fields, *, where: str) -> str | NoOutput:
         """The row's text."""
         if self.field not in row:
+            if _is_failure_record(row):
+                return NoOutput()
             raise InputError(
                 where,
                 expected=f"a field {self.field!r}",
@@ -142,7 +144,7 @@ class RowReader:
         known = self._right_answer_known(item, outcome)
         if isinstance(known, Unread) and isinstance(outcome, Read):
             outcome = known
-        added: Fields = {} if self.field == RAW_OUTPUT else {RAW_OUTPUT: row[self.field]}
+        added: Fields = {} if self.field == RAW_OUTPUT else {RAW_OUTPUT: row.get(self.field)}
         match outcome:
             case NoOutput():
                 added.update(dict.fromkeys((COMPLIANT, *self.parts.fields_added(about))))
@@ -211,6 +213,11 @@ class RowReader:
         if isinstance(raw, NoOutput):
             return None
         return {label(lens): lens.read(raw).extracted_answer for lens in self.lenses}
+
+
+def _is_failure_record(row: Fields) -> bool:
+    """Whether a row is a line of a study's journal that says why no output arrived (ruling C1)."""
+    return row.get("kind") == "failure" and isinstance(row.get("reason"), str) and isinstance(row.get("key"), str)
 
 
 def _is_validation(value: object) -> bool:

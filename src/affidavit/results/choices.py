@@ -11,7 +11,7 @@ from affidavit.contracts.contract import label
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.results.changed_answers import MOVES, UNDECIDABLE, ChangeCounts, changes_table
-from affidavit.results.counting import RecordSet, name_of
+from affidavit.results.counting import RecordSet, name_of, of_tasks
 from affidavit.results.groups import Group, identity
 from affidavit.results.table import Table
 from affidavit.statistics.shares import wilson
@@ -51,7 +51,8 @@ def letter_table(
     )
     columns = ("letter", "chosen", "share", "right there", "recall")
     question = "Which letters are chosen, and how often where they are right?"
-    return Table("letters", question, (*keys, *columns), rows, identity(groups)) if rows else None
+    foot = identity(of_tasks(records, groups, tasks))
+    return Table("letters", question, (*keys, *columns), rows, foot) if rows else None
 
 
 def lenient_table(
@@ -81,7 +82,8 @@ def lenient_table(
                 rows.append((*group.names, lens, n, wilson(n, size), wilson(right, keyed) if keyed else None))
     columns = (*records.by, "reading", "answers", "share of outputs", "right, of answers")
     title = "Other readings, not the protocol: what would lenient readings give?"
-    return Table("other readings", title, columns, tuple(rows), identity(groups)) if rows else None
+    foot = identity(of_tasks(records, groups, tasks))
+    return Table("other readings", title, columns, tuple(rows), foot) if rows else None
 
 
 def _compliant_choices(records: RecordSet) -> dict[tuple[str, ...], list[int]]:

@@ -4,6 +4,7 @@ Compliance, accuracy over compliant outputs and accuracy over all outputs stand 
 (rulings C5 and M6). They are the figures of the report: the same groups, the same shares, the same words.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -199,7 +200,7 @@ def _notes(run: ClosedRun) -> Iterator[str]:
             counts = f"{tokens['prompt_tokens']:,} in, {tokens['completion_tokens']:,} out"
             yield f"tokens of {plain(model)}: {counts}, as counted by the server for {tokens['outputs']:,} outputs"
     methods = {
-        share.method.partition(",")[0].partition(" over")[0]
+        re.sub(r" over [\d,]+ items", " over items where all are alike", share.method).partition(", ")[0]
         for group in run.groups
         for share in _shares(group)
         if share is not None

@@ -1,6 +1,6 @@
 """The records of a study as columns → the groups of its tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -28,6 +28,15 @@ class RecordSet:
         """Questions, answered or failed; judgements have tables of their own."""
         return self.records.filter(pl.col("kind").ne(RecordKind.JUDGEMENT.value) & pl.col("judge").is_null())
 
+    @property
+    def within_cells(self) -> bool:
+        """Whether every group is of one task, model and condition: then the outputs of an item are its samples."""
+        pooled = [name for name in CELL if name not in self.by]
+        if "sample" in self.by or not pooled:
+            return "sample" not in self.by
+        values = self.planned.group_by(list(self.by)).agg(pl.col(pooled).n_unique()).select(pooled)
+        return all(count == 1 for row in values.iter_rows() for count in row)
+
     def tasks_with(self, table: object) -> list[str]:
         """The tasks whose contract has this table in the report."""
         return [task for task, parts in self.parts.items() if table in parts.tables]
@@ -46,6 +55,14 @@ def groups(records: RecordSet) -> list[Group]:
         for *values, count in planned.iter_rows()
         for names in [tuple(map(name_of, values))]
     ]
+
+
+def of_tasks(records: RecordSet, groups: Sequence[Group], tasks: Sequence[str]) -> list[Group]:
+    """The groups of some tasks; all of them where groups are not told apart by task."""
+    if "task" not in records.by:
+        return list(groups)
+    at = records.by.index("task")
+    return [group for group in groups if group.names[at] in tasks]
 
 
 def name_of(value: object) -> str:

@@ -142,26 +142,26 @@ def checks(
     *,
     on_interval: bool,
 ) -> Iterator[ThresholdCheck]:
-    """Every threshold on everything that it is about; and that nothing is pending, where something is.
+    """Every threshold on everything that it is about; and that nothing is pending or unread, where something is.
 
-    What is not asked yet could turn any figure: a study that is not finished passes no gate.
+    What is not asked yet, or was not read because its contract raised, could turn any figure: a study that is not
+    finished passes no gate.
     """
     for group in cells:
-        if group.pending:
-            share = wilson(group.pending, group.planned)
-            yield ThresholdCheck(
-                ", ".join(group.names), "pending", 0.0, at_least=False, found=share, on_interval=False
-            )
+        for name, count in (("pending", group.pending), ("unread", group.total("unread"))):
+            if count:
+                yield _none_allowed(group.names, name, wilson(count, group.planned))
     for judge in () if judging is None else judging.judges:
         if pending := judge.coverage["pending"]:
-            share = wilson(pending, sum(judge.coverage.values()))
-            yield ThresholdCheck(
-                ", ".join(judge.names), "pending", 0.0, at_least=False, found=share, on_interval=False
-            )
+            yield _none_allowed(judge.names, "pending", wilson(pending, sum(judge.coverage.values())))
     for option, threshold in thresholds.items():
         measure, at_least = MEASURES[option], option.startswith("min_")
         for who, found in _figures(measure, cells, judging):
             yield ThresholdCheck(who, measure, threshold, at_least, found, on_interval)
+
+
+def _none_allowed(names: tuple[str, ...], measure: str, found: Estimate) -> ThresholdCheck:
+    return ThresholdCheck(", ".join(names), measure, 0.0, at_least=False, found=found, on_interval=False)
 
 
 def _figures(

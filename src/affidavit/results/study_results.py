@@ -1,14 +1,15 @@
 """The results of a study's directory: its records as columns, what was planned, and all tables over them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
 from affidavit.archive.parquet_copy import copied_frame, journal_frame
 from affidavit.archive.record import JudgementIdentity, Label, Record
-from affidavit.archive.record_columns import without_surrogates
+from affidavit.archive.record_columns import column_of, without_surrogates
 from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
 from affidavit.contracts.contract import label
+from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.registry import is_in_file
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
@@ -57,6 +58,8 @@ class StudyResults:
         if self.seal is not None:
             directory.check_seal(self.seal)
         self.sealed = directory.is_sealed_by(self.seal)
+        self._unsaid: list[tuple[str, int]] = []
+        """Outputs by task that count as not right although nobody says whether their right answer is known."""
         self.judging = read_judging(directory)
         self._judged = None if self.judging is None else _Judged(self.frozen, self.judging, watch)
         self.records = self._record_set(tuple(by))
@@ -127,9 +130,17 @@ class StudyResults:
         own = [name for name, task in tables.items() if is_in_file(task.contract)]
         if not own:
             return records
-        compared = records.filter(pl.col("task").is_in(own), pl.col("correct").is_not_null())
-        comparing = compared.select(pl.col("task").unique()).collect(engine="streaming").to_series().to_list()
         open_still = pl.col("keyed").is_null() & (pl.col("protocol_compliant") == False)  # noqa: E712
+        by_task = (
+            records.filter(pl.col("task").is_in(own))
+            .group_by("task")
+            .agg(compared=pl.col("correct").is_not_null().any(), unsaid=open_still.sum())
+            .filter("compared")
+            .sort("task")
+            .collect(engine="streaming")
+        )
+        comparing = by_task["task"].to_list()
+        self._unsaid = [(task, unsaid) for task, _, unsaid in by_task.iter_rows() if unsaid]
         return records.with_columns(
             keyed=pl.when(open_still & pl.col("task").is_in(comparing))
             .then(statement=True)
@@ -190,7 +201,36 @@ class StudyResults:
         }
         if not self.sealed:
             title = f"{title} ({NOT_SEALED})"
-        return Report(title, facts, tables, [INTERVALS])
+        return Report(title, facts, tables, [INTERVALS, *self._notes()])
+
+    def _notes(self) -> Iterator[str]:
+        """What a reader of the tables should know of this study's records."""
+        if self.samples > 1 and not self.records.within_cells:
+            yield (
+                "pass@k and majorities are about the samples of an item under one model and condition: they are "
+                "left out, as groups hold several of these, or one sample each."
+            )
+        for task, count in self._unsaid:
+            yield (
+                f"{task}: {count:,} outputs are not compliant and count as not right, although nobody says "
+                "whether their right answer is known."
+            )
+        for task, fields in self._unknown_fields():
+            yield f"{task}: no output has the field {fields}, which a table of its contract counts."
+
+    def _unknown_fields(self) -> Iterator[tuple[str, str]]:
+        """Fields that a declared table counts and that no output of the task has, such as misspelt ones."""
+        for task, parts in self.records.parts.items():
+            declared = [table.fields for table in parts.tables if isinstance(table, CountTable)]
+            columns = {column_of(field): field for fields in declared for field in fields}
+            if not columns or parts.columns_hold_all:
+                continue  # our own contracts name fields that they have, if perhaps in no output of this study
+            read = (pl.col("task") == task) & pl.col("protocol_compliant").is_not_null()
+            found = self.records.outputs().filter(read).select(pl.len(), pl.col(*columns).is_not_null().any())
+            outputs, *present = found.collect(engine="streaming").row(0)
+            missing = [name for name, there in zip(columns.values(), present, strict=True) if not there]
+            if outputs and missing:
+                yield task, ", ".join(map(repr, missing))
 
     def judging_figures(self, *, include_self: bool = False) -> JudgingFigures | None:
         """The figures of the judging; None if nothing was judged."""
@@ -232,9 +272,9 @@ class _Judged:
 
 INTERVALS = (
     "Intervals are at 95 %: Wilson for shares of single samples, a bootstrap over items where items have several; "
-    "for deviations, letters, lenient readings, changed answers, failures and counts that a contract adds always "
-    "Wilson, as if the samples of an item were independent; docs/statistics.md says how they are made, and when "
-    "they mislead."
+    "for deviations, letters, lenient readings, changed answers, failures, counts that a contract adds, and for "
+    "the shares, flags and quotes of judges always Wilson, as if the samples of an item were independent; where "
+    "all items are alike, Wilson over items. docs/statistics.md says how they are made, and when they mislead."
 )
 
 

@@ -14,7 +14,7 @@ import polars as pl
 from affidavit.archive.record_columns import column_of
 from affidavit.contracts.count_table import CountTable
 from affidavit.results import choices
-from affidavit.results.counting import RecordSet, name_of
+from affidavit.results.counting import RecordSet, name_of, of_tasks
 from affidavit.results.groups import Group, ItemKind, identity, of_equal_items
 from affidavit.results.table import Table
 from affidavit.results.values import Value
@@ -46,10 +46,10 @@ def all_tables(
     yield from (table for table in special if table.explains is None)
     if any(group.total("keyed") for group in groups):
         yield accuracy_table(records, groups)
-        if samples > 1:
+        if samples > 1 and records.within_cells:
             yield repeated_table(records, groups, samples)
     # Of two samples none is in the majority.
-    if samples > 2 and (majorities := majority_table(records, groups)).rows:
+    if samples > 2 and records.within_cells and (majorities := majority_table(records, groups)).rows:
         yield majorities
     yield from (table for table in special if table.explains is not None)
     if (failures := failure_table(records, groups)).rows:
@@ -227,9 +227,8 @@ def declared_table(
         rows = tuple((*row, wilson(row[-1], sizes[row[:at]])) for row in counts)
     heads = (*records.by, *fields, "count", *shared)
     labels = records.parts[tasks[0]].value_labels
-    return Table(
-        name, declared.question, heads, rows, identity(groups), explains=declared.explains, value_labels=labels
-    )
+    foot = identity(of_tasks(records, groups, tasks))
+    return Table(name, declared.question, heads, rows, foot, explains=declared.explains, value_labels=labels)
 
 
 _SHARED = {"arrived": ("share of outputs",), "non-compliant": ("share of non-compliant",)}

@@ -27,6 +27,7 @@ from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
+from affidavit.running.study_outputs import open_tasks
 from affidavit.study.crossing import Cell
 from affidavit.study.files import FindContract, StudyFiles
 from affidavit.study.freezing import freeze_or_check, frozen_items
@@ -58,6 +59,8 @@ class Ended:
     seed: int = 0
     """The study's: intervals that are drawn are drawn with it."""
     judged: Judged | None = None
+    judging_waits_for: int = 0
+    """Outputs that are to be judged and have not arrived; the judging begins when all have that can."""
 
     @property
     def open(self) -> int:
@@ -132,11 +135,21 @@ def run_study(files: StudyFiles, contract: FindContract, options: Options) -> En
         if not ended.tallies or _asks_again(ended.tallies, options):
             ended = asyncio.run(_go_on(ended, directory, files, plan, options))
         table = files.study.judging
-        # What failed for good once more, because it was asked for, is not waited for either.
-        whole = replace(options, models=(), retry_failed=False)
-        if table is None or ended.stopped is not None or _asks_again(ended.tallies, whole):
+        if table is None:
             return ended
+        waits = _waits_for(ended, table.tasks or open_tasks(directory.frozen()))
+        if ended.stopped is not None or waits:
+            return replace(ended, judging_waits_for=waits)
         return replace(ended, judged=_judge(directory, table, files, contract, options))
+
+
+def _waits_for(ended: Ended, tasks: Collection[str]) -> int:
+    """How many outputs of the tasks that are judged may still come.
+
+    What failed permanently is not waited for, also if it failed once more because it was asked for again.
+    """
+    judged = [tally for cell, tally in ended.tallies.items() if cell.task in tasks]
+    return sum(tally.failed + tally.pending for tally in judged if asks_again(tally, retry_failed=False))
 
 
 def _judge(

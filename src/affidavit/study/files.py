@@ -36,8 +36,8 @@ class StudyFiles:
     """A study, and what the files hold that it names."""
 
     study: Study
-    beside: Path
-    """The directory of the study file, from which its paths are meant."""
+    file: Path
+    """The study file; its paths are meant from where it is."""
     contracts: Mapping[str, AnyContract]
     items: Mapping[str, ItemSource]
     examples: Examples = field(default_factory=dict)
@@ -46,9 +46,20 @@ class StudyFiles:
     rubric: Rubric = DEFAULT
     """What judges score by."""
 
+    @property
+    def beside(self) -> Path:
+        """The directory of the study file."""
+        return self.file.parent
+
     def model(self, name: str) -> Model:
         """A model of the study, ready to be asked."""
         return open_model(name, self.study.models[name], self.study.limits, beside=self.beside)
+
+    @property
+    def own_code(self) -> Path | None:
+        """The study file, if a contract that it names is code of the study's author; else None."""
+        has_own = any(is_in_file(task.contract) for task in self.study.tasks.values())
+        return self.file if has_own else None
 
     def check_models(self, names: Iterable[str]) -> None:
         """Refuse names that no model of the study has."""
@@ -72,7 +83,7 @@ def load(path: Path, contract: FindContract, *, with_weights: bool = True) -> St
     contracts = {name: task_contract(task, path.parent, contract) for name, task in study.tasks.items()}
     return StudyFiles(
         study,
-        path.parent,
+        path,
         contracts,
         {name: _item_source(task, path, name) for name, task in study.tasks.items()},
         {

@@ -126,7 +126,7 @@ def _trusted(task: TaskTable, contract: FindContract, beside: Path | None) -> An
             task.contract,
             expected="--study: this contract is code of the study's author",
             found="nothing",
-            hint="If you trust it, name the study file: affidavit verify DIR --study STUDY.toml",
+            hint="If you trust it, name the study file with --study STUDY.toml.",
         )
     return task_contract(task, beside or Path(), contract)
 

@@ -130,7 +130,7 @@ def _note(marks: Sequence[Mark]) -> str:
         return (
             "Marked: the last well-formed block, which a lenient reading would accept and the protocol does not."
         )
-    return "Marked: the candidate that was extracted." if marks else ""
+    return "Marked: what the contract read." if marks else ""
 
 
 def _asked(item: Mapping[str, object], *, lettered: bool) -> str:
@@ -142,7 +142,11 @@ def _asked(item: Mapping[str, object], *, lettered: bool) -> str:
         lines += [f"{start}{option}" for start, option in zip(starts, options, strict=False)]
     if "numbers" in item:
         lines.append(f"numbers: {item['numbers']}")
-    return "\n".join(lines or [f"{name}: {brief(str(value), 300)}" for name, value in item.items()])
+    return "\n".join(lines or [f"{name}: {brief(_shown(value), 300)}" for name, value in item.items()])
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 # --- evaluations ---

@@ -293,11 +293,11 @@ def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
     if with_accuracy:
         yield (
             "Accuracy over compliant counts compliant outputs whose right answer is known; accuracy over all "
-            "outputs counts all that arrived and whose right answer is known, a non-compliant one as not right."
+            "outputs counts all that were read and whose right answer is known, a non-compliant one as not right."
         )
-    yield "Shares are over outputs that arrived: failed and pending questions are counted apart."
+    yield "Shares are over outputs that were read: unread outputs, failed and pending questions are counted apart."
     if results.samples > 1:
-        yield f"Every question was asked {results.samples} times; the intervals resample items, not outputs."
+        yield f"Every question was asked {results.samples} times."
     if results.controls:
         yield "Differences are paired by item; p-values are adjusted within each condition."
     if (left_out := len(results.controls) - len(_compared_conditions(results))) > 0:
@@ -334,7 +334,9 @@ def _commands(results: StudyResults, *, include_self: bool) -> Iterator[tuple[st
     name = results.directory.path.resolve().name
     options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
-    yield "Verify every checksum, and read every output again", shlex.join(["affidavit", "verify", name])
+    tasks = {} if results.study is None else results.study.tasks
+    own = ["--study", "STUDY.toml"] if any(is_in_file(task.contract) for task in tasks.values()) else []
+    yield "Verify every checksum, and read every output again", shlex.join(["affidavit", "verify", name, *own])
     yield "Find the record of a sample by its key", f"grep -h KEY {shlex.quote(name)}/records/*.jsonl"
     yield "Write this page again", shlex.join(report)
     yield (
