@@ -37,4 +37,6 @@ def shown(value: object) -> str:
         text = json.dumps(value[:_LONGEST_SHOWN] if isinstance(value, str) else value)
     except RecursionError:
         return "a value nested too deeply to be shown"
+    except TypeError:  # from a table, whose cells hold more than JSON does
+        return f"a value of the type {type(value).__name__}"
     return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"

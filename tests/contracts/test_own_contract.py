@@ -543,6 +543,7 @@ NOTE = (
         ("own.py:twelve", {}, 100, NOTE),
         ("own.py:twelve", {"answer": "12"}, 100, ""),
         ("my_contract.py:last_line", {}, None, ""),
+        ("own.py:twelve", {"answer": None, "gold": "12"}, 100, NOTE),
     ],
     ids=[
         "by answer",
@@ -550,6 +551,7 @@ NOTE = (
         "by nobody",
         "by answer although not compared with",
         "nothing is compared",
+        "by another field than a null answer",
     ],
 )
 @pytest.mark.parametrize("command", ["run", "read"])
@@ -678,6 +680,24 @@ def test_the_advice_to_verify_works_as_it_is_typed(fragile):
     _, stdout, _ = fragile
     (advice,) = re.findall("^to verify: (.+)$", stdout, re.MULTILINE)
     assert fine(affidavit(*shlex.split(advice)[1:]), 0)
+
+
+TALKATIVE = RAISES.replace(
+    "    def read(self, raw, item=None):",
+    """    def read(self, raw, item=None):
+        print("hello from", item["id"])""",
+)
+
+
+def test_what_it_prints_is_no_result_and_it_is_told_the_id_of_its_item(tmp_path):
+    (tmp_path / "own.py").write_text(TALKATIVE)
+    rows = [{"raw_output": "12", "answer": "12"}]
+    done = asked_about(tmp_path, "own.py:fragile", rows)
+    fine(done, 0)
+    assert json.loads(done.stdout)["tasks"]["sum"]["compliant"] == 1
+    assert "hello from q0" in done.stderr.decode()
+    checked = affidavit("verify", tmp_path / "out", "--study", tmp_path / "study.toml", "--json")
+    assert json.loads(checked.stdout)["differing"] == 0
 
 
 def test_every_field_of_its_readings_is_in_the_columns(ran):

@@ -53,7 +53,7 @@ def test_a_contract_gets_a_copy_of_the_row_unless_it_says_otherwise():
 
 
 @pytest.mark.parametrize(
-    ("item", "known"), [({"answer": "B"}, True), ({"answer": None}, False), ({}, None), ("x", None)]
+    ("item", "known"), [({"answer": "B"}, True), ({"answer": None}, None), ({}, None), ("x", None)]
 )
 def test_the_right_answer_is_known_where_the_item_has_one_and_else_only_a_validation_tells(item, known):
     assert parts_of(Own()).right_answer_known(item) is known

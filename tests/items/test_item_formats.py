@@ -76,6 +76,8 @@ N_A = ["N/A"]
         ("own.jsonl", lines(OWN | {"id": None}), "own.jsonl:1", item("own-1")),
         ("own.jsonl", lines(OWN | {"correct": True}), "own.jsonl:1", item("q1", correct=True)),
         ("own.csv", table(OWN.keys(), [*OWN.values()]), "own.csv:2", item("q1")),
+        ("open.csv", b"id,question,gold\nq1,Why?,so", "open.csv:2", {"id": "q1", "question": "Why?", "gold": "so"}),
+        ("open.json", b'[{"id": "q1", "question": "Why?"}]', "open.json:row 1", {"id": "q1", "question": "Why?"}),
         (
             "hands.jsonl", lines({"id": "h", "numbers": [4, 9, 10, 13], "target": 24, "level": 1}), "hands.jsonl:1",
             {"id": "h", "numbers": [4, 9, 10, 13], "target": 24, "metadata": {"level": 1}},

@@ -8,7 +8,7 @@ from affidavit.errors import UsageError
 from affidavit.models.model import Completion, Reason, Request
 from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
 from affidavit.models.settings import Limits
-from support.fault_server import FaultServer, every, status
+from support.fault_server import LONGEST, FaultServer, every, status
 
 GRAMMAR = 'root ::= "a"'
 TURN = {"role": "user", "content": "[q1] Which one?"}
@@ -19,9 +19,7 @@ def ask(provider, request=QUESTION, *, body=None):
     """One attempt at a model of this provider."""
 
     async def go():
-        model = OpenAICompatible(
-            "m", provider, Limits(attempt=5.0, connect=5.0), model="its-name", body=body or {}
-        )
+        model = OpenAICompatible("m", provider, Limits(connect=LONGEST), model="its-name", body=body or {})
         async with model:
             assert await model.reachable() is None
             assert model.facts() == {}

@@ -1,5 +1,7 @@
 """A contract over somebody's own frame: what `affidavit read` adds to Parquet, for Polars and pandas alike."""
 
+from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 
 import pandas
@@ -184,3 +186,17 @@ def test_without_pandas_it_is_said(monkeypatch):
     with pytest.raises(UsageError, match="expected it to be installed"):
         pandas_frame(CHOICES)
     assert frames.WHERE == "frame"
+
+
+def test_columns_of_pandas_that_share_a_name_come_out_as_they_came_in():
+    frame = pandas.DataFrame([["<answer>A</answer>", 1, 2]], columns=["raw_output", "x", "x"])
+    read = read_frame(frame, "mcqa")
+    assert list(read.columns)[:3] == ["raw_output", "x", "x"]
+    assert list(read.columns).count("x") == 2
+
+
+@pytest.mark.parametrize("value", [date(2026, 1, 1), Decimal(3), b"x", [Decimal(3)]])
+def test_values_that_json_lacks_are_refused_by_their_type(value):
+    frame = pandas.DataFrame({"raw_output": ["<answer>A</answer>"], "answer": [value]})
+    with pytest.raises(InputError, match=f"found .*{type(value).__name__}"):
+        read_frame(frame, "mcqa")

@@ -252,7 +252,7 @@ def test_where_a_model_is_reached_and_how_patiently_may_change(tmp_path, server)
         ),
         (
             {"models": {"m": {"base_url": None, "connections": None, "replay": "nowhere"}}},
-            "nowhere: expected answers of the model 'm', found none",
+            "nowhere: expected a study directory, found nothing at this place",
         ),
         (
             {"models": {"m": {"base_url": None, "connections": None, "gguf": "nowhere"}}},

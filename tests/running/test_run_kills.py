@@ -100,7 +100,7 @@ def test_a_signal_lets_open_requests_end_and_seals(tmp_path, number, code):
         for _ in range(12):
             asked, some = len(server.log), chance.randrange(1, 20)
             answers.let_pass(some)
-            with started(tmp_path) as process:
+            with started(tmp_path, patience=LONGEST) as process:
                 wait_for(server, asked + some + 1, process)
                 send(process, number)
                 answers.open()
@@ -141,7 +141,7 @@ def test_a_signal_waits_five_seconds_for_a_server_that_hangs(tmp_path, number):
 def test_a_second_signal_stops_at_once_and_costs_no_more_than_a_kill(tmp_path, one, two):
     with FaultServer({f"q{n}": every(hang) for n in range(10, 40)}) as server:
         write_study(tmp_path, server.url, count=40, changed=PATIENT)
-        with started(tmp_path) as process:
+        with started(tmp_path, patience=LONGEST) as process:
             wait_for(server, 18, process)
             send(process, one)
             process.send_signal(two)
@@ -185,12 +185,12 @@ def test_of_two_runs_on_one_directory_one_runs(tmp_path):
         folder, over = tmp_path / str(race), Event()
         with FaultServer({f"q{n}": every(held(over)) for n in range(8)}) as server:
             write_study(folder, server.url, count=8)
-            with started(folder) as one:
+            with started(folder, patience=LONGEST) as one:
                 if race % 4 == 0:  # the first one is well on its way
                     wait_for(server, 1, one)
                 elif race % 4 == 1:  # or has just come
                     wait(one, (folder / "out").exists)
-                with started(folder) as two:
+                with started(folder, patience=LONGEST) as two:
                     ended(one, two)
                     over.set()
                     said = {each.pid: each.communicate(timeout=LONGEST)[1].decode() for each in (one, two)}

@@ -2,6 +2,7 @@
 
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,11 +11,27 @@ from time import monotonic, sleep
 from support.command import COMMAND, ENVIRONMENT
 from support.fault_server import LONGEST, FaultServer
 
+PATIENTLY = """
+import sys
+from affidavit.archive import lock
+from affidavit.running import runner
+runner.DRAIN = lock._PATIENCE = float(sys.argv.pop(1))
+from affidavit.commands.main import main
+sys.argv[0] = "affidavit"
+main()
+"""
+"""The command, with other times for what it waits for: how long these are must not decide a test."""
+
 
 @contextmanager
-def started(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The real command, on its way; it does not outlive the block."""
-    order = [COMMAND, "run", folder / "study.toml", "--out", folder / "out"]
+def started(folder: Path, *, patience: float | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """The real command, on its way; it does not outlive the block.
+
+    `patience`: seconds that it waits for open requests after a signal, and for the name of who holds a lock, in place of
+    its own.
+    """
+    command = [COMMAND] if patience is None else [sys.executable, "-c", PATIENTLY, str(patience)]
+    order = [*command, "run", folder / "study.toml", "--out", folder / "out"]
     process = subprocess.Popen(order, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process

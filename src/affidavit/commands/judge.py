@@ -3,6 +3,7 @@
 import gc
 import shlex
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,7 +119,8 @@ def _judged(
     with directory.locked():
         file = models_for(directory, models_file)
         panel = judge_panel(directory, file, wanted)
-        with RunProgress(sys.stderr) as progress:
+        # Whatever a contract of the user's own prints is no result.
+        with RunProgress(sys.stderr) as progress, redirect_stdout(sys.stderr):
             options = JudgeOptions(retry_failed, progress.tell_judging, beside=file.beside, watch=judgements.add)
             return judge_study(directory, panel, task_contract_named, options)
 

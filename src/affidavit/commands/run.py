@@ -3,6 +3,7 @@
 import gc
 import shlex
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,19 +68,19 @@ def run(
     from affidavit.study.dry_run import left_out
     from affidavit.study.files import load
 
-    files = load(study, task_contract_named, with_weights=not dry_run)
-    files.check_models(models)
-    if dry_run:
-        planned = plan_only(files, first_items=limit, models=models)
+    with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
+        files = load(study, task_contract_named, with_weights=not dry_run)
+        files.check_models(models)
+        planned = plan_only(files, first_items=limit, models=models) if dry_run else None
+    if planned is not None:
         show(planned.as_json() if as_json else planned.as_table())
-        sys.exit(DONE)
-    # What is loaded stays, and requests leave little behind: look for garbage rarely.
-    gc.freeze()
+        return
+    gc.freeze()  # what is loaded stays, and requests leave little behind: look for garbage rarely
     gc.set_threshold(10_000, 20, 50)
     for line in left_out(files.study):
         click.echo(f"note: {line}", err=True)
     judgements = Judgements()
-    with RunProgress(sys.stderr) as progress:
+    with RunProgress(sys.stderr) as progress, redirect_stdout(sys.stderr):
         options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging, judgements.add)
         ended = run_study(files, task_contract_named, options)
     signal = ended.signal if ended.judged is None else ended.judged.signal

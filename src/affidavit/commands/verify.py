@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import click
@@ -36,7 +37,8 @@ def verify(directory: Path, study: Path | None, *, as_json: bool) -> None:
     from affidavit.contracts.registry import task_contract_named
     from affidavit.running.verify import verify as check
 
-    found = check(StudyDirectory(directory), task_contract_named, beside=None if study is None else study.parent)
+    with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
+        found = check(StudyDirectory(directory), task_contract_named, beside=study and study.parent)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     else:

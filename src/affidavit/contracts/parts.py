@@ -90,14 +90,14 @@ class Parts:
     def right_answer_known(self, item: Any) -> bool | None:  # noqa: ANN401
         """Whether the right answer is known, so that one which is not given is missed.
 
-        None: only a validation tells. That is so where the item has nothing called `answer`.
+        None: only a validation tells. That is so where the item has no `answer`, or null there: a contract may
+        compare with something else.
 
         >>> [Parts().right_answer_known(item) for item in ({"answer": "4"}, {"answer": None}, {}, AnswerKey("4"))]
-        [True, False, None, True]
+        [True, None, None, True]
         """
-        if isinstance(item, Mapping):
-            return item["answer"] is not None if "answer" in item else None
-        return item.answer is not None if hasattr(item, "answer") else None
+        answer = item.get("answer") if isinstance(item, Mapping) else getattr(item, "answer", None)
+        return None if answer is None else True
 
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
         """The fields that a row gets beside `protocol_compliant`, with their types; none where nobody can tell."""

@@ -106,6 +106,21 @@ class _Choice:
 
 
 @dataclass
+class _OpenQuestion:
+    """A question without options, with whatever else its row held: another contract than ours may know of it."""
+
+    id: object
+    question: object
+    rest: Fields
+
+    def row(self, where: str, place_id: str) -> Fields:
+        """The item in our own shape: as a line of our own JSON Lines would hold it."""
+        question = _words(self.question, "the question", where)
+        rest = {name: _json_value(value, where) for name, value in self.rest.items()}
+        return {"id": _id(self.id, place_id, where), "question": question, **rest}
+
+
+@dataclass
 class _Hand:
     """A hand as its format gave it: checked when it becomes a row."""
 
@@ -256,6 +271,10 @@ def _own(row: Fields, where: str) -> _Choice:
     return _Choice(_take_id(row), row.pop("question"), options, answer, row)
 
 
+def _own_open(row: Fields, where: str) -> _OpenQuestion:
+    return _OpenQuestion(_take_id(row), row.pop("question"), row)
+
+
 def _own_hand(row: Fields, where: str) -> _Hand:
     return _Hand(_take_id(row), row.pop("numbers"), row.pop("target", TARGET), row)
 
@@ -374,13 +393,13 @@ def _gpqa(row: Fields, where: str) -> _Choice:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A published shape of items: its name, how it is row_format, and its reader."""
+    """A published shape of items: its name, how it is recognised, and its reader."""
 
     name: str
     looks: str
     """The fields that tell it, in words."""
     tells: Callable[[Fields], bool]
-    read: Callable[[Fields, str], _Choice | _Hand]
+    read: Callable[[Fields, str], _Choice | _Hand | _OpenQuestion]
 
 
 def _has(*names: str, without: str = "") -> Callable[[Fields], bool]:
@@ -404,6 +423,7 @@ FORMATS = (
     Format("MMLU-Redux or MMLU with lists", "question, choices", _has("question", "choices"), _mmlu_list),
     Format("MMLU", "question, A to D", _has("question", "A", "B"), _mmlu),
     Format("MMLU", "question, choice0 to choice3", _has("question", "choice0", "choice1"), _mmlu),
+    Format("our open questions", "id, question", _has("id", "question"), _own_open),
 )
 """Every format that is known; the first that fits a row is the row's."""
 

@@ -25,6 +25,11 @@ class Item:
     fields: Mapping[str, object]
     """Question, options, answer or numbers and target; whatever else the row held stays with them."""
 
+    @property
+    def row(self) -> Fields:
+        """The item as a row of its file held it, with its id: what a contract is told of it."""
+        return {"id": self.id, **self.fields}
+
 
 def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Iterator[tuple[str, Item]]:
     """Place and item of rows of our own shape; refused if one does not fit the contract."""
@@ -38,8 +43,9 @@ def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Itera
         if not seen.is_new(item_id):
             hint = "Answers are kept by id: each item needs its own."
             raise InputError(where, expected="an 'id' that no other item has", found=shown(item_id), hint=hint)
-        check(row, parts.for_item(row, where=where), where=where)
-        yield where, Item(item_id, row)
+        item = Item(item_id, row)
+        check(item.row, parts.for_item(item.row, where=where), where=where)
+        yield where, item
 
 
 class _Ids:

@@ -47,7 +47,7 @@ class Replay:
         self.name = name
         self._answers: dict[tuple[str, str | None, int], list[Completion]] = {}
         study = StudyDirectory(directory)
-        if isinstance(study.frozen_or_none(), ImportedStudy):
+        if isinstance(study.frozen(), ImportedStudy):
             raise InputError(
                 str(directory),
                 expected="a study whose questions were asked by Affidavit",

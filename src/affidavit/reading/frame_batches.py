@@ -104,9 +104,9 @@ class FrameBatches:
 
     def _refuse_impossible_keys(self, batch: FrameBatch) -> None:
         """Name the first row whose key no output could ever give."""
-        keys = batch.frame["answer"].drop_nulls().unique()
+        keys = batch.frame["answer"]
         is_text = keys.dtype in (pl.String, pl.Categorical, pl.Enum)
-        if all(is_text and self._reader.parts.can_answer(str(key)) for key in keys):
+        if is_text and all(self._reader.parts.can_answer(str(key)) for key in keys.drop_nulls().unique()):
             return
         for number, key in enumerate(batch.frame["answer"], batch.rows_before + 1):
             self._reader.item({"answer": key}, where=f"{batch.name}:row {number}")

@@ -52,7 +52,8 @@ def _read_pandas(frame: Any, reader: RowReader) -> Any:  # noqa: ANN401
     _check_text(reader, texts, [str(name) for name in frame.columns])
     names = list(columns_added(reader, texts.columns))
     added = pandas_frame(_read(texts, reader).select(names), frame.index)
-    kept = frame[[name for name in frame.columns if name not in names]]
+    # By their places: two columns may have the same name.
+    kept = frame.iloc[:, [place for place, name in enumerate(frame.columns) if name not in names]]
     # By arrays, which have no names of rows: two rows may have the same name.
     return kept.assign(**{name: added[name].array for name in names})
 

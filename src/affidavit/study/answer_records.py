@@ -13,7 +13,7 @@ from affidavit.study.task import Question
 def response_record(study: str, question: Question, completion: Completion) -> Response:
     """The record of an answer: what arrived, and everything that follows from it and the item (ruling C2)."""
     reader = question.task.reader_for(question.item)
-    result = reader.read({**question.item.fields, RAW_OUTPUT: completion.text}, where=question.item.id)
+    result = reader.read({**question.item.row, RAW_OUTPUT: completion.text}, where=question.item.id)
     own: Fields = {name: value for name, value in result.added.items() if name != COMPLIANT}
     if "answer" in question.item.fields:
         own["right_answer"] = question.item.fields["answer"]

@@ -23,14 +23,14 @@ def read_examples(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> 
     for where, row in rows:
         given = _taken_response(row)
         _, item = next(items_of([(where, row)], contract))
-        fitting = parts_of(contract).for_item(item.fields, where=where)
-        response = parts_of(fitting).example(dict(item.fields), where=where) if given is None else given
+        fitting = parts_of(contract).for_item(item.row, where=where)
+        response = parts_of(fitting).example(item.row, where=where) if given is None else given
         if response is None:
             raise InputError(where, expected=f"an answer, or a text in {RESPONSE!r}", found="neither")
         if not isinstance(response, str):
             raise InputError(where, expected=f"a text in {RESPONSE!r}", found=shown(response))
         reader = RowReader(fitting)
-        added = reader.read({**item.fields, reader.field: response}, where=where).added
+        added = reader.read({**item.row, reader.field: response}, where=where).added
         if added[COMPLIANT] is not True or added.get("correct") is False:
             raise InputError(
                 where,
@@ -68,13 +68,13 @@ class Spoilers:
         """Refuse an item that the prompt gives away."""
         if self._questions and self._asked(item) in self._questions:
             raise _given_away(where, item, "an example of the prompt is this very question")
-        if self._solved and self._parts.given_away(dict(item.fields), self._solved):
+        if self._solved and self._parts.given_away(item.row, self._solved):
             raise _given_away(where, item, "the prompt holds a solution (ruling G10)")
 
     def _asked(self, item: Item) -> str:
         """What makes two items the same question; empty if nothing does."""
         if self._parts.takes_any_row and "question" not in item.fields:
-            return self._parts.problem(item.fields).strip()
+            return self._parts.problem(item.row).strip()
         return str(item.fields.get("question", "")).strip()
 
 

@@ -127,8 +127,8 @@ def _filled(words: str, letters: Mapping[str, str]) -> str:
 
 def _instruction(item: Item, contract: AnyContract) -> str:
     """The contract's own words for an item."""
-    fitting = parts_of(contract).for_item(item.fields, where=item.id)
-    return fitting.instruction(parts_of(fitting).item(dict(item.fields), where=item.id))
+    fitting = parts_of(contract).for_item(item.row, where=item.id)
+    return fitting.instruction(parts_of(fitting).item(item.row, where=item.id))
 
 
 def instruction_fault(item: Item, contract: AnyContract) -> str | None:
@@ -143,4 +143,4 @@ def instruction_fault(item: Item, contract: AnyContract) -> str | None:
 
 def _problem(item: Item, contract: AnyContract) -> str:
     """The item's own words, with its options where it shows any."""
-    return parts_of(contract).problem(item.fields)
+    return parts_of(contract).problem(item.row)

@@ -33,13 +33,13 @@ class Task:
 
     def reader_for(self, item: Item) -> RowReader:
         """The contract over an item's rows: with the parameters of the item, where items differ in them."""
-        fitting = self.reader.parts.for_item(item.fields, where=item.id)
+        fitting = self.reader.parts.for_item(item.row, where=item.id)
         return self.reader if fitting is self.contract else RowReader(fitting, of_one_item=True)
 
     def grammar(self, item: Item) -> str | Unread | None:
         """The grammar that holds an answer to the contract; None if there is none."""
         reader = self.reader_for(item)
-        asked = reader.item(dict(item.fields), where=item.id)
+        asked = reader.item(item.row, where=item.id)
         return asked if isinstance(asked, Unread) else guarded(partial(reader.contract.grammar, asked))
 
 
