@@ -106,6 +106,8 @@ class FrameBatches:
         """Name the first row whose key no output could ever give."""
         keys = batch.frame["answer"]
         is_text = keys.dtype in (pl.String, pl.Categorical, pl.Enum)
+        if keys.null_count() == len(keys):
+            return
         if is_text and all(self._reader.parts.can_answer(str(key)) for key in keys.drop_nulls().unique()):
             return
         for number, key in enumerate(batch.frame["answer"], batch.rows_before + 1):
