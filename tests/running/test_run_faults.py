@@ -179,7 +179,10 @@ def test_a_fault_that_stays_fails_its_own_sample_and_no_other(tmp_path, case):
         assert counted(done, compliant=COUNT - 2, failed=2)
         assert quiz(done)["failures"] == {case.reason: 2}
         assert all(server.questions()[name] == 2 for name in EVERY_OF)
-        assert f"2 failed in this run with {case.reason}: ".encode() in done.stderr or b"1 failed in this" in done.stderr
+        assert (
+            f"2 failed in this run with {case.reason}: ".encode() in done.stderr
+            or b"1 failed in this" in done.stderr
+        )
         server.script = {}
         again = run(tmp_path, "--json")
         assert fine(again, 0)

@@ -120,7 +120,7 @@ def _judged(
         file = models_for(directory, models_file)
         panel = judge_panel(directory, file, wanted)
         # Whatever a contract of the user's own prints is no result.
-        with RunProgress(sys.stderr) as progress, redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
             options = JudgeOptions(retry_failed, progress.tell_judging, beside=file.beside, watch=judgements.add)
             return judge_study(directory, panel, task_contract_named, options)
 

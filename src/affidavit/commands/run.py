@@ -80,7 +80,7 @@ def run(
     for line in left_out(files.study):
         click.echo(f"note: {line}", err=True)
     judgements = Judgements()
-    with RunProgress(sys.stderr) as progress, redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
         options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging, judgements.add)
         ended = run_study(files, task_contract_named, options)
     signal = ended.signal if ended.judged is None else ended.judged.signal
