@@ -21,7 +21,7 @@ from time import process_time
 from affidavit.archive.parquet_copy import journal_frame
 from affidavit.archive.record import QuestionIdentity, Response, decode, encode
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.contracts.registry import task_contract_named
+from affidavit.contracts.own_file import GivenContracts
 from affidavit.json_values import Fields
 from affidavit.running.verify import verify
 from runner import Bound, told, write_finished, write_study
@@ -75,7 +75,7 @@ def reading(folder: Path, count: int) -> None:
     write_finished(study)
     directory = StudyDirectory(study.with_name("run"))
     began = process_time()
-    assert verify(directory, task_contract_named).records == count
+    assert verify(directory, GivenContracts()).records == count
     verified = process_time()
     assert journal_frame(directory).collect().height == count
     print(f"\n2. {count:,} records of a study, seconds of CPU\n")

@@ -31,7 +31,6 @@ from time import sleep
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode, as aiohttp has here
 
-from affidavit import mcqa
 from affidavit.archive.disk import Disk
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.models.model import Completion
@@ -284,7 +283,7 @@ class _Hasty(Disk):
 
 def write_finished(study: Path) -> None:
     """The directory as a run leaves it, written by the same classes without asking anybody."""
-    directory, files = StudyDirectory(study.with_name("run")), load(study, lambda _name, _options: mcqa)
+    directory, files = StudyDirectory(study.with_name("run")), load(study)
     directory.path.mkdir()
     plan = freeze_or_check(directory, files, _Hasty())
     archive, ledger = directory.archive(_Hasty()), QuestionLedger(plan)

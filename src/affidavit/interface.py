@@ -29,9 +29,10 @@ from affidavit.archive.record_columns import without_surrogates
 from affidavit.archive.study_directory import FrozenItem, ImportedStudy, StudyDirectory
 from affidavit.commands.run_progress import RunProgress
 from affidavit.contracts.contract import AnyContract
+from affidavit.contracts.own_file import checked_contract
 from affidavit.contracts.parts import parts_of
-from affidavit.contracts.registry import checked_contract, contract_named, task_contract_named
-from affidavit.errors import AffidavitError, UsageError, did_you_mean
+from affidavit.contracts.registry import contract_named
+from affidavit.errors import AffidavitError, StorageError, UsageError, did_you_mean
 from affidavit.json_values import Fields
 from affidavit.reading import frames
 from affidavit.reading.rows import RowReader
@@ -41,6 +42,7 @@ from affidavit.results.comparison import Side, comparison_tables, parse_side
 from affidavit.results.gate import GateResult
 from affidavit.results.groups import CELL
 from affidavit.results.page import study_page
+from affidavit.results.page.verified_page import verify_study
 from affidavit.results.table import Table
 from affidavit.results.text_forms import Report, as_csv, as_json, as_markdown
 from affidavit.running import judging_run, study_run
@@ -50,7 +52,7 @@ from affidavit.running.judge_panel import WantedTerms, judge_panel
 from affidavit.running.stopping import StopSwitch
 from affidavit.running.verify import Verified
 from affidavit.study.dry_run import left_out
-from affidavit.study.files import load
+from affidavit.study.files import given_contracts, load
 from affidavit.study.models_file import models_for
 
 Arguments = ParamSpec("Arguments")
@@ -104,6 +106,7 @@ _ARGUMENTS = {
     "judge": "judges",
     "task": "tasks",
     "condition": "conditions",
+    "contract": "contracts",
 }
 """Options whose argument has another name."""
 
@@ -273,9 +276,11 @@ class Study:
         return gate(self, on=on, by=by, **thresholds)
 
     @_for_python
-    def verify(self, *, study_file: Place | None = None) -> Verified:
-        """Check every byte, then derive every field again from the raw text; see `affidavit.verify`."""
-        return verify(self, study_file=study_file)
+    def verify(
+        self, *, expect: str | None = None, contracts: Names = (), study_file: Place | None = None
+    ) -> Verified:
+        """Check every byte, then derive everything that is derived again; see `affidavit.verify`."""
+        return verify(self, expect=expect, contracts=contracts, study_file=study_file)
 
     @_for_python
     def write_page(self, out: Place | None = None, *, by: Names = CELL, include_self: bool = False) -> Path:
@@ -368,14 +373,27 @@ def gate(
 
 
 @_for_python
-def verify(study: Study | Place, *, study_file: Place | None = None) -> Verified:
-    """Check every byte of a study, then every reading; the result is true if every record follows from its text.
+def verify(
+    study: Study | Place,
+    *,
+    expect: str | None = None,
+    contracts: Names = (),
+    study_file: Place | None = None,
+) -> Verified:
+    """Check every byte of a study, then every reading; the result is true if it is sealed and everything follows.
 
-    What was changed on the disk is raised as a StorageError that says where. A contract of your own is code: it is
-    run only if `study_file` says where the study is that names it.
+    What was changed on the disk is raised as a StorageError that says where, and so is another digest than the one
+    that is expected. A contract of an author's own is code: it is run only if `contracts` names its file
+    ("my_file.py:name"), or `study_file` the study file that does.
     """
-    beside = None if study_file is None else _path(study_file).parent
-    return verification.verify(StudyDirectory(_study(study).directory), task_contract_named, beside=beside)
+    wanted = None if expect is None else verification.expected_digest(expect)
+    given = given_contracts(_names(contracts), None if study_file is None else _path(study_file))
+    directory = StudyDirectory(_study(study).directory)
+    found = verify_study(directory, given)
+    if wanted is not None and wanted not in (found.root_sha256, found.seal_sha256):
+        both = f"the root digest {found.root_sha256} and the seal's digest {found.seal_sha256 or 'of none'}"
+        raise StorageError(str(directory), expected=f"the digest {wanted}", found=both)
+    return found
 
 
 def _study(study: Study | Place) -> Study:
@@ -403,7 +421,7 @@ def run_study(  # noqa: PLR0913
     """
     if limit is not None and limit < 1:
         raise UsageError("limit", expected="a whole number from 1", found=str(limit))
-    files = load(_path(study_file), task_contract_named)
+    files = load(_path(study_file))
     files.check_models(_names(models))
     for line in left_out(files.study):
         warnings.warn(line, stacklevel=3)
@@ -419,7 +437,7 @@ def run_study(  # noqa: PLR0913
             judging_progress=None if shown is None else shown.tell_judging,
             stop=switch,
         )
-        return study_run.run_study(files, task_contract_named, options)
+        return study_run.run_study(files, options)
 
     ended = _in_own_thread(run, switch, progress=progress)
     judged = ended.judged
@@ -435,6 +453,8 @@ def judge_study(  # noqa: PLR0913
     models: Place | None = None,
     out: Place | None = None,
     pattern: str | None = None,
+    contracts: Names = (),
+    study_file: Place | None = None,
     rubric: str | None = None,
     tasks: Names = (),
     conditions: Names = (),
@@ -447,7 +467,7 @@ def judge_study(  # noqa: PLR0913
     """Judge the outputs of a study, or go on with it; a warning says what is left without a judgement.
 
     `source` is a study, or a file of outputs from elsewhere, which are kept in `out`. Judges are models of the
-    study's own file, which is looked for here and beside the study, or of the file `models`. For the rest see
+    study's own file, which is looked for here, or of the file `models`. For the rest see
     `affidavit judge --help`; for event loops and Ctrl-C, `run_study`.
     """
     directory = outputs_directory(
@@ -459,14 +479,15 @@ def judge_study(  # noqa: PLR0913
         _names(judges), rubric, _names(tasks), _names(conditions), repeats, temperature, max_tokens
     )
     file = models_for(directory, None if models is None else _path(models))
+    given = given_contracts(_names(contracts), None if study_file is None else _path(study_file))
     switch = StopSwitch()
 
     def judge(shown: RunProgress | None) -> judging_run.Judged:
         tell = None if shown is None else shown.tell_judging
-        options = judging_run.JudgeOptions(retry_failed, tell, beside=file.beside, stop=switch)
+        options = judging_run.JudgeOptions(retry_failed, tell, stop=switch)
         with directory.locked():
             panel = judge_panel(directory, file, wanted)
-            return judging_run.judge_study(directory, panel, task_contract_named, options)
+            return judging_run.judge_study(directory, panel, given, options)
 
     judged = _in_own_thread(judge, switch, progress=progress)
     _warn_of_open(judged.open, judged.stopped, "a judgement", "judge_study")

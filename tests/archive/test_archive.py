@@ -27,7 +27,9 @@ from affidavit.archive.record import (
 )
 from affidavit.archive.seal import Root, check_seal, read_seal
 from affidavit.archive.segments import scan, segments
+from affidavit.archive.versions import FORMAT
 from affidavit.errors import StorageError
+from affidavit.json_values import canonical
 from support.crash_disk import DROPPED, KEPT, FailingDisk, InstantDisk, Killed, Platter, State, TraceDisk, torn
 from support.strategies import any_text
 
@@ -99,7 +101,7 @@ def made(directory: Path, *steps) -> Path:
     """An archive of one session, with the other files of a study."""
     directory.mkdir(exist_ok=True)
     lines = [checked_line({"item": number, "text": "é" * number}) for number in range(20)]
-    (directory / "study.json").write_bytes(checked_line({"kind": "study", "v": 1, "name": "sums"}))
+    (directory / "study.json").write_bytes(checked_line({"kind": "study", "v": 2, "name": "sums"}))
     (directory / "items.jsonl").write_bytes(b"".join(lines))
     write_on(directory, InstantDisk(), steps)
     return directory
@@ -324,7 +326,7 @@ def flips_are_found(directory: Path, *, flips: int, seed: int) -> None:
             check(directory)
         line = files[name].count(b"\n", 0, bit // 8) + 1
         assert caught.value.where == f"{directory / name}:{line}"
-        assert caught.value.found in ("another one", "a line that does not fit its checksum")
+        assert caught.value.found in ("another content", "a line that does not fit its checksum")
         (directory / name).write_bytes(files[name])
     check(directory)
 
@@ -525,9 +527,7 @@ def test_a_gap_between_segments_is_found(tmp_path):
 def test_segments_beside_a_missing_seal_are_refused(tmp_path):
     made(tmp_path, 4, "seal", 5)
     (tmp_path / "seal.json").unlink()
-    with pytest.raises(
-        StorageError, match=f"{FIRST}: expected a sealed segment, found one that the seal does not"
-    ):
+    with pytest.raises(StorageError, match=f"{FIRST}: expected a sealed segment, found one that no seal knows"):
         recovered(tmp_path)
 
 
@@ -628,10 +628,10 @@ def test_an_archive_that_failed_keeps_its_word_to_a_writer_that_tries_on(tmp_pat
 
 
 def root_of(records: list[Record]) -> str:
-    """The law in two lines, by other means than the archive's."""
+    """The law in a few lines, by other means than the archive's: of a directory without a plan and a judging."""
     last = {record.key: record for record in records}
-    content = b"".join(content_digest(last[key]) for key in sorted(last))
-    return sha256(content).hexdigest()
+    asked = sha256(canonical({"format": FORMAT, "study": {}, "judging": None})).hexdigest().encode()
+    return sha256(asked + b"".join(content_digest(last[key]) for key in sorted(last))).hexdigest()
 
 
 def sealed_root(directory: Path, records: list[Record], *, stops: set[int] = frozenset()) -> str:
@@ -682,13 +682,13 @@ def test_other_answers_give_another_root(tmp_path, other):
     assert sealed_root(tmp_path / "study", answers(8)) != sealed_root(tmp_path / "study", other)
 
 
-def test_of_a_failure_only_its_key_and_reason_count():
+def test_of_a_failure_only_its_key_and_reason_count(tmp_path):
     """The key is a digest of all that was asked."""
     roots = {}
     for name, record in {"a": failure(1), "b": failure(1, study="renamed"), "c": failure(1, "reset")}.items():
         root = Root()
         root.add(record.key, content_digest(record))
-        roots[name] = root.sha256()
+        roots[name] = root.sha256(tmp_path)
     assert roots["a"] == roots["b"] != roots["c"]
 
 

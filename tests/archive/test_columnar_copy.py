@@ -12,7 +12,6 @@ from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.parquet_copy import ABOUT, COPY, WORTH_A_COPY, make_copy, records_frame
 from affidavit.archive.seal import file_sha256
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.contracts.registry import task_contract_named
 from affidavit.models.model import Completion, Failure, Reason
 from affidavit.results.study_results import StudyResults
 from affidavit.results.text_forms import as_json
@@ -66,7 +65,7 @@ def copied(tmp_path_factory) -> Path:
 
 
 def plan_in(folder: Path) -> Plan:
-    files = load(folder / "study.toml", task_contract_named)
+    files = load(folder / "study.toml")
     return freeze_or_check(StudyDirectory(folder / "out"), files, Hasty())
 
 

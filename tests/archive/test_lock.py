@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from affidavit.archive import lock
-from affidavit.errors import LockedError
+from affidavit.archive.layout import LOCK
+from affidavit.errors import LockedError, StorageError
 
 PATIENCE = 120.0
 """Seconds that these tests give a holder to say its name, so that none of them hangs on who gets its turn when."""
@@ -158,13 +159,15 @@ def test_whoever_asks_for_the_holder_is_in_nobodys_way(tmp_path, monkeypatch):
 
 @contextmanager
 def held(directory: Path) -> Iterator[int]:
-    """The lock, held by somebody who has not said its name yet."""
-    file = os.open(directory / lock.NAME, os.O_RDWR | os.O_CREAT)
-    fcntl.flock(file, fcntl.LOCK_EX)
+    """The lock, held by somebody who has not said its name yet; gives the file in which it will."""
+    held_directory = os.open(directory, os.O_RDONLY)
+    file = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(held_directory, fcntl.LOCK_EX)
     try:
         yield file
     finally:
         os.close(file)
+        os.close(held_directory)
 
 
 class Clock:
@@ -207,10 +210,12 @@ def test_a_holder_that_says_no_name_is_waited_for_only_so_long(tmp_path, monkeyp
 
 def test_a_lock_that_is_let_go_meanwhile_is_taken(tmp_path, monkeypatch):
     """Somebody only looked."""
-    with held(tmp_path) as file:
-        clock = Clock(monkeypatch, lambda: clock.now < 1.0 or fcntl.flock(file, fcntl.LOCK_UN))
-        with lock.locked(tmp_path):
-            assert lock.holder(tmp_path).pid == os.getpid()
+    looking = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(looking, fcntl.LOCK_EX)
+    clock = Clock(monkeypatch, lambda: clock.now < 1.0 or fcntl.flock(looking, fcntl.LOCK_UN))
+    with lock.locked(tmp_path):
+        assert lock.holder(tmp_path).pid == os.getpid()
+    os.close(looking)
     assert lock.holder(tmp_path) is None
 
 
@@ -227,3 +232,31 @@ def test_the_name_of_one_who_is_dead_is_not_believed(tmp_path, monkeypatch):
         os.pwrite(file, json.dumps({**dead, "host": "elsewhere"}).encode(), 0)
         assert refused(tmp_path).startswith(f"one held by process {gone.pid} on elsewhere")
         assert clock.now == 0.0, "nobody can tell from here whether it lives"
+
+
+# --- the lock is on the directory itself ---
+
+
+def test_removing_the_file_lets_nobody_in(tmp_path, monkeypatch):
+    Clock(monkeypatch)
+    with lock.locked(tmp_path):
+        (tmp_path / LOCK).unlink()
+        assert refused(tmp_path) == "one held by process ? on ?, started ?"
+
+
+def test_another_name_of_the_directory_lets_nobody_in(tmp_path):
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    with lock.locked(before):
+        before.rename(after)
+        assert refused(after).startswith(f"one held by process {os.getpid()} on ")
+
+
+def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path):
+    other = tmp_path / "other"
+    other.write_text("mine")
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / LOCK).symlink_to(other)
+    with pytest.raises(StorageError, match="found a symbolic link"), lock.locked(tmp_path / "study"):
+        pass
+    assert other.read_text() == "mine"

@@ -1,4 +1,4 @@
-"""A record comes back from its line as it was, lines of earlier versions stay what they are, and nothing else passes."""
+"""A record comes back from its line as it was, lines on record stay what they are, and nothing else passes."""
 
 import json
 from contextlib import suppress
@@ -32,6 +32,7 @@ from affidavit.archive.record import (
 )
 from affidavit.archive.record_columns import RecordColumns
 from affidavit.archive.seal import Root, read_seal
+from affidavit.archive.versions import FORMAT
 from affidavit.contracts.evaluation import META
 from affidavit.errors import StorageError
 from affidavit.json_values import canonical
@@ -110,7 +111,7 @@ records = st.one_of(
 )
 
 QUESTION = QuestionIdentity("a" * 64, "s", "t", "q", "m", "c", 0, "b" * 64, None)
-POSITION = {"group": 1, "seq": 1, "v": 1}
+POSITION = {"group": 1, "seq": 1, "v": FORMAT}
 CONFUSING = [
     Response(QUESTION, '"group":1,"seq":1,"v":1', "own/1", POSITION, True, {"nested": [POSITION], "a": '"v":1'}),
     Response(QUESTION, "", "own/1", {"v": 12, "group": 11, "seq": 10}, None, {"vv": {"v": 1}, "unread": "\ud800"}),
@@ -128,7 +129,7 @@ def test_a_record_comes_back_from_its_line(record, seq, group):
     placed = decode(line)
     assert placed == Placed(seq, group, record)
     assert encode(placed.record, seq=seq, group=group) == line
-    assert checked_fields(line) == {**record_fields(record), "v": 1, "seq": seq, "group": group}
+    assert checked_fields(line) == {**record_fields(record), "v": FORMAT, "seq": seq, "group": group}
     assert content_digest_of(line, placed) == content_digest(record)
 
 
@@ -149,7 +150,7 @@ def test_records_of_two_kinds_are_never_equal():
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_line_of_an_earlier_version_is_written_again_to_the_byte(line):
+def test_a_line_on_record_is_written_again_to_the_byte(line):
     placed = decode(line)
     assert encode(placed.record, seq=placed.seq, group=placed.group) == line
     fields = {name: value for name, value in checked_fields(line).items() if name not in ("seq", "group", "v")}
@@ -162,19 +163,19 @@ def test_a_line_of_an_earlier_version_is_written_again_to_the_byte(line):
 @pytest.mark.parametrize(
     ("study", "root_sha256"),
     {
-        "planned": "525198c96a6652d2915002c9e48873a51e910b461becb33d47db3362b07ccff3",
-        "imported": "c6ca3d291362cc09281f36d37bb686736e6ad9e1d6f2be8a6fc6cfa73761b187",
-        "own": "196c6e2d74d339bf6141c48223b10443857b116ff81c079fb69de37ef6050985",
+        "planned": "480d0dbf476074d71abeecd57a9461530ece269ff73326fc27c382673aff338a",
+        "imported": "6c1a3f082ed00955a45742b955200d2527fcbc8bab26b432ea44b57854e6bdeb",
+        "own": "63c21e96eee718f6d7c6fba32a6e6464927bf79b08438af3159ea3aa5b5a83b0",
     }.items(),
 )
-def test_a_study_of_an_earlier_version_has_the_root_digest_that_it_had(study, root_sha256):
+def test_a_study_on_record_has_the_root_digest_that_it_had(study, root_sha256):
     root = Root()
     for line in Walk(STUDIES / study):
         root.add_line(line.content, line.placed)
-    assert root.sha256() == read_seal(STUDIES / study).root_sha256 == root_sha256
+    assert root.sha256(STUDIES / study) == read_seal(STUDIES / study).root_sha256 == root_sha256
 
 
-def test_the_earlier_studies_hold_records_of_every_kind():
+def test_the_studies_on_record_hold_records_of_every_kind():
     kinds = {(type(each.record), type(each.record.subject)) for study in STUDIES.iterdir() for each in Walk(study)}
     assert kinds == {
         (Response, QuestionIdentity), (Response, ImportIdentity), (Judgement, JudgementIdentity),
@@ -206,10 +207,10 @@ MISTYPED = {
     "no kind": (RESPONSE, {"kind": ABSENT}, "one of response, failure, judgement, label in 'kind'", "null"),
     "another kind": (RESPONSE, {"kind": "rumour"}, "one of response, failure, judgement, label in 'kind'", '"rumour"'),
     "a kind that is a list": (RESPONSE, {"kind": []}, "one of response, failure, judgement, label in 'kind'", "[]"),
-    "another version": (RESPONSE, {"v": 2}, "a line of version 1", "version 2"),
-    "a version that is true": (RESPONSE, {"v": True}, "a line of version 1", "version true"),
-    "no version": (RESPONSE, {"v": ABSENT}, "a line of version 1", "version null"),
-    "a version that is a text": (RESPONSE, {"v": "1"}, "a line of version 1", 'version "1"'),
+    "another version": (RESPONSE, {"v": 1}, "a line of version 2", "version 1"),
+    "a version that is true": (RESPONSE, {"v": True}, "a line of version 2", "version true"),
+    "no version": (RESPONSE, {"v": ABSENT}, "a line of version 2", "version null"),
+    "a version that is a text": (RESPONSE, {"v": "2"}, "a line of version 2", 'version "2"'),
     "no key": (RESPONSE, {"key": ABSENT}, "a field 'key'", "none"),
     "a key that is a number": (RESPONSE, {"key": 7}, "a text in 'key'", "7"),
     "a key that is no digest": (RESPONSE, {"key": "q1"}, "64 hexadecimal digits in 'key'", '"q1"'),
@@ -262,7 +263,7 @@ MISTYPED = {
 
 
 def changed_line(fields: dict, changed: dict) -> bytes:
-    said = {**fields, "v": 1, "seq": 1, "group": 1, **changed}
+    said = {**fields, "v": FORMAT, "seq": 1, "group": 1, **changed}
     return checked_line({name: value for name, value in said.items() if value is not ABSENT})
 
 
@@ -291,7 +292,7 @@ def test_a_checksum_over_anything_else_makes_no_record(content):
 @given(records, st.data())
 def test_no_field_of_another_type_is_anything_but_told(record, data):
     """Whatever stands in whichever field: a record, or a refusal that names what was expected."""
-    fields = {**record_fields(record), "v": 1, "seq": 1, "group": 1}
+    fields = {**record_fields(record), "v": FORMAT, "seq": 1, "group": 1}
     name = data.draw(st.sampled_from(sorted(fields)))
     fields[name] = data.draw(value)
     line = checked_line(fields)

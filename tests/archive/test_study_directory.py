@@ -78,7 +78,7 @@ def test_a_seal_of_other_types_is_corruption_although_its_checksum_fits(planned)
 def test_an_item_of_other_types_is_corruption_although_its_checksum_fits(planned):
     path = planned.path / "items.jsonl"
     path.write_bytes(
-        path.read_bytes() + checked_line({"kind": "item", "v": 1, "task": "quiz", "id": 7, "item": {}})
+        path.read_bytes() + checked_line({"kind": "item", "v": 2, "task": "quiz", "id": 7, "item": {}})
     )
     with pytest.raises(StorageError) as caught:
         list(planned.items())

@@ -3,7 +3,8 @@
 import pytest
 
 from affidavit.contracts.contract import label
-from affidavit.contracts.registry import BUILT_IN, contract_named, load_contract, parts_named, task_contract_named
+from affidavit.contracts.own_file import load_contract
+from affidavit.contracts.registry import BUILT_IN, contract_named, parts_named, task_contract_named
 from affidavit.errors import UsageError
 
 OWN = """

@@ -21,8 +21,8 @@ from affidavit.archive.parquet_copy import copied_frame, make_copy, records_fram
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.declaration import DeclaredParts, declaration_of
+from affidavit.contracts.own_file import load_contract
 from affidavit.contracts.parts import OWN_DATA, OWN_METHODS, Mark, Parts, parts_of
-from affidavit.contracts.registry import load_contract
 from affidavit.errors import UsageError
 from affidavit.results.tables import OUR_TABLES
 from affidavit.study.task import Question

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from affidavit.contracts.registry import task_contract_named
 from affidavit.errors import InputError, UsageError
 from affidavit.models.model import Answer, Completion, Failure, Request
 from affidavit.models.registry import PROVIDERS
@@ -73,7 +72,7 @@ def parrot_study(folder: Path, **changed: dict) -> Path:
 
 
 def run(study: Path) -> Ended:
-    return run_study(load(study, task_contract_named), task_contract_named, Options(out=study.parent / "out"))
+    return run_study(load(study), Options(out=study.parent / "out"))
 
 
 def test_a_study_runs_with_it_and_says_so(tmp_path):

@@ -430,7 +430,15 @@ def test_a_large_study_is_told_what_to_type(study, tmp_path):
     large = tmp_path / "large"
     large.mkdir()
     segment = {"name": "000001.jsonl", "records": 20_000, "sha256": ""}
-    seal = {"kind": "seal", "v": 1, "segments": [segment], "files": {}, "counts": {}, "root_sha256": ""}
+    seal = {
+        "kind": "seal",
+        "v": 2,
+        "segments": [segment],
+        "files": {},
+        "counts": {},
+        "judges": {},
+        "root_sha256": "",
+    }
     (large / "seal.json").write_bytes(checked_line(seal))
     assert not study_page.is_cheap(StudyDirectory(large))
     assert study_page.page_at_the_end(StudyDirectory(large), anew=True) == f"affidavit report {large}"

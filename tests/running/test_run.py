@@ -427,7 +427,7 @@ def reseal(directory: Path, **changed: object) -> None:
     root = Root()
     for line in Walk(directory):
         root.add_line(line.content, line.placed)
-    seal |= {"root_sha256": root.sha256(), **changed}
+    seal |= {"root_sha256": root.sha256(directory), **changed}
     (directory / "seal.json").write_bytes(checked_line(seal))
 
 

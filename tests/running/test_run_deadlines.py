@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from affidavit.contracts.registry import task_contract_named
 from affidavit.models.model import Answer, Completion, Failure, Reason
 from affidavit.running.runner import DRAIN
 from affidavit.running.study_run import Ended, Options, run_study
@@ -30,9 +29,9 @@ def run(
 ) -> tuple[Ended, Course]:
     """How a run with a scripted model ended, and its course."""
     write_study(folder, NOBODY, count=count, changed={"limits": {**LIMITS, **limits}})
-    files = load(folder / "study.toml", task_contract_named)
+    files = load(folder / "study.toml")
     with virtual_time(script, connections=connections) as course:
-        ended = run_study(files, task_contract_named, Options(folder / "out", disk=Hasty()))
+        ended = run_study(files, Options(folder / "out", disk=Hasty()))
     return ended, course
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from affidavit.archive.record import Judgement, Response
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.contracts.registry import task_contract_named
+from affidavit.contracts.own_file import GivenContracts
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.trees import INVALID, VALID
@@ -27,7 +27,7 @@ def directory(request, tmp_path) -> StudyDirectory:
 def outputs_of(directory: StudyDirectory, *, lines: int | None = None) -> StudyOutputs:
     """The outputs, as far as so many lines of the journal tell."""
     study = directory.frozen()
-    outputs = StudyOutputs(directory, study, plan_of(study, task_contract_named, None), open_tasks(study))
+    outputs = StudyOutputs(directory, study, plan_of(study, GivenContracts()), open_tasks(study))
     for line in list(directory.walk())[:lines]:
         outputs.add(line)
     return outputs

@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from affidavit import game24, mcqa, text
+from affidavit import game24
 from affidavit.contracts.mcqa import LETTERS
 from affidavit.errors import InputError
 from affidavit.items.item import Item
@@ -580,9 +580,8 @@ def test_what_is_wrong_with_a_design_is_told_on_reading_it(tmp_path, name):
     changed, row, said = REFUSED[name]
     write_mixed(tmp_path, "http://127.0.0.1:1/v1", changed)
     write_items(tmp_path / "more.jsonl", [] if row is None else [row])
-    contracts = {"mcqa": mcqa, "game24": game24, "text": text}
     with pytest.raises(InputError) as caught:
-        dry_run(load(tmp_path / "study.toml", lambda name, options: contracts[name]))
+        dry_run(load(tmp_path / "study.toml"))
     assert said in str(caught.value)
 
 

@@ -1,6 +1,7 @@
 """Models from a TOML file: a study's own, or a file with nothing but models; and where a study's file is."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -40,13 +41,15 @@ def test_what_holds_no_models_is_refused_with_its_name(tmp_path, content, why):
         read_models(path)
 
 
-def test_the_file_of_a_study_is_found_beside_its_directory_and_no_other_study_s(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_the_file_of_a_study_is_found_here_and_neither_beside_it_nor_another_study_s(tmp_path, monkeypatch):
     written(tmp_path / "s", tables(), {"quiz": questions(1)}, lambda question: "x")
     directory = StudyDirectory(tmp_path / "s/out")
-    assert study_file_of(directory) == tmp_path / "s" / "study.toml"
-    (tmp_path / "s/study.toml").rename(tmp_path / "s/trial.toml")
-    assert study_file_of(directory) == tmp_path / "s" / "trial.toml"
-    (tmp_path / "s/trial.toml").unlink()
+    monkeypatch.chdir(tmp_path)
+    assert study_file_of(directory) is None, "who sends a directory may send a file beside it"
+    monkeypatch.chdir(tmp_path / "s")
+    assert study_file_of(directory) == Path("study.toml")
+    Path("study.toml").rename("trial.toml")
+    assert study_file_of(directory) == Path("trial.toml")
+    Path("trial.toml").unlink()
     write_study(tmp_path / "s", NOBODY, changed={"study": {"name": "another"}})
     assert study_file_of(directory) is None

@@ -211,16 +211,15 @@ def test_items_of_any_format_and_generated_hands_are_frozen(tmp_path):
         + '[tasks.hands]\ncontract = "game24"\nitems = { generate = 3 }\n'
     )
     (tmp_path / "study.toml").write_text(text, encoding="utf-8")
-    contracts = {"mcqa": MultipleChoice(), "game24": game24}
-    files = load(tmp_path / "study.toml", lambda name, options: contracts[name])
+    files = load(tmp_path / "study.toml")
     directory = tmp_path / "out"
     directory.mkdir()
     study = StudyDirectory(directory)
     planned = freeze_or_check(study, files, Disk())
     assert {name: task.count for name, task in planned.tasks.items()} == {"trivia": 2, "hands": 3}
     found = [(task, item.id, item.fields.get("answer")) for task, item in frozen_items(study)]
-    assert found[:2] == [("trivia", "mmlu-1", "A"), ("trivia", "mmlu-2", "D")]
-    assert [task for task, _, _ in found[2:]] == ["hands"] * 3
+    assert found[3:] == [("trivia", "mmlu-1", "A"), ("trivia", "mmlu-2", "D")]
+    assert [task for task, _, _ in found[:3]] == ["hands"] * 3
     assert freeze_or_check(study, files, Disk()).planned == planned.planned
     with pytest.raises(InputError, match="only hands of game24"):
         parse_study(STUDY.replace('"items.jsonl"', "{ generate = 3 }"), where="s")

@@ -16,7 +16,6 @@ from affidavit.archive.disk import Disk
 from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.commands.main import cli
-from affidavit.contracts.registry import task_contract_named
 from affidavit.models.model import Completion, Failure
 from affidavit.running.ledger import QuestionLedger
 from affidavit.study.files import load
@@ -73,7 +72,7 @@ def written(
     file.write_text("\n".join(toml(study)))
     directory = folder / "out"
     directory.mkdir()
-    plan = freeze_or_check(StudyDirectory(directory), load(file, task_contract_named), Hasty())
+    plan = freeze_or_check(StudyDirectory(directory), load(file), Hasty())
     append(directory, plan, answer, sealed=sealed)
     return directory
 

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
+from affidavit.archive.regular_files import open_regular, open_to_read
 from affidavit.errors import StorageError, UsageError
 
 
@@ -30,12 +31,12 @@ class Disk:
 
     def reopen(self, path: Path) -> int:
         """A file to append to, made if it is not there."""
-        return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        return open_regular(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK)
 
     def reopen_lines(self, path: Path) -> int:
         """A file of lines to append to; a line that a kill has cut short ends here, and the next begins anew."""
         file = self.reopen(path)
-        with path.open("rb") as stream:
+        with open_to_read(path) as stream:
             size = stream.seek(0, os.SEEK_END)
             stream.seek(max(0, size - 1))
             if stream.read(1) not in (b"", b"\n"):
@@ -212,7 +213,7 @@ def digests_below(root: Path) -> Iterator[tuple[str, str]]:
 
     Like `write_below` it goes from one directory into the next, whatever the length of the path.
     """
-    if not root.is_dir():
+    if not root.is_dir() or root.is_symlink():
         return
     with storage_errors(str(root)):
         for place, directories, files, here in os.fwalk(root):

@@ -9,20 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
-from affidavit.archive.checked_lines import checked_line
 from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.layout import RECORDS
 from affidavit.archive.record import Placed, Record, encode
-from affidavit.archive.seal import SEAL, Root, Seal, SealedSegment, check_seal, file_sha256, read_seal
-from affidavit.archive.segments import RECORDS, Line, Segment, corrupt, scan, segments
+from affidavit.archive.regular_files import open_to_read
+from affidavit.archive.seal import Root, Seal, SealedSegment, check_seal, file_sha256, read_seal, write_seal
+from affidavit.archive.segments import Line, Segment, corrupt, scan, segments
 from affidavit.errors import StorageError
 
 GROUP_RECORDS = 64
 GROUP_SECONDS = 0.05
-
-_OTHER_FILES = ("study.json", "items.jsonl")
-"""What is sealed beside the segments."""
 
 
 class Walk:
@@ -35,8 +31,10 @@ class Walk:
 
     def __iter__(self) -> Iterator[Line]:
         seal, first = read_seal(self._directory), 1
-        sealed = 0 if seal is None else len(seal.segments)
-        for segment in segments(self._directory):
+        sealed, present = 0 if seal is None else len(seal.segments), segments(self._directory)
+        for segment in present:
+            if segment.number > sealed and segment != present[-1]:
+                raise not_sealed(segment)
             end = 0
             for line in scan(segment, first=first, sealed=segment.number <= sealed):
                 first, end = first + 1, line.place.end
@@ -58,6 +56,7 @@ class Archive:
     _group: int = 1
     _first_of_open: int = 1
     _failure: StorageError | None = None
+    _identity: tuple[int, int] | None = None
 
     @contextmanager
     def _unless_failed(self) -> Iterator[None]:
@@ -74,6 +73,7 @@ class Archive:
     def recover(self) -> Iterator[Line]:
         """Every line in order; afterwards the journal can be written to, its torn tail cut and kept aside."""
         with self._unless_failed():
+            self._check_place()
             self._keep_names()
             yield from self._recovered()
 
@@ -105,7 +105,7 @@ class Archive:
 
     def _open_is(self, segment: Segment, *, last: Segment) -> None:
         if segment != last:
-            raise corrupt(str(segment.path), "a sealed segment", "one that the seal does not know")
+            raise not_sealed(segment)
         self._open, self._first_of_open = segment, self._seq + 1
 
     def _cut(self, path: Path, end: int) -> None:
@@ -113,7 +113,7 @@ class Archive:
         with storage_errors(str(path)):
             size = path.stat().st_size
             if size > end:
-                with path.open("rb") as stream:
+                with open_to_read(path) as stream:
                     stream.seek(end)
                     tail = stream.read()
                 self.disk.place(_free_name(path), tail)
@@ -143,6 +143,7 @@ class Archive:
             self.root.add_line(line, Placed(self._seq, self._group, record))
 
     def _new_segment(self) -> int:
+        self._check_place()
         number = len(self._sealed) + 1
         folder = self.directory / RECORDS
         self.disk.make_directory(folder)
@@ -166,6 +167,7 @@ class Archive:
     def seal(self, counts: Mapping[str, object]) -> Seal:
         """Close the open segment for good and put a seal over everything."""
         with self._unless_failed():
+            self._check_place()
             self.commit()
             return self._sealed_now(counts)
 
@@ -175,21 +177,23 @@ class Archive:
             described = SealedSegment(self._open.path.name, count, file_sha256(self._open.path))
             self._sealed = (*self._sealed, described)
         self.close()
-        files = {
-            name: file_sha256(self.directory / name) for name in _OTHER_FILES if (self.directory / name).exists()
-        }
-        sealed = Seal(self._sealed, files, counts, self.root.sha256())
-        content = {
-            "kind": "seal",
-            "v": 1,
-            "segments": [msgspec.structs.asdict(segment) for segment in sealed.segments],
-            "files": files,
-            "counts": counts,
-            "root_sha256": sealed.root_sha256,
-        }
-        with storage_errors(str(self.directory / SEAL)):
-            self.disk.place(self.directory / SEAL, checked_line(content))
-        return sealed
+        return write_seal(self.directory, self._sealed, counts, self.root_sha256(), self.disk)
+
+    def root_sha256(self) -> str:
+        """The root digest as things stand."""
+        return self.root.sha256(self.directory)
+
+    def _check_place(self) -> None:
+        """Refuse to go on by a name that stands for another directory than the one that was opened."""
+        now = _identity_of(self.directory)
+        self._identity = self._identity or now
+        if now is None or now != self._identity:
+            raise StorageError(
+                str(self.directory),
+                expected="the directory that the run has begun to write to",
+                found="none of this name" if now is None else "another one of this name",
+                hint="It was moved while a run wrote to it. What was finished is safe where it is now.",
+            )
 
     def close(self) -> None:
         """Let go of the open segment."""
@@ -197,6 +201,20 @@ class Archive:
         if file is not None:
             with storage_errors(str(self.directory)):
                 self.disk.close(file)
+
+
+def not_sealed(segment: Segment) -> StorageError:
+    """Only the last segment may be open: all before it were sealed before it was begun."""
+    return corrupt(str(segment.path), "a sealed segment", "one that no seal knows")
+
+
+def _identity_of(directory: Path) -> tuple[int, int] | None:
+    """Which directory a name stands for now."""
+    try:
+        state = directory.stat()
+    except OSError:
+        return None
+    return state.st_dev, state.st_ino
 
 
 def _free_name(path: Path) -> Path:

@@ -1,4 +1,8 @@
-"""One writer at a time: a lock on a study directory that ends with the process that holds it."""
+"""One writer at a time: a lock on a study directory that ends with the process that holds it.
+
+The lock is on the directory itself, not on a file in it: whoever removes a file, or gives the directory another
+name, does not let a second writer in.
+"""
 
 import fcntl
 import json
@@ -12,9 +16,10 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from affidavit.archive.disk import storage_errors
+from affidavit.archive.layout import LOCK
+from affidavit.archive.regular_files import open_regular
 from affidavit.errors import LockedError, StorageError
 
-NAME = "lock"
 _PATIENCE = 10.0
 """Seconds that a holder may take to say its name: on a busy machine its turn may come late."""
 
@@ -35,29 +40,37 @@ class Holder:
 def locked(directory: Path) -> Iterator[None]:
     """Hold the directory's lock while the block runs; refused at once if another process does.
 
-    The system lets go of the lock when its process ends, so that of a dead one is simply taken. The file says who
-    the holder is; whoever holds it for a moment only, to look or to introduce itself, is waited for.
+    The system lets go of the lock when its process ends, so that of a dead one is simply taken. A file in the
+    directory says who the holder is; whoever holds the lock for a moment only, to look or to introduce itself, is
+    waited for.
     """
     with storage_errors(str(directory)):
-        file = os.open(directory / NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666)
+        held = _opened(directory)
     try:
-        _take(file, directory)
-        with storage_errors(str(directory)):
-            os.ftruncate(file, 0)
-            os.pwrite(file, _introduction(), 0)
+        _take(held, directory)
+        with storage_errors(str(directory / LOCK)):
+            name = open_regular(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK)
         try:
+            with storage_errors(str(directory / LOCK)):
+                os.ftruncate(name, 0)
+                os.pwrite(name, _introduction(), 0)
             yield
         finally:
             with suppress(OSError):
-                os.ftruncate(file, 0)
+                os.ftruncate(name, 0)
+            os.close(name)
     finally:
-        os.close(file)
+        os.close(held)
 
 
-def _take(file: int, directory: Path) -> None:
+def _opened(directory: Path) -> int:
+    return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _take(held: int, directory: Path) -> None:
     deadline = monotonic() + _PATIENCE
-    while not _taken(file, directory):
-        held_by = _holder(file)
+    while not _taken(held, directory):
+        held_by = _named(directory)
         if _may_live(held_by) or monotonic() > deadline:
             raise LockedError(
                 str(directory),
@@ -68,10 +81,10 @@ def _take(file: int, directory: Path) -> None:
         sleep(0.005)
 
 
-def _taken(file: int, directory: Path) -> bool:
+def _taken(held: int, directory: Path) -> bool:
     try:
         with storage_errors(str(directory)):
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except StorageError as error:
         if isinstance(error.__cause__, BlockingIOError):
             return False
@@ -95,15 +108,15 @@ def _may_live(held_by: Holder) -> bool:
 def holder(directory: Path) -> Holder | None:
     """Who holds the lock now; None if nobody does."""
     try:
-        file = os.open(directory / NAME, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+        held = _opened(directory)
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(held, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _holder(file)
+        return _named(directory)
     finally:
-        os.close(file)
+        os.close(held)
     return None
 
 
@@ -112,9 +125,14 @@ def _introduction() -> bytes:
     return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "start": start}).encode() + b"\n"
 
 
-def _holder(file: int) -> Holder:
-    with suppress(ValueError, AttributeError):
-        told_us = json.loads(os.pread(file, 4096, 0))
-        pid, host, start = told_us.get("pid"), told_us.get("host"), told_us.get("start")
+def _named(directory: Path) -> Holder:
+    """Who the file says it is; nobody, if there is no such file or it says nothing."""
+    with suppress(ValueError, AttributeError, OSError, StorageError):
+        file = open_regular(directory / LOCK, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            said = json.loads(os.pread(file, 4096, 0))
+        finally:
+            os.close(file)
+        pid, host, start = said.get("pid"), said.get("host"), said.get("start")
         return Holder(pid if type(pid) is int else None, str(host)[:200], str(start)[:40])
     return Holder()

@@ -30,11 +30,10 @@ from msgspec.structs import asdict, replace
 
 from affidavit.archive.checked_lines import checked_content, checked_line, content_of
 from affidavit.archive.json_bytes import loads
+from affidavit.archive.versions import FORMAT
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
 from affidavit.contracts.evaluation import META
 from affidavit.json_values import Fields, canonical, shown
-
-VERSION = 1
 
 
 class RecordKind(StrEnum):
@@ -280,7 +279,7 @@ def record_fields(record: Record) -> Fields:
 
 def encode(record: Record, *, seq: int, group: int) -> bytes:
     """The line of a record."""
-    return checked_line({**record_fields(record), "v": VERSION, "seq": seq, "group": group})
+    return checked_line({**record_fields(record), "v": FORMAT, "seq": seq, "group": group})
 
 
 def content_digest(record: Record) -> bytes:
@@ -301,7 +300,7 @@ def content_digest_of(line: bytes, placed: "Placed") -> bytes:
     if isinstance(placed.record, Failed):
         return content_digest(placed.record)
     content = content_of(line)
-    for position in (b'"group":%d,' % placed.group, b'"seq":%d,' % placed.seq, b',"v":%d' % VERSION):
+    for position in (b'"group":%d,' % placed.group, b'"seq":%d,' % placed.seq, b',"v":%d' % FORMAT):
         if content.count(position) != 1:  # an object in the record has such a field too
             return content_digest(placed.record)
         content = content.replace(position, b"")
@@ -340,8 +339,8 @@ def decode(line: bytes) -> Placed | None:
         raise NotARecordError("JSON", "something else") from error
     if type(fields) is not dict:
         raise NotARecordError("an object", shown(fields))
-    if type(version := fields.pop("v", None)) is not int or version != VERSION:
-        raise NotARecordError(f"a line of version {VERSION}", f"version {shown(version)}")
+    if type(version := fields.pop("v", None)) is not int or version != FORMAT:
+        raise NotARecordError(f"a line of version {FORMAT}", f"version {shown(version)}")
     kind = fields.pop("kind", None)
     decoder = _DECODERS.get(kind) if isinstance(kind, str) else None
     if decoder is None:

@@ -1,18 +1,34 @@
-"""The seal of a study: the digests of all its files, the counts, and one digest over what all records say."""
+"""The seal of a study: the digest of every file that anything rests on, the counts, and the root digest.
+
+Two digests, each with its promise (ruling C10). The *root digest* covers what was asked and what came back: the
+plan, the items, the terms of a judging, and what all records say, in the order of their keys. An interrupted run
+of the same answers has the same. The *seal's digest* is that of `seal.json` itself, which lists every file, also
+those that differ from day to day: it is the one to publish.
+"""
 
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import msgspec
 
-from affidavit.archive.checked_lines import checked_fields, is_whole
-from affidavit.archive.disk import storage_errors
+from affidavit.archive.checked_lines import checked_fields, checked_line, is_whole
+from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.layout import GROWING, ITEMS, JUDGING, MANIFEST, RECORDS, SEAL, STUDY
 from affidavit.archive.record import Label, Placed, content_digest_of
-from affidavit.archive.segments import RECORDS, corrupt, scan, segments
+from affidavit.archive.regular_files import open_to_read
+from affidavit.archive.segments import corrupt, scan, segments
+from affidavit.archive.versions import FORMAT, refuse_other_version
+from affidavit.json_values import Fields, digest
 
-SEAL = "seal.json"
 _PIECE = 1 << 20
+_SEALED_FILES = (STUDY, ITEMS, JUDGING, *GROWING, MANIFEST)
+"""What is sealed beside the segments, where it is there."""
+_OF_THE_DAY = ("kind", "v", "versions", "git")
+"""What study.json says that decides no answer."""
+_OF_THE_JUDGING = ("sha256_of_terms", "judges", "tasks")
+"""What judging.json says that decides judgements; the rest follows from the records."""
 
 
 class SealedSegment(msgspec.Struct, frozen=True):
@@ -23,13 +39,24 @@ class SealedSegment(msgspec.Struct, frozen=True):
     sha256: str
 
 
+class SealedFile(msgspec.Struct, frozen=True):
+    """A file as it was sealed; one that runs append to may be longer now."""
+
+    bytes: int
+    sha256: str
+
+
 class Seal(msgspec.Struct, frozen=True):
-    """What was sealed: the files with their digests, the counts, and the digest over all records."""
+    """What was sealed: the files with their digests, the counts, and the root digest."""
 
     segments: tuple[SealedSegment, ...]
-    files: dict[str, str]
+    files: dict[str, SealedFile]
     counts: Mapping[str, object]
+    judges: dict[str, str]
+    """The digest of the terms of each judge: more may join before the next seal."""
     root_sha256: str
+    sha256: str = ""
+    """The seal's own digest."""
 
     @property
     def records(self) -> int:
@@ -43,55 +70,147 @@ def read_seal(directory: Path) -> Seal | None:
     with storage_errors(str(path)):
         if not path.exists():
             return None
-        fields = checked_fields(path.read_bytes())
+        with open_to_read(path) as stream:
+            content = stream.read()
+    fields = checked_fields(content)
     if fields is None:
         raise corrupt(f"{path}:1", "the seal as it was written", "a line that does not fit its checksum")
+    refuse_other_version(fields, f"{path}:1")
     try:
-        return msgspec.convert(fields, Seal)
+        return msgspec.convert({**fields, "sha256": sha256(content).hexdigest()}, Seal)
     except msgspec.ValidationError as error:
         raise corrupt(f"{path}:1", "the fields of a seal", str(error)) from error
 
 
+def write_seal(
+    directory: Path, sealed: tuple[SealedSegment, ...], counts: Mapping[str, object], root_sha256: str, disk: Disk
+) -> Seal:
+    """Put a seal over everything that is there now; the file is there whole, or not at all."""
+    there = [name for name in _SEALED_FILES if (directory / name).exists()]
+    content: Fields = {
+        "kind": "seal",
+        "v": FORMAT,
+        "segments": [msgspec.structs.asdict(segment) for segment in sealed],
+        "files": {name: msgspec.structs.asdict(_sealed_file(directory / name)) for name in there},
+        "counts": counts,
+        "judges": _judges(directory),
+        "root_sha256": root_sha256,
+    }
+    line = checked_line(content)
+    with storage_errors(str(directory / SEAL)):
+        disk.place(directory / SEAL, line)
+    return msgspec.convert({**content, "sha256": sha256(line).hexdigest()}, Seal)
+
+
+def _sealed_file(path: Path) -> SealedFile:
+    with storage_errors(str(path)), open_to_read(path) as stream:
+        size, total = _digest(stream)
+    return SealedFile(size, total)
+
+
 def file_sha256(path: Path) -> str:
-    """The digest of a file."""
-    with storage_errors(str(path)), path.open("rb") as stream:
-        total = sha256()
-        while piece := stream.read(_PIECE):
-            total.update(piece)
-    return total.hexdigest()
+    """The digest of a file of a study's directory."""
+    return _sealed_file(path).sha256
 
 
-def check_seal(directory: Path, seal: Seal) -> None:
-    """Refuse the directory unless every sealed file is, to the last bit, what was sealed; names file and line."""
-    for name, expected in seal.files.items():
-        path = directory / name
-        if not path.is_file():
-            raise corrupt(str(path), "the file that was sealed", "no such file")
-        if file_sha256(path) != expected:
-            raise corrupt(f"{path}:{bad_line(path)}", "the line as it was sealed", "another one")
+def _digest(stream: BinaryIO, most: int | None = None) -> tuple[int, str]:
+    """How many bytes there are, or the first of them, and their digest."""
+    total, size = sha256(), 0
+    while piece := stream.read(_PIECE if most is None else min(_PIECE, most - size)):
+        total.update(piece)
+        size += len(piece)
+    return size, total.hexdigest()
+
+
+# --- whether it holds ---
+
+
+def check_seal(directory: Path, seal: Seal) -> tuple[str, ...]:
+    """Refuse the directory unless every sealed file is, to the last bit, what was sealed; names file and line.
+
+    What was written since and is not sealed yet is no fault: a run may be at it, or was killed. It is given back,
+    a line for each.
+    """
+    since = [said for name, sealed in seal.files.items() if (said := _checked(directory / name, sealed, seal))]
+    since += [f"{name} is newer than the seal" for name in _SEALED_FILES if _is_new(directory / name, seal)]
     present = segments(directory)
     if len(present) < len(seal.segments):
         raise corrupt(str(directory / RECORDS), f"{len(seal.segments)} segments", str(len(present)))
     first = 1
     for segment, sealed in zip(present, seal.segments, strict=False):
-        if file_sha256(segment.path) != sealed.sha256:
+        if file_sha256(segment.path) != sealed.sha256 or segment.path.name != sealed.name:
             count = sum(1 for _ in scan(segment, first=first, sealed=True))
             raise corrupt(f"{segment.path}:{count + 1}", f"{sealed.records} sealed records", "other lines")
         first += sealed.records
+    since += [f"{RECORDS}/{each.path.name} is newer than the seal" for each in present[len(seal.segments) :]]
+    return tuple(since)
+
+
+def is_sealed_by(directory: Path, seal: Seal | None) -> bool:
+    """Whether a seal is over everything that is there now, by names and sizes alone; `check_seal` looks inside."""
+    if seal is None or len(seal.segments) != len(segments(directory)):
+        return False
+    for name in _SEALED_FILES:
+        path, sealed = directory / name, seal.files.get(name)
+        if (path.lstat().st_size if path.exists() else None) != (None if sealed is None else sealed.bytes):
+            return False
+    return True
+
+
+def _checked(path: Path, sealed: SealedFile, seal: Seal) -> str | None:
+    if not path.exists():
+        raise corrupt(str(path), "the file that was sealed", "no such file")
+    growing = path.name in GROWING
+    with storage_errors(str(path)), open_to_read(path) as stream:
+        size, found = _digest(stream, sealed.bytes if growing else None)
+        longer = growing and bool(stream.read(1))
+    if (size, found) == (sealed.bytes, sealed.sha256):
+        return f"{path.name} has grown since it was sealed" if longer else None
+    if path.name == JUDGING and _has_more_judges(path.parent, seal):
+        return f"{path.name} has judges that joined since it was sealed"
+    where = str(path) if path.name in (*GROWING, MANIFEST) else f"{path}:{bad_line(path)}"
+    raise corrupt(where, "the file as it was sealed", "another content")
+
+
+def _is_new(path: Path, seal: Seal) -> bool:
+    return path.name not in seal.files and path.exists()
 
 
 def bad_line(path: Path) -> int:
     """The first line of a file of checked lines that is not whole; if all are, the one after the last."""
     number = 0
-    with path.open("rb") as stream:
+    with open_to_read(path) as stream:
         for number, line in enumerate(stream, 1):
             if not is_whole(line):
                 return number
     return number + 1
 
 
+def _judges(directory: Path) -> dict[str, str]:
+    """The digest of the terms of each judge, by its name."""
+    judges: Any = (_whole_file(directory / JUDGING) or {}).get("judges", {})
+    return {name: digest(terms) for name, terms in judges.items()} if isinstance(judges, dict) else {}
+
+
+def _has_more_judges(directory: Path, seal: Seal) -> bool:
+    """Whether judging.json is that of the seal, with judges who joined since."""
+    now = _judges(directory)
+    return len(now) > len(seal.judges) > 0 and seal.judges.items() <= now.items()
+
+
+def _whole_file(path: Path) -> Fields | None:
+    """The fields of a file of one checked line; None if it is not there, or not whole."""
+    if not path.exists():
+        return None
+    with storage_errors(str(path)), open_to_read(path) as stream:
+        return checked_fields(stream.read())
+
+
+# --- the root digest ---
+
+
 class Root:
-    """The digest over what all records say, in the order of their keys: the response, or else the last failure.
+    """The digest over what was asked and what all records say: the response, or else the last failure.
 
     It holds 48 bytes per key, in one bucket for each first byte, so that a large study stays small in memory. Half
     of a key is enough to order by; all of it is part of what the record says.
@@ -110,9 +229,9 @@ class Root:
         if not isinstance(placed.record, Label):
             self.add(placed.record.key, content_digest_of(line, placed))
 
-    def sha256(self) -> str:
-        """The digest."""
-        total = sha256()
+    def sha256(self, directory: Path) -> str:
+        """The digest, with what the directory says of plan, items and judging."""
+        total = sha256(asked_sha256(directory).encode())
         for bucket in self._buckets:
             last = {
                 bytes(bucket[at : at + 16]): bytes(bucket[at + 16 : at + 48]) for at in range(0, len(bucket), 48)
@@ -120,3 +239,11 @@ class Root:
             for key in sorted(last):
                 total.update(last[key])
         return total.hexdigest()
+
+
+def asked_sha256(directory: Path) -> str:
+    """The digest of what was asked: the deciding parts of the plan with its items, and of the judging."""
+    study, judging = _whole_file(directory / STUDY) or {}, _whole_file(directory / JUDGING)
+    plan = {name: value for name, value in study.items() if name not in _OF_THE_DAY}
+    terms = None if judging is None else {name: judging.get(name) for name in _OF_THE_JUDGING}
+    return digest({"format": FORMAT, "study": plan, "judging": terms})

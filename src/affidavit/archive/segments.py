@@ -18,10 +18,10 @@ from typing import BinaryIO
 import msgspec
 
 from affidavit.archive.disk import storage_errors
+from affidavit.archive.layout import RECORDS
 from affidavit.archive.record import NotARecordError, Placed, Record, decode
+from affidavit.archive.regular_files import open_to_read
 from affidavit.errors import StorageError
-
-RECORDS = "records"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def scan(segment: Segment, *, first: int, sealed: bool) -> Iterator[Line]:
     """Every line of a segment; ends before a torn tail, if the segment may have one."""
     expected, end = first, 0
     path = segment.path
-    with storage_errors(str(path)), path.open("rb") as stream:
+    with storage_errors(str(path)), open_to_read(path) as stream:
         for number, content in enumerate(stream, 1):
             try:
                 placed = decode(content)

@@ -1,17 +1,13 @@
 """One object over a study's directory: what was frozen there, the items, the journal, the judging, seal and lock.
 
-    study.json             the plan as it was frozen, or a description of the outputs that came from elsewhere
-    items.jsonl            the items as used, one checked line each
-    judging.json           the terms of a judging, once there is one
-    records/000001.jsonl   the journal (see `journal`)
-    seal.json              the digests of all of it
-
-Whoever runs, judges, reports, compares, verifies or replays a study starts from here. The files are decoded here;
-what their parts mean is known to `study/` and `judging/`.
+Whoever runs, judges, reports, compares, verifies or replays a study starts from here. Its files, which `layout`
+names, are decoded here; what their parts mean is known to `study/` and `judging/`. The directory may come from
+anybody: it is data, and nothing in it is run or followed elsewhere.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -21,17 +17,19 @@ import msgspec
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.journal import Archive, Walk
+from affidavit.archive.layout import ITEMS, JUDGING, SEAL, STUDY
 from affidavit.archive.lock import Holder, holder, locked
-from affidavit.archive.record import Record, decode
-from affidavit.archive.seal import SEAL, Seal, bad_line, check_seal, file_sha256, read_seal
+from affidavit.archive.record import NotARecordError, Record, decode
+from affidavit.archive.regular_files import check_kinds, open_to_read
+from affidavit.archive.seal import Seal, bad_line, check_seal, file_sha256, is_sealed_by, read_seal
 from affidavit.archive.segments import Place, corrupt, segments
+from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.contracts.parts import Parts
 from affidavit.contracts.registry import frozen_parts
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 
-STUDY, ITEMS, JUDGING = "study.json", "items.jsonl", "judging.json"
 IMPORTED = "imported"
 """The task of outputs that came from elsewhere; also what their description in `study.json` is called."""
 
@@ -148,7 +146,8 @@ class StudyDirectory:
         return (self.path / STUDY).is_file()
 
     def frozen_or_none(self) -> FrozenStudy | None:
-        """What was frozen; None if nothing was."""
+        """What was frozen; None if nothing was. A directory in which anything leads elsewhere is refused."""
+        check_kinds(self.path, writing=False)
         fields = self._file(STUDY, "the study as it was frozen")
         if fields is None:
             return None
@@ -185,7 +184,7 @@ class StudyDirectory:
 
     def freeze(self, fields: Fields, disk: Disk) -> FrozenStudy:
         """Write down what decides the answers, once; the file is there whole, or not at all."""
-        self._place(STUDY, {"kind": "study", "v": 1, **fields}, disk)
+        self._place(STUDY, {"kind": "study", "v": FORMAT, **fields}, disk)
         return self.frozen()
 
     # --- items.jsonl ---
@@ -193,12 +192,13 @@ class StudyDirectory:
     def items(self) -> Iterator[FrozenItem]:
         """The items, one after the other, from the disk: a large study stays small in memory."""
         path = self.path / ITEMS
-        with storage_errors(str(path)), path.open("rb") as stream:
+        with storage_errors(str(path)), open_to_read(path) as stream:
             for number, line in enumerate(stream, 1):
                 fields = checked_fields(line)
                 if fields is None:
                     found = "a line that does not fit its checksum"
                     raise corrupt(f"{path}:{number}", "the item as it was frozen", found)
+                refuse_other_version(fields, f"{path}:{number}")
                 task, name, item = fields.get("task"), fields.get("id"), fields.get("item")
                 if not isinstance(task, str) or not isinstance(name, str) or not isinstance(item, dict):
                     raise corrupt(f"{path}:{number}", "the fields of an item", "others")
@@ -215,7 +215,7 @@ class StudyDirectory:
                 waiting: list[bytes] = []
                 for task, name, fields in items:
                     waiting.append(
-                        checked_line({"kind": "item", "v": 1, "task": task, "id": name, "item": fields})
+                        checked_line({"kind": "item", "v": FORMAT, "task": task, "id": name, "item": fields})
                     )
                     if len(waiting) == 500:
                         disk.write(file, b"".join(waiting))
@@ -231,7 +231,7 @@ class StudyDirectory:
     def check_items(self, expected_sha256: str) -> None:
         """Refuse the directory unless its items are those that were frozen; names the line."""
         path = self.path / ITEMS
-        if not path.is_file():
+        if not path.exists():
             raise corrupt(str(path), "the items as they were frozen", "no such file")
         if file_sha256(path) != expected_sha256:
             raise corrupt(f"{path}:{bad_line(path)}", "the item as it was frozen", "another line, or none")
@@ -244,7 +244,7 @@ class StudyDirectory:
 
     def freeze_judging(self, fields: Fields, disk: Disk) -> None:
         """Write down the terms of a judging; the file is there whole, or not at all."""
-        self._place(JUDGING, {"kind": "judging", "v": 1, **fields}, disk)
+        self._place(JUDGING, {"kind": "judging", "v": FORMAT, **fields}, disk)
 
     # --- the journal and its seal ---
 
@@ -261,13 +261,22 @@ class StudyDirectory:
         paths = [segment.path for segment in segments(self.path)]
         for number, within in groupby(places, key=lambda place: place.segment):
             path = paths[number - 1]
-            with storage_errors(str(path)), path.open("rb") as stream:
+            with storage_errors(str(path)), open_to_read(path) as stream:
                 for place in within:
                     stream.seek(place.start)
-                    placed = decode(stream.read(place.end - place.start))
+                    try:
+                        placed = decode(stream.read(place.end - place.start))
+                    except NotARecordError as error:
+                        raise corrupt(str(path), error.expected, error.found) from error
                     if placed is None:
                         raise corrupt(str(path), "the records that were there before", "others")
                     yield placed.record
+
+    def names(self) -> Iterator[str]:
+        """Everything that lies in the directory, folders with a stroke behind their names."""
+        with storage_errors(str(self.path)), os.scandir(self.path) as entries:
+            for entry in entries:
+                yield f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name
 
     @property
     def has_records(self) -> bool:
@@ -278,13 +287,16 @@ class StudyDirectory:
         """The last seal; None if there is none."""
         return read_seal(self.path)
 
-    def check_seal(self, seal: Seal) -> None:
-        """Refuse the directory unless every sealed file is what was sealed, to the last bit; names the line."""
-        check_seal(self.path, seal)
+    def check_seal(self, seal: Seal) -> tuple[str, ...]:
+        """Refuse the directory unless every sealed file is what was sealed, to the last bit; names the line.
+
+        Gives back what was written since and is not sealed yet.
+        """
+        return check_seal(self.path, seal)
 
     def is_sealed_by(self, seal: Seal | None) -> bool:
         """Whether a seal is over everything that was written."""
-        return seal is not None and len(seal.segments) == len(segments(self.path))
+        return is_sealed_by(self.path, seal)
 
     def archive(self, disk: Disk) -> Archive:
         """The journal, to be written to by whoever holds the lock."""
@@ -292,9 +304,15 @@ class StudyDirectory:
 
     # --- the lock ---
 
-    def locked(self) -> AbstractContextManager[None]:
-        """Hold the directory's lock while the block runs; refused at once if another process does."""
-        return locked(self.path)
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the directory's lock while the block runs; refused at once if another process does.
+
+        Whoever holds it writes: a directory in which anything leads elsewhere is refused before the first byte.
+        """
+        with locked(self.path):
+            check_kinds(self.path, writing=True)
+            yield
 
     def holder(self) -> Holder | None:
         """Who holds the lock now; None if nobody does."""
@@ -306,10 +324,11 @@ class StudyDirectory:
         path = self.path / name
         if not path.exists():
             return None
-        with storage_errors(str(path)):
-            fields = checked_fields(path.read_bytes())
+        with storage_errors(str(path)), open_to_read(path) as stream:
+            fields = checked_fields(stream.read())
         if fields is None:
             raise corrupt(f"{path}:1", expected, "a line that does not fit its checksum")
+        refuse_other_version(fields, f"{path}:1")
         return fields
 
     def _place(self, name: str, fields: Fields, disk: Disk) -> None:

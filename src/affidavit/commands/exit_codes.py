@@ -7,4 +7,6 @@ ENDED_WITH_FAILURES = 4
 """Some samples failed, are pending, or could not be read."""
 STORAGE = 5
 """The disk refused, or what it holds is broken."""
+NOT_SEALED = 7
+"""`verify` of a study that is not sealed."""
 INTERRUPTED, TERMINATED = 130, 143

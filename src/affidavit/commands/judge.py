@@ -14,6 +14,7 @@ from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.contracts.own_file import GivenContracts
     from affidavit.json_values import Fields
     from affidavit.results.judging import Judgements, JudgingFigures
     from affidavit.running.judge_panel import WantedTerms
@@ -30,6 +31,18 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path), help="For outputs that come from elsewhere: the new study directory."
 )
 @click.option("--pattern", help="For a folder of texts: '{question_id}/{prompt_variant}_{target_model}.md'.")
+@click.option(
+    "--contract",
+    "contracts",
+    multiple=True,
+    metavar="FILE.py:NAME",
+    help="A contract of the study's author: code, which is run if it is the one that was used.",
+)
+@click.option(
+    "--study",
+    type=click.Path(path_type=Path),
+    help="The study file, in place of --contract for each that it names.",
+)
 @click.option("--rubric", help="'default', or a TOML file; unless given, the one frozen by the first judging.")
 @click.option("--task", "tasks", multiple=True, help="Judge the outputs of this task; all open ones unless given.")
 @click.option(
@@ -52,6 +65,8 @@ def judge(
     models_file: Path | None,
     out: Path | None,
     pattern: str | None,
+    contracts: tuple[str, ...],
+    study: Path | None,
     rubric: str | None,
     tasks: tuple[str, ...],
     conditions: tuple[str, ...],
@@ -68,7 +83,7 @@ def judge(
 
     SOURCE is a study's directory, a file of outputs (JSON Lines, CSV or Parquet with question_id,
     prompt_variant, target_model, output_id and raw_output), or a folder of texts with a --pattern. Judges are
-    models of the study's own file, which is looked for here and beside the study, or of --models FILE.
+    models of the study's own file, which is looked for here, or of --models FILE.
 
     The first judging freezes rubric, prompts, date and the set of outputs; further judges are bound by them.
     Run it again to continue.
@@ -86,11 +101,13 @@ def judge(
     from affidavit.results.judging import Judgements
     from affidavit.running.import_outputs import outputs_directory
     from affidavit.running.judge_panel import WantedTerms
+    from affidavit.study.files import given_contracts
 
     directory = outputs_directory(source, out=out, pattern=pattern)
     judgements = Judgements()
     wanted = WantedTerms(judges, rubric, tasks, conditions, repeats, temperature, max_tokens)
-    judged = _judged(directory, wanted, models_file, judgements, retry_failed=retry_failed)
+    given = given_contracts(contracts, study)
+    judged = _judged(directory, wanted, models_file, judgements, given, retry_failed=retry_failed)
     _report(judged, judgements, include_self=include_self, as_json=as_json)
     _say_what_is_left(judged, judges, models_file, as_json=as_json)
     page = not no_page and judged.signal is None
@@ -105,11 +122,11 @@ def _judged(
     wanted: "WantedTerms",
     models_file: Path | None,
     judgements: "Judgements",
+    given: "GivenContracts",
     *,
     retry_failed: bool,
 ) -> "Judged":
     from affidavit.commands.run_progress import RunProgress
-    from affidavit.contracts.registry import task_contract_named
     from affidavit.running.judge_panel import judge_panel
     from affidavit.running.judging_run import JudgeOptions, judge_study
     from affidavit.study.models_file import models_for
@@ -121,8 +138,8 @@ def _judged(
         panel = judge_panel(directory, file, wanted)
         # Whatever a contract of the user's own prints is no result.
         with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
-            options = JudgeOptions(retry_failed, progress.tell_judging, beside=file.beside, watch=judgements.add)
-            return judge_study(directory, panel, task_contract_named, options)
+            options = JudgeOptions(retry_failed, progress.tell_judging, watch=judgements.add)
+            return judge_study(directory, panel, given, options)
 
 
 def _report(judged: "Judged", judgements: "Judgements", *, include_self: bool, as_json: bool) -> None:
@@ -130,11 +147,20 @@ def _report(judged: "Judged", judgements: "Judgements", *, include_self: bool, a
 
     figures = figures_of(judged, judgements, include_self=include_self)
     if as_json:
-        facts = {"directory": str(judged.directory), "root_sha256": judged.root_sha256, "asked": judged.asked}
+        digests = {"root_sha256": judged.root_sha256, "seal_sha256": judged.seal_sha256}
+        facts = {"directory": str(judged.directory), **digests, "asked": judged.asked}
         show({**facts, "stopped": judged.stopped, "judging": json_of(judged, figures)})
     else:
         show_judging(judged, figures)
-        click.echo(plain_lines(f"sealed in {judged.directory}, digest {judged.root_sha256[:16]}…"))
+        say_digests(judged.directory, judged.root_sha256, judged.seal_sha256)
+
+
+def say_digests(directory: Path, root_sha256: str, seal_sha256: str) -> None:
+    """Where the study is sealed, and the two digests with what they promise (ruling C10)."""
+    click.echo(plain_lines(f"sealed in {directory}"))
+    click.echo(f"  seal's digest {seal_sha256}")
+    click.echo(f"  root digest   {root_sha256}")
+    click.echo("  Keep the seal's digest elsewhere: only that shows later that this is the same study.")
 
 
 def figures_of(judged: "Judged", judgements: "Judgements", *, include_self: bool = False) -> "JudgingFigures":

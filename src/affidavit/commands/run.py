@@ -60,7 +60,6 @@ def run(
     """
     from affidavit.commands.output import show
     from affidavit.commands.run_progress import RunProgress
-    from affidavit.contracts.registry import task_contract_named
     from affidavit.results.closing import closed_run
     from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Options, run_study
@@ -69,7 +68,7 @@ def run(
     from affidavit.study.files import load
 
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
-        files = load(study, task_contract_named, with_weights=not dry_run)
+        files = load(study, with_weights=not dry_run)
         files.check_models(models)
         planned = plan_only(files, first_items=limit, models=models) if dry_run else None
     if planned is not None:
@@ -82,7 +81,7 @@ def run(
     judgements = Judgements()
     with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
         options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging, judgements.add)
-        ended = run_study(files, task_contract_named, options)
+        ended = run_study(files, options)
     signal = ended.signal if ended.judged is None else ended.judged.signal
     closed, page = closed_run(ended, files.contracts, with_tasks=as_json), not no_page and signal is None
     _report_run(ended, closed, judgements, _again(study, out), as_json=as_json, page=page, own_code=files.own_code)
@@ -106,16 +105,17 @@ def _report_run(
     page: bool,
     own_code: Path | None,
 ) -> None:
-    from affidavit.commands.judge import figures_of, json_of, say_where_results_are, show_judging
+    from affidavit.commands.judge import figures_of, json_of, say_digests, say_where_results_are, show_judging
     from affidavit.commands.output import show
     from affidavit.commands.what_is_left import what_is_left
     from affidavit.results import closing
 
     judged = ended.judged
     figures = None if judged is None else figures_of(judged, judgements)
-    root = ended.root_sha256 if judged is None else judged.root_sha256
+    last = ended if judged is None else judged
     if as_json:
-        facts = {"directory": str(ended.directory), "root_sha256": root, "asked": ended.asked}
+        digests = {"root_sha256": last.root_sha256, "seal_sha256": last.seal_sha256}
+        facts = {"directory": str(ended.directory), **digests, "asked": ended.asked}
         judging = {} if judged is None or figures is None else {"judging": json_of(judged, figures)}
         show({**facts, "stopped": ended.stopped, **closing.as_json(closed), **judging})
     else:
@@ -124,7 +124,7 @@ def _report_run(
             show_judging(judged, figures)
         if not ended.asked and ended.stopped is None:
             click.echo(f"nothing to do: {_what_is_left(ended)}")
-        click.echo(plain_lines(f"sealed in {ended.directory}, digest {root[:16]}…"))
+        say_digests(ended.directory, last.root_sha256, last.seal_sha256)
     if ended.judging_waits_for:
         waits = f"it waits for {ended.judging_waits_for:,} outputs that may still come"
         click.echo(f"note: the judging has not begun: {waits}", err=True)

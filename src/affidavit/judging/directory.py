@@ -5,8 +5,9 @@ from typing import Any
 import msgspec
 
 from affidavit.archive.disk import Disk
+from affidavit.archive.layout import JUDGING
 from affidavit.archive.segments import corrupt
-from affidavit.archive.study_directory import JUDGING, NotArrived, StudyDirectory
+from affidavit.archive.study_directory import NotArrived, StudyDirectory
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 
 

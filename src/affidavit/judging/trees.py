@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from affidavit.archive.disk import new_directories, write_below
+from affidavit.archive.layout import INVALID, VALID
 from affidavit.archive.path_names import encode
 from affidavit.contracts.contract import Read, label
 from affidavit.contracts.evaluation import Asked, EvaluationReading, own_method
@@ -21,7 +22,6 @@ from affidavit.contracts.judge import Judge
 from affidavit.json_values import Fields
 from affidavit.reading.rows import RowResult
 
-VALID, INVALID = "valid_evaluations", "invalid_evaluations"
 _LEVELS = ("method", "judge_model", "target_model", "question_id", "prompt_variant", "output_id")
 
 _BOUNDARIES = {

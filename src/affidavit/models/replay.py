@@ -54,6 +54,10 @@ class Replay:
                 found="outputs from elsewhere, of which nobody knows word for word what they answer",
                 hint="Judge them with `affidavit judge`; only the answers of a run can be replayed.",
             )
+        seal = study.seal()
+        if seal is None or study.check_seal(seal):
+            hint = "Run it again to its end, or until it is stopped in order: then it is sealed."
+            raise InputError(str(directory), expected="a sealed study", found="one that is not sealed", hint=hint)
         for record in study.records():
             if isinstance(record, Response) and record.subject.model == model:
                 self._add(record)

@@ -10,7 +10,7 @@ from affidavit.archive.record_columns import column_of, without_surrogates
 from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
 from affidavit.contracts.contract import label
 from affidavit.contracts.count_table import CountTable
-from affidavit.contracts.registry import is_in_file
+from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields
@@ -55,9 +55,7 @@ class StudyResults:
                 (*cell, self.counts[cell.task], self.counts[cell.task] * self.samples) for cell in asked
             ]
         self.seal = directory.seal()
-        if self.seal is not None:
-            directory.check_seal(self.seal)
-        self.sealed = directory.is_sealed_by(self.seal)
+        self.sealed = self.seal is not None and not directory.check_seal(self.seal)
         self._unsaid: list[tuple[str, int]] = []
         """Outputs by task that count as not right although nobody says whether their right answer is known."""
         self.judging = read_judging(directory)
@@ -196,6 +194,7 @@ class StudyResults:
         title = f"{self.name}: results"
         facts: Fields = {
             "root_sha256": self.seal.root_sha256 if self.seal is not None and self.sealed else None,
+            "seal_sha256": self.seal.sha256 if self.seal is not None and self.sealed else None,
             "seed": self.frozen.seed,
             "grouped_by": ", ".join(self.records.by),
         }

@@ -1,13 +1,12 @@
-"""`attempts.jsonl`: when each attempt began, how long it took and what came of it. Never part of a digest."""
+"""`attempts.jsonl`: when each attempt began, how long it took and what came of it. No part of the root digest."""
 
 import json
 from pathlib import Path
 from typing import NamedTuple
 
 from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.layout import ATTEMPTS
 from affidavit.models.model import Answer, Failure
-
-ATTEMPTS = "attempts.jsonl"
 
 
 class Attempt(NamedTuple):

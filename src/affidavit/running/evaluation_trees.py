@@ -4,11 +4,12 @@ from collections.abc import Callable, Collection, Iterator
 from hashlib import sha256
 
 from affidavit.archive.disk import digests_below
+from affidavit.archive.layout import INVALID, VALID
 from affidavit.archive.record import Judgement, Record
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FREE
-from affidavit.judging.trees import INVALID, VALID, Evaluation, TreeFiles, judge_archive
+from affidavit.judging.trees import Evaluation, TreeFiles, judge_archive
 from affidavit.reading.tally import Tally
 
 

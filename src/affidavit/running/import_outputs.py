@@ -14,6 +14,7 @@ from msgspec.structs import asdict
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.provenance import git_state, versions
 from affidavit.archive.record import Response, content_digest
+from affidavit.archive.regular_files import open_to_read, other_kind
 from affidavit.archive.study_directory import IMPORTED, StudyDirectory
 from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.errors import InputError, UsageError
@@ -55,15 +56,27 @@ def _columns(cells: list[str]) -> list[str] | None:
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
-    for path in sorted(folder.rglob("*")):
-        if path.suffix.lower() in _TEXTS and path.is_file():
+    for path in _below(folder):
+        if path.suffix.lower() in _TEXTS:
             yield path.relative_to(folder).as_posix(), _read(path)
 
 
+def _below(folder: Path) -> Iterator[Path]:
+    """Everything below a folder that is no folder, in order; a link to a folder is not gone into."""
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and not entry.is_symlink():
+            yield from _below(entry)
+        else:
+            yield entry
+
+
 def _read(path: Path) -> str:
+    if (found := other_kind(path)) is not None:
+        hint = "A folder of texts is data, and nothing in it may lead elsewhere. Put a plain copy in its place."
+        raise InputError(str(path), expected="a regular file", found=found, hint=hint)
     try:
-        with storage_errors(str(path)):
-            return path.read_bytes().decode("utf-8")
+        with storage_errors(str(path)), open_to_read(path) as stream:
+            return stream.read().decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(str(path), expected="text in UTF-8", found=str(error)) from error
 

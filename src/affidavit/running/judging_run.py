@@ -15,7 +15,9 @@ from affidavit.archive.disk import Disk
 from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Judgement, Record
+from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
@@ -32,7 +34,6 @@ from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import StudyOutputs, open_tasks
-from affidavit.study.files import FindContract
 from affidavit.study.freezing import plan_of
 from affidavit.study.frozen_form import refuse_changes
 
@@ -44,8 +45,6 @@ class JudgeOptions:
     retry_failed: bool = False
     progress: Callable[[Mapping[JudgeCell, Tally]], None] | None = None
     disk: Disk = field(default_factory=Disk)
-    beside: Path | None = None
-    """Where the study file is, for contracts of the user's own."""
     watch: Callable[[Record], None] | None = None
     """Sees all records when the judging has ended, on the walk that the trees are written by."""
     stop: StopSwitch = field(default_factory=StopSwitch)
@@ -65,6 +64,8 @@ class Judged:
     stopped: str | None = None
     signal: int | None = None
     root_sha256: str = ""
+    seal_sha256: str = ""
+    """The digest to publish (ruling C10)."""
     seed: int = 0
     """The study's: intervals that are drawn are drawn with it."""
     details: Sequence[tuple[str, int]] = ()
@@ -96,19 +97,21 @@ class _JudgeWork:
 
 
 def judge_study(
-    directory: StudyDirectory, panel: JudgePanel, contract: FindContract, options: JudgeOptions
+    directory: StudyDirectory, panel: JudgePanel, given: GivenContracts, options: JudgeOptions
 ) -> Judged:
     """Judge, or go on with it; the caller holds the directory's lock.
 
     The journal is walked twice: once to recover it, which tells what there is to judge, and once for the trees.
     """
     study = directory.frozen()
-    plan = plan_of(study, contract, options.beside)
+    plan = plan_of(study, given)
     before = read_judging(directory)
     tasks = tuple(panel.tasks or (before.tasks if before is not None else open_tasks(study)))
     frozen = None if before is None else _same_terms(directory, panel, before, tasks)
     ledger = StudyLedger(study, plan, frozen, retry_failed=options.retry_failed)
     outputs = StudyOutputs(directory, study, plan, tasks)
+    seal = directory.seal()
+    sealed = seal if seal is not None and not directory.check_seal(seal) else None
     with closing(directory.archive(options.disk)) as archive:
         for line in archive.recover():
             ledger.load(line.record)
@@ -118,7 +121,11 @@ def judge_study(
             ledger.open_judging(frozen, retry_failed=options.retry_failed)
         if frozen != before:
             write_judging(directory, frozen, options.disk)
-        return asyncio.run(_go_on(_Judging(directory, panel, frozen, ledger, outputs, archive), options))
+            sealed = None
+        judging = _Judging(directory, panel, frozen, ledger, outputs, archive)
+        if sealed is not None and not judging.asked:
+            return judging.ended(sealed, options)  # nothing is left to ask: nothing is written
+        return asyncio.run(_go_on(judging, options))
 
 
 def _first_terms(
@@ -168,15 +175,45 @@ class _Judging:
     outputs: StudyOutputs
     archive: Archive
 
+    @property
+    def plan(self) -> JudgingPlan:
+        """What is judged by whom."""
+        assert self.ledger.judging_plan is not None  # noqa: S101 - there are terms
+        return self.ledger.judging_plan
+
+    @property
+    def judgements(self) -> JudgingLedger:
+        """What became of it."""
+        assert self.ledger.judging is not None  # noqa: S101 - there are terms
+        return self.ledger.judging
+
+    @property
+    def asked(self) -> list[str]:
+        """The judges that have anything left to judge."""
+        return [judge.name for judge in self.panel.judges if _is_asked(judge, self.judgements)]
+
+    def ended(self, seal: Seal, options: JudgeOptions) -> Judged:
+        """How it stands under a seal; the trees are written anew."""
+        tallies = self.judgements.tallies
+        write_trees(self.directory, self.plan, tallies.values(), options.watch)
+        late = len(set(self.outputs.keys).difference(self.frozen.terms.outputs))
+        return Judged(
+            self.directory.path,
+            self.frozen,
+            tallies,
+            late,
+            root_sha256=seal.root_sha256,
+            seal_sha256=seal.sha256,
+            seed=self.ledger.study.seed,
+        )
+
 
 async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
-    directory, panel, frozen = judging.directory, judging.panel, judging.frozen
-    plan, ledger = judging.ledger.judging_plan, judging.ledger.judging
-    assert plan is not None and ledger is not None  # noqa: S101, PT018 - there are terms
-    models = [panel.model(judge.name) for judge in panel.judges if _is_asked(judge, ledger)]
+    directory, panel, ledger = judging.directory, judging.panel, judging.judgements
+    models = [panel.model(name) for name in judging.asked]
     progress = options.progress
     runner = Runner(
-        _JudgeWork(plan, judging.outputs),
+        _JudgeWork(judging.plan, judging.outputs),
         models,
         judging.archive,
         ledger,
@@ -186,24 +223,19 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
     came = stop_on_signals(runner)
     options.stop.connect(runner)
     log = RunLog(directory.path, options.disk)
-    log.began({"judgements": ledger.open, "judging": _facts(frozen, panel)}, models, panel.tables)
+    log.began({"judgements": ledger.open, "judging": _facts(judging.frozen, panel)}, models, panel.tables)
     await runner.run()
     write_manifest(directory.path, judging.ledger.manifest(), options.disk)
+    # Before the seal, which covers it.
+    log.ended({"open": ledger.open, "stopped": runner.stopped, "root_sha256": judging.archive.root_sha256()})
     seal = judging.archive.seal(judging.ledger.counts())
     keep_copy(directory, seal)
-    write_trees(directory, plan, ledger.tallies.values(), options.watch)
-    log.ended({"open": ledger.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
-    return Judged(
-        directory.path,
-        frozen,
-        ledger.tallies,
-        len(set(judging.outputs.keys).difference(frozen.terms.outputs)),
-        runner.asked,
-        runner.stopped,
-        came(),
-        seal.root_sha256,
-        judging.ledger.study.seed,
-        runner.details.most_common(5),
+    return replace(
+        judging.ended(seal, options),
+        asked=runner.asked,
+        stopped=runner.stopped,
+        signal=came(),
+        details=runner.details.most_common(5),
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.layout import MANIFEST
 from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.json_values import digest
 from affidavit.judging.plan import JudgeCell, JudgingPlan
@@ -20,7 +21,6 @@ from affidavit.reading.tally import Tally
 from affidavit.study.crossing import Cell
 from affidavit.study.plan import Plan
 
-MANIFEST = "used_prompt_manifest.md"
 Rendered = tuple[str, str]
 """A key, and the text that a model's own template made of its messages."""
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from uuid import uuid4
 
 from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.layout import RUN_LOG
 from affidavit.archive.provenance import git_state, machine, versions
 from affidavit.json_values import Fields, canonical
 from affidavit.models.model import Model
 from affidavit.models.settings import ModelTable
-
-RUN_LOG = "run_log.jsonl"
 
 
 class RunLog:

@@ -29,7 +29,7 @@ from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import open_tasks
 from affidavit.study.crossing import Cell
-from affidavit.study.files import FindContract, StudyFiles
+from affidavit.study.files import StudyFiles
 from affidavit.study.freezing import freeze_or_check, frozen_items
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import JudgingTable, decoding_of
@@ -53,6 +53,8 @@ class Ended:
     """Why it ended before everything was asked."""
     signal: int | None = None
     root_sha256: str = ""
+    seal_sha256: str = ""
+    """The digest to publish (ruling C10)."""
     details: list[tuple[str, int]] = field(default_factory=list)
     """What was said of the failures, the most frequent first."""
     samples: int = 1
@@ -118,7 +120,7 @@ class StudyWork:
         return self.plan.failure(question, failure)
 
 
-def run_study(files: StudyFiles, contract: FindContract, options: Options) -> Ended:
+def run_study(files: StudyFiles, options: Options) -> Ended:
     """Run a study, or go on with it; its outputs are judged once all of them are there."""
     directory = StudyDirectory(options.out or Path(files.study.study.name))
     with storage_errors(str(directory)):
@@ -128,10 +130,7 @@ def run_study(files: StudyFiles, contract: FindContract, options: Options) -> En
         names = {name: label(each) for name, each in files.contracts.items()}
         study = files.study
         ended = Ended(directory.path, names, {}, samples=study.decoding.samples, seed=study.study.seed)
-        seal = directory.seal()
-        if seal is not None and directory.is_sealed_by(seal):
-            directory.check_seal(seal)
-            ended = _sealed(ended, seal, plan)
+        ended = _as_it_stands(ended, directory, plan)
         if not ended.tallies or _asks_again(ended.tallies, options):
             ended = asyncio.run(_go_on(ended, directory, files, plan, options))
         table = files.study.judging
@@ -140,7 +139,7 @@ def run_study(files: StudyFiles, contract: FindContract, options: Options) -> En
         waits = _waits_for(ended, table.tasks or open_tasks(directory.frozen()))
         if ended.stopped is not None or waits:
             return replace(ended, judging_waits_for=waits)
-        return replace(ended, judged=_judge(directory, table, files, contract, options))
+        return replace(ended, judged=_judge(directory, table, files, options))
 
 
 def _waits_for(ended: Ended, tasks: Collection[str]) -> int:
@@ -152,9 +151,7 @@ def _waits_for(ended: Ended, tasks: Collection[str]) -> int:
     return sum(tally.failed + tally.pending for tally in judged if asks_again(tally, retry_failed=False))
 
 
-def _judge(
-    directory: StudyDirectory, table: JudgingTable, files: StudyFiles, contract: FindContract, options: Options
-) -> Judged:
+def _judge(directory: StudyDirectory, table: JudgingTable, files: StudyFiles, options: Options) -> Judged:
     models = files.study.models
     judges = [
         JudgeTerms(
@@ -171,26 +168,35 @@ def _judge(
         options.retry_failed,
         options.judging_progress,
         options.disk,
-        files.beside,
         options.judging_watch,
         options.stop,
     )
-    return judge_study(directory, panel, contract, how)
+    return judge_study(directory, panel, files.given_contracts, how)
 
 
-def _sealed(ended: Ended, seal: Seal, plan: Plan) -> Ended:
-    """How things stand in a sealed study, by its own counts, in the order of the study's file."""
-    counts: Mapping[str, Any] = seal.counts
-    tallies = {
-        _cell(each): Tally.of({k: v for k, v in each.items() if k not in Cell._fields}) for each in counts["cells"]
-    }
-    flips = sorted(counts["flips"], key=lambda each: plan.cells.index(_cell(each)))
-    ordered = {cell: tallies[cell] for cell in plan.cells}
-    return replace(ended, tallies=ordered, flips=flips, root_sha256=seal.root_sha256)
+def _as_it_stands(ended: Ended, directory: StudyDirectory, plan: Plan) -> Ended:
+    """How things stand in a sealed study, counted again from its records; nothing of one that is not sealed."""
+    seal = directory.seal()
+    if seal is None or directory.check_seal(seal):
+        return ended
+    ledger = StudyLedger(directory.frozen(), plan, read_judging(directory))
+    for record in directory.records():
+        ledger.load(record)
+    return _counted(ended, ledger, seal, plan)
 
 
-def _cell(counted: Mapping[str, Any]) -> Cell:
-    return Cell(*(counted[name] for name in Cell._fields))
+def _counted(ended: Ended, ledger: StudyLedger, seal: Seal, plan: Plan) -> Ended:
+    """The counts of a ledger, in the order of the study's file."""
+    counts: Mapping[str, Any] = ledger.outputs.counts()
+    flips: list[Mapping[str, Any]] = counts["flips"]
+    place: dict[tuple[Any, ...], int] = {tuple(cell): number for number, cell in enumerate(plan.cells)}
+    return replace(
+        ended,
+        tallies={cell: ledger.outputs.tallies[cell] for cell in plan.cells},
+        flips=sorted(flips, key=lambda each: place[tuple(each[name] for name in Cell._fields)]),
+        root_sha256=seal.root_sha256,
+        seal_sha256=seal.sha256,
+    )
 
 
 def _asks_again(tallies: Mapping[Cell, Tally], options: Options) -> bool:
@@ -232,11 +238,12 @@ async def _go_on(
     log.began({"questions": before, "decoding": decoding}, models, study.models)
     await runner.run()
     write_manifest(directory.path, ledger.manifest(), options.disk)
+    # Before the seal, which covers it.
+    log.ended({"open": questions.open, "stopped": runner.stopped, "root_sha256": archive.root_sha256()})
     seal = archive.seal(ledger.counts())
     keep_copy(directory, seal)
-    log.ended({"open": questions.open, "stopped": runner.stopped, "root_sha256": seal.root_sha256})
     return replace(
-        _sealed(ended, seal, plan),
+        _counted(ended, ledger, seal, plan),
         asked=runner.asked,
         stopped=runner.stopped,
         signal=came(),

@@ -1,10 +1,23 @@
 """Check a study directory: every byte against its checksum, then every derived field against the raw text."""
 
-from dataclasses import dataclass, field
+import re
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from affidavit.archive.disk import storage_errors
+from affidavit.archive.layout import (
+    GROWING,
+    INVALID,
+    ITEMS,
+    JUDGING,
+    LOCK,
+    MANIFEST,
+    PAGE,
+    RECORDS,
+    SEAL,
+    STUDY,
+    VALID,
+)
 from affidavit.archive.lock import Holder
 from affidavit.archive.record import (
     Failed,
@@ -17,21 +30,23 @@ from affidavit.archive.record import (
     Response,
     record_fields,
 )
-from affidavit.archive.seal import SEAL, Root, Seal
+from affidavit.archive.regular_files import open_to_read
+from affidavit.archive.seal import Root, Seal
 from affidavit.archive.segments import Line
-from affidavit.archive.study_directory import FrozenStudy, StudyDirectory
+from affidavit.archive.study_directory import FrozenStudy, PlannedStudy, StudyDirectory
+from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.text import text as text_contract
+from affidavit.errors import UsageError
 from affidavit.items.item import Item
+from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
 from affidavit.judging.outputs import imported_identity, imported_response, imported_task, output_of, transcript
-from affidavit.judging.plan import JudgeCell, Output
+from affidavit.judging.plan import Output
 from affidavit.models.model import Completion, Reason
 from affidavit.reading.rows import RowReader
 from affidavit.running.evaluation_trees import ExpectedTrees
 from affidavit.running.ledger import StudyLedger
-from affidavit.running.manifest import MANIFEST
 from affidavit.study.answer_records import identity
-from affidavit.study.files import FindContract
 from affidavit.study.freezing import frozen_items, plan_of
 from affidavit.study.plan import Plan
 
@@ -40,9 +55,11 @@ MOST_DIFFERENCES = 20
 
 @dataclass
 class Verified:
-    """What a check of a study came to; true if every record follows from its raw text."""
+    """What a check of a study came to; true if it is sealed and everything in it follows."""
 
     sealed: bool = False
+    since_seal: list[str] = field(default_factory=list)
+    """Why it is not sealed: what was written since, or that there is no seal."""
     records: int = 0
     responses: int = 0
     judgements: int = 0
@@ -51,32 +68,61 @@ class Verified:
     """Whether the open segment ends in a torn tail, which the next run will cut."""
     holder: Holder | None = None
     root_sha256: str = ""
+    """Over what was asked and what came back."""
+    seal_sha256: str = ""
+    """Over seal.json, which lists every file: the one to publish; empty if there is no seal."""
     differing: int = 0
     differences: list[str] = field(default_factory=list)
-    """The first places at which a record says something else than its raw text."""
+    """The first places at which something says what does not follow from the raw texts and the plan."""
+    checked: list[str] = field(default_factory=list)
+    """Every file that was checked, and how."""
+    not_checked: list[str] = field(default_factory=list)
+    """Every file that was not, and why."""
 
     def __bool__(self) -> bool:
-        """Whether every record follows from its raw text; what was changed on the disk is raised before."""
-        return not self.differing
+        """Whether it is sealed and consistent; what was changed on the disk is raised before."""
+        return self.sealed and not self.differing
+
+    def as_json(self) -> Fields:
+        """What was found, as JSON values."""
+        return asdict(self)
 
     def differ(self, where: str, said: str) -> None:
-        """One more record that does not follow from its text."""
+        """One more thing that does not follow."""
         self.differing += 1
         if len(self.differences) < MOST_DIFFERENCES:
             self.differences.append(f"{where}: {said}")
 
 
-def verify(directory: StudyDirectory, contract: FindContract, *, beside: Path | None = None) -> Verified:
-    """Check everything; corruption is raised, what does not follow from the raw text and the plan is listed.
+def expected_digest(text: str) -> str:
+    """A digest that somebody has kept, as it was typed.
 
-    `beside` is where the study file is, for contracts of the user's own.
+    >>> expected_digest("SHA256:" + "AB" * 32) == "ab" * 32
+    True
+    """
+    digits = text.strip().lower().removeprefix("sha256:").strip()
+    if not re.fullmatch("[0-9a-f]{64}", digits):
+        hint = "All of it: of a digest that is cut short, somebody may find another study that fits."
+        raise UsageError("--expect", expected="a digest of 64 hexadecimal digits", found=repr(text), hint=hint)
+    return digits
+
+
+def verify(directory: StudyDirectory, given: GivenContracts) -> Verified:
+    """Check everything; corruption is raised, what does not follow from the raw texts and the plan is listed.
+
+    Of contracts of an author's own only those that the user has named are run.
     """
     study = directory.frozen()
     verified = Verified(holder=directory.holder())
     seal = directory.seal()
-    if seal is not None:
-        directory.check_seal(seal)
-    again = _Again(directory, study, plan_of(study, contract, beside))
+    if seal is None:
+        verified.since_seal.append("there is no seal")
+    else:
+        verified.seal_sha256 = seal.sha256
+        verified.since_seal += directory.check_seal(seal)
+    if isinstance(study, PlannedStudy):
+        directory.check_items(study.items_file_sha256)
+    again = _Again(directory, study, plan_of(study, given))
     walk = directory.walk()
     for line in walk:
         verified.records += 1
@@ -86,11 +132,34 @@ def verify(directory: StudyDirectory, contract: FindContract, *, beside: Path | 
         if said := again.difference(line):
             verified.differ(line.where, said)
     verified.torn = walk.torn
-    verified.root_sha256 = again.root.sha256()
-    verified.sealed = directory.is_sealed_by(seal) and not again.judging_began_after(seal)
+    verified.root_sha256 = again.root.sha256(directory.path)
+    verified.sealed = not verified.since_seal
     if verified.sealed and seal is not None:
         again.check_summaries(seal, verified)
+    _list_files(directory, seal, verified, with_trees=again.has_trees)
     return verified
+
+
+def _list_files(directory: StudyDirectory, seal: Seal | None, verified: Verified, *, with_trees: bool) -> None:
+    """Say of every file in the directory whether it was checked, and how."""
+    sealed = {} if seal is None else seal.files
+    for name in sorted(directory.names()):
+        if name == SEAL:
+            verified.checked.append(f"{name}: its checksum, its counts and its root digest")
+        elif name in (STUDY, ITEMS, JUDGING):
+            by = "checksum and seal" if name in sealed else "checksum"
+            verified.checked.append(f"{name}: {by}")
+        elif name == f"{RECORDS}/":
+            verified.checked.append(f"{name}: checksums and seal; every field derived again from its raw text")
+        elif name == MANIFEST and verified.sealed:
+            verified.checked.append(f"{name}: written again from the records and compared")
+        elif name in sealed and verified.sealed:
+            verified.checked.append(f"{name}: seal")
+        elif name in (f"{VALID}/", f"{INVALID}/") and verified.sealed and with_trees:
+            verified.checked.append(f"{name}: every file written again from the records and compared")
+        elif name != PAGE:
+            why = "no seal is over it" if name in (*GROWING, MANIFEST, f"{VALID}/", f"{INVALID}/") else "not ours"
+            verified.not_checked.append(f"{name}: {'who writes now' if name == LOCK else why}")
 
 
 class _Again:
@@ -117,7 +186,7 @@ class _Again:
         """Whether seal, list of prompts and trees are what the records make them; tells the first that is not."""
         path = self._directory.path
         if seal.root_sha256 != verified.root_sha256:
-            verified.differ(str(path / SEAL), "its root digest is not that of the records")
+            verified.differ(str(path / SEAL), "its root digest is not that of the plan and the records")
         elif verified.differing:
             return
         elif seal.counts != self._ledger.counts():
@@ -127,18 +196,17 @@ class _Again:
         elif (other := self._other_tree()) is not None:
             verified.differ(other, "it is not the projection of the records; `affidavit judge` makes it anew")
 
-    def judging_began_after(self, seal: Seal | None) -> bool:
-        """Whether judging.json plans judgements that the seal does not know of: a kill came before the first."""
-        if seal is None or self._ledger.judging is None:
-            return False
-        known: Any = seal.counts.get("judging", ())
-        cells = {tuple(cell[name] for name in JudgeCell._fields) for cell in known}
-        new = [tally for cell, tally in self._ledger.judging.tallies.items() if cell not in cells]
-        return bool(new) and all(tally.pending == tally.n for tally in new)
+    @property
+    def has_trees(self) -> bool:
+        """Whether there are trees to compare."""
+        return self._trees is not None
 
     def _has_its_manifest(self, path: Path) -> bool:
         with storage_errors(str(path)):
-            return path.is_file() and path.read_bytes() == self._ledger.manifest().encode()
+            if not path.exists():
+                return False
+            with open_to_read(path) as stream:
+                return stream.read() == self._ledger.manifest().encode()
 
     def _other_tree(self) -> str | None:
         if self._trees is None or self._ledger.judging is None:

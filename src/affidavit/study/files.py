@@ -1,12 +1,13 @@
 """Everything that a study file names: contracts, items, worked examples, weights. All is checked on reading."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from affidavit.contracts.contract import AnyContract, Unread
+from affidavit.contracts.own_file import GivenContracts, OwnFile, is_in_file, read_own_file
 from affidavit.contracts.parts import parts_of
-from affidavit.contracts.registry import is_in_file
+from affidavit.contracts.registry import task_contract_named
 from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.rubric_file import parse_rubric
 from affidavit.errors import InputError, UsageError, did_you_mean
@@ -27,8 +28,6 @@ from affidavit.study.study_file import Generate, Study, TaskTable
 from affidavit.study.task import Task
 
 ItemSource = Path | HubSource | Generate
-FindContract = Callable[[str, str], AnyContract]
-"""A contract by its name and option set."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,8 @@ class StudyFiles:
     file: Path
     """The study file; its paths are meant from where it is."""
     contracts: Mapping[str, AnyContract]
+    own_files: Mapping[str, OwnFile]
+    """The file of each task's contract that is code of the study's author."""
     items: Mapping[str, ItemSource]
     examples: Examples = field(default_factory=dict)
     weights: Mapping[str, Path] = field(default_factory=dict)
@@ -58,8 +59,12 @@ class StudyFiles:
     @property
     def own_code(self) -> Path | None:
         """The study file, if a contract that it names is code of the study's author; else None."""
-        has_own = any(is_in_file(task.contract) for task in self.study.tasks.values())
-        return self.file if has_own else None
+        return self.file if self.own_files else None
+
+    @property
+    def given_contracts(self) -> GivenContracts:
+        """The code that the user has named by naming the study file."""
+        return GivenContracts(file.place for file in self.own_files.values())
 
     def check_models(self, names: Iterable[str]) -> None:
         """Refuse names that no model of the study has."""
@@ -73,18 +78,19 @@ class StudyFiles:
         return Plan(self.study, self.contracts, counts, self.examples)
 
 
-def load(path: Path, contract: FindContract, *, with_weights: bool = True) -> StudyFiles:
+def load(path: Path, *, with_weights: bool = True) -> StudyFiles:
     """The study of a file, with everything that it names, meant from where the file is."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(str(path), expected="a study file in UTF-8", found=str(error)) from error
-    study = parse_study(text, where=str(path))
-    contracts = {name: task_contract(task, path.parent, contract) for name, task in study.tasks.items()}
+    study = parse_study(_text(path), where=str(path))
+    own_files = {name: read_own_file(place) for name, place in own_places(study, path.parent).items()}
+    contracts = {
+        name: own_files[name].contract if name in own_files else task_contract_named(task.contract, task.options)
+        for name, task in study.tasks.items()
+    }
     return StudyFiles(
         study,
         path,
         contracts,
+        own_files,
         {name: _item_source(task, path, name) for name, task in study.tasks.items()},
         {
             (task, condition): _read_examples(path.parent / file, contracts[task])
@@ -93,6 +99,13 @@ def load(path: Path, contract: FindContract, *, with_weights: bool = True) -> St
         weights_of(study.models, beside=path.parent) if with_weights else {},
         DEFAULT if study.judging is None else read_rubric(study.judging.rubric, path.parent),
     )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(str(path), expected="a study file in UTF-8", found=str(error)) from error
 
 
 def read_rubric(name: str, beside: Path) -> Rubric:
@@ -108,10 +121,18 @@ def read_rubric(name: str, beside: Path) -> Rubric:
     return parse_rubric(text, where=str(file))
 
 
-def task_contract(task: TaskTable, beside: Path, contract: FindContract) -> AnyContract:
-    """The contract of a task; one of the user's own is meant from where the study file is."""
-    name = str(beside / task.contract) if is_in_file(task.contract) else task.contract
-    return contract(name, task.options)
+def own_places(study: Study, beside: Path) -> dict[str, str]:
+    """Where the contracts of the author's own are, by task; they are meant from where the study file is."""
+    tasks = study.tasks.items()
+    return {name: str(beside / task.contract) for name, task in tasks if is_in_file(task.contract)}
+
+
+def given_contracts(places: Iterable[str], study_file: Path | None) -> GivenContracts:
+    """The contracts that a command line names: each by itself, or by the study file that names them."""
+    named: list[str] = []
+    if study_file is not None:
+        named += own_places(parse_study(_text(study_file), where=str(study_file)), study_file.parent).values()
+    return GivenContracts([*places, *named])
 
 
 def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:

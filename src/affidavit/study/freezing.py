@@ -5,15 +5,17 @@ A study that has changed since is refused, with a list of what changed.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from affidavit.archive.disk import Disk
+from affidavit.archive.layout import STUDY
 from affidavit.archive.provenance import git_state, versions
-from affidavit.archive.seal import file_sha256
 from affidavit.archive.segments import corrupt
 from affidavit.archive.study_directory import (
-    STUDY,
     FrozenItem,
     FrozenStudy,
     ImportedStudy,
@@ -22,13 +24,14 @@ from affidavit.archive.study_directory import (
 )
 from affidavit.contracts.contract import AnyContract, label
 from affidavit.contracts.declaration import declaration_of
+from affidavit.contracts.own_file import GivenContracts, is_in_file
 from affidavit.contracts.parts import is_ours
-from affidavit.contracts.registry import BUILT_IN, is_in_file
+from affidavit.contracts.registry import BUILT_IN, task_contract_named
 from affidavit.errors import InputError, UsageError
 from affidavit.items.item import Item
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, shown
 from affidavit.models.weights import digest_of
-from affidavit.study.files import FindContract, ItemSource, StudyFiles, items_for, task_contract
+from affidavit.study.files import ItemSource, StudyFiles, items_for
 from affidavit.study.frozen_form import from_frozen, frozen, refuse_changes
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
@@ -42,7 +45,7 @@ def freeze_or_check(directory: StudyDirectory, files: StudyFiles, disk: Disk) ->
         raise corrupt(str(directory.path / STUDY), "the study that the records belong to", "no such file")
     config = {
         **frozen(files.study),
-        "contracts": _described(files.contracts),
+        "contracts": _described(files),
         "items": {name: _origin(source) for name, source in files.items.items()},
         "examples": _frozen_examples(files.examples),
         "weights": {name: digest_of(path) for name, path in files.weights.items()},
@@ -62,7 +65,8 @@ def _freeze(directory: StudyDirectory, config: Fields, files: StudyFiles, disk: 
     counts = dict.fromkeys(tasks, 0)
 
     def items() -> Iterator[FrozenItem]:
-        for name, task in tasks.items():
+        # By name: the order of the study's tables changes nothing.
+        for name, task in sorted(tasks.items()):
             for item in items_for(files, task):
                 counts[name] += 1
                 yield FrozenItem(name, item.id, item.fields)
@@ -83,7 +87,8 @@ def _freeze(directory: StudyDirectory, config: Fields, files: StudyFiles, disk: 
 def _origin(source: ItemSource) -> object:
     """Where items come from, so that others are noticed; what is on the hub is frozen by its name and revision."""
     if isinstance(source, Path):
-        return file_sha256(source)
+        with source.open("rb") as stream:
+            return file_digest(stream, "sha256").hexdigest()
     return source.generate if isinstance(source, Generate) else asdict(source)
 
 
@@ -104,35 +109,37 @@ def examples_from_frozen(config: Mapping[str, Any]) -> Examples:
     }
 
 
-def plan_of(study: FrozenStudy, contract: FindContract, beside: Path | None) -> Plan | None:
+def plan_of(study: FrozenStudy, given: GivenContracts) -> Plan | None:
     """The plan of a study as it was frozen; None for outputs from elsewhere, which were planned by others."""
-    return None if isinstance(study, ImportedStudy) else frozen_plan(study, contract, beside)
+    return None if isinstance(study, ImportedStudy) else frozen_plan(study, given)
 
 
-def frozen_plan(study: PlannedStudy, contract: FindContract, beside: Path | None) -> Plan:
-    """The plan of a study as it was frozen.
-
-    `beside` is where the study file is, for contracts of the user's own: they are code, and a study directory
-    that somebody sent must not be able to name a file that is run.
-    """
-    tables = from_frozen(study.config)
-    contracts = {name: _trusted(task, contract, beside) for name, task in tables.tasks.items()}
-    return Plan(tables, contracts, study.counts, examples_from_frozen(study.config))
-
-
-def _trusted(task: TaskTable, contract: FindContract, beside: Path | None) -> AnyContract:
-    if is_in_file(task.contract) and beside is None:
-        raise UsageError(
-            task.contract,
-            expected="--study: this contract is code of the study's author",
-            found="nothing",
-            hint="If you trust it, name the study file with --study STUDY.toml.",
-        )
-    return task_contract(task, beside or Path(), contract)
+def frozen_plan(study: PlannedStudy, given: GivenContracts) -> Plan:
+    """The plan of a study as it was frozen; of its author's own contracts only those that the user has named."""
+    where = f"{STUDY}: config"
+    try:
+        tables, described = from_frozen(study.config), study.config["contracts"]
+        contracts = {name: _contract(task, described[name], given) for name, task in tables.tasks.items()}
+        return Plan(tables, contracts, study.counts, examples_from_frozen(study.config))
+    except (LookupError, TypeError, AttributeError, ValueError, msgspec.ValidationError) as error:
+        raise corrupt(where, "a study as it is frozen", shown(f"{type(error).__name__}: {error}")) from error
 
 
-def _described(contracts: Mapping[str, AnyContract]) -> Fields:
-    return {name: _described_contract(contract) for name, contract in contracts.items()}
+def _contract(task: TaskTable, described: Mapping[str, Any], given: GivenContracts) -> AnyContract:
+    if is_in_file(task.contract):
+        return given.contract(task.contract, str(described["file_sha256"]))
+    return task_contract_named(task.contract, task.options)
+
+
+def _described(files: StudyFiles) -> Fields:
+    described: Fields = {}
+    for name, contract in files.contracts.items():
+        own = files.own_files.get(name)
+        described[name] = {
+            **_described_contract(contract),
+            **({} if own is None else {"file_sha256": own.sha256}),
+        }
+    return described
 
 
 def _described_contract(contract: AnyContract) -> Fields:

@@ -55,7 +55,7 @@ def models_for(directory: StudyDirectory, file: Path | None) -> ModelsFile:
     if path is None:
         raise UsageError(
             "--models",
-            expected="the study's own file here or beside it, or another file with [models.NAME]",
+            expected="the study's own file here, or another file with [models.NAME]",
             found="none",
             hint="Name it: --models study.toml",
         )
@@ -63,13 +63,15 @@ def models_for(directory: StudyDirectory, file: Path | None) -> ModelsFile:
 
 
 def study_file_of(directory: StudyDirectory) -> Path | None:
-    """The file of a study, looked for here and beside its directory, by its name or as study.toml."""
+    """The file of a study, looked for here, by its name or as study.toml.
+
+    Not beside the directory: both may come from somebody else, and the file says whom to ask, with which key.
+    """
     frozen = directory.frozen_or_none()
     name = None if frozen is None else frozen.name
-    for folder in (Path(), directory.path.parent):
-        for file in (folder / f"{name}.toml", folder / "study.toml"):
-            if file.is_file() and _study_name(file) == name:
-                return file
+    for file in (Path(f"{name}.toml"), Path("study.toml")):
+        if file.is_file() and _study_name(file) == name:
+            return file
     return None
 
 

@@ -12,12 +12,15 @@ from typing import NamedTuple
 
 import polars as pl
 
-from affidavit.archive.disk import new_file
+from affidavit import __version__
+from affidavit.archive.disk import Disk, new_file, storage_errors
+from affidavit.archive.layout import PAGE
 from affidavit.archive.study_directory import IMPORTED, StudyDirectory
 from affidavit.contracts.evaluation import JudgingMethod
-from affidavit.contracts.registry import is_in_file, task_contract_named
+from affidavit.contracts.own_file import is_in_file
+from affidavit.contracts.registry import task_contract_named
 from affidavit.errors import UsageError
-from affidavit.json_values import digest
+from affidavit.json_values import Fields, canonical, digest
 from affidavit.judging.prompt import judge_template
 from affidavit.results.comparison import Side, compared
 from affidavit.results.groups import CELL
@@ -28,11 +31,9 @@ from affidavit.results.page.text import brief
 from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
 from affidavit.study.crossing import condition_of
-from affidavit.study.files import task_contract
 from affidavit.study.freezing import examples_from_frozen, frozen_items
 from affidavit.study.prompt import template
 
-PAGE = "report.html"
 CHEAP = 20_000
 """Records; the page of so many is a matter of seconds, and a command writes it at its end."""
 MOST_JUDGES = 8
@@ -52,13 +53,26 @@ def write_page(
     directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False, out: Path | None = None
 ) -> Page:
     """Write the page of a study; it is there whole, or not at all."""
+    gathered, made = make_page(directory, by=by, include_self=include_self)
+    if out is None:
+        path = directory.path / PAGE
+        # In the directory a name that leads elsewhere is replaced, never followed.
+        with storage_errors(str(path)):
+            Disk().place(path, made)
+        return Page(path, gathered.answers)
+    with new_file(out) as stream:
+        stream.write(made)
+    return Page(out, gathered.answers)
+
+
+def make_page(
+    directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False, called: str | None = None
+) -> tuple[Content, bytes]:
+    """What is on the page of a study, and the page; `called` is the directory's name, where it had another."""
     with ThreadPoolExecutor(1) as aside:
         page = aside.submit(_page_maker)
-        gathered = content(directory, by=by, include_self=include_self)
-    path = directory.path / PAGE if out is None else out
-    with new_file(path) as stream:
-        stream.write(page.result()(gathered).encode("utf-8", "backslashreplace"))
-    return Page(path, gathered.answers)
+        gathered = content(directory, by=by, include_self=include_self, called=called)
+    return gathered, page.result()(gathered).encode("utf-8", "backslashreplace")
 
 
 def _page_maker() -> Callable[[Content], str]:
@@ -93,7 +107,9 @@ def page_at_the_end(directory: StudyDirectory, *, anew: bool) -> str:
     return str(directory.path / PAGE)
 
 
-def content(directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False) -> Content:
+def content(
+    directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False, called: str | None = None
+) -> Content:
     """Everything that is on the page."""
     findings = FindingSamples()
     results = StudyResults(directory, by, watch=findings.add)
@@ -103,11 +119,12 @@ def content(directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self
         report = results.report(include_self=include_self)
     tables = {table.name: table for table in report.tables}
     rows, kinds = sampled(results.records.outputs())
-    asked = _asked(results)
+    asked, name = _asked(results), called or directory.path.resolve().name
     return Content(
         name=results.name,
         sealed=results.sealed,
         root_sha256=results.seal.root_sha256 if results.sealed and results.seal is not None else None,
+        seal_sha256=results.seal.sha256 if results.sealed and results.seal is not None else None,
         by=results.records.by,
         asked=asked,
         answers=headline(tables, results.records.by),
@@ -118,8 +135,21 @@ def content(directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self
         findings=list(findings.shown(_outputs(results, findings.judged_keys()))),
         notes=[*report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
         digests=list(_digests(results)),
-        commands=list(_commands(results, include_self=include_self)),
+        commands=list(_commands(results, name, include_self=include_self)),
+        made_of=_made_of(results, name, include_self=include_self),
     )
+
+
+def _made_of(results: StudyResults, name: str, *, include_self: bool) -> str:
+    seal = results.seal if results.sealed else None
+    made: Fields = {
+        "affidavit": __version__,
+        "directory": name,
+        "by": list(results.records.by),
+        "include_self": include_self,
+        "seal_sha256": None if seal is None else seal.sha256,
+    }
+    return canonical(made).decode()
 
 
 # --- what was asked ---
@@ -212,7 +242,7 @@ def _prompts(results: StudyResults) -> Iterator[Prompt]:
             turns = [("prompt", "The contract is the study's own code; see used_prompt_manifest.md.")]
             yield Prompt(task, condition, turns, None)
             continue
-        contract = task_contract(study.tasks[task], Path(), task_contract_named)
+        contract = task_contract_named(study.tasks[task].contract, study.tasks[task].options)
         said = template(
             condition_of(study, task, condition), contract, examples=examples.get((task, condition), ())
         )
@@ -306,10 +336,11 @@ def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
 
 def _digests(results: StudyResults) -> Iterator[tuple[str, str]]:
     if results.seal is not None:
+        yield "seal.json", results.seal.sha256
         covered = "all records" if results.sealed else "records sealed before"
         yield f"{covered}, by key (root)", results.seal.root_sha256
-        for name, value in results.seal.files.items():
-            yield name, value
+        for name, file in results.seal.files.items():
+            yield name, file.sha256
         for segment in results.seal.segments[:50]:
             yield f"records/{segment.name}, {segment.records} records", segment.sha256
         if len(results.seal.segments) > 50:
@@ -330,8 +361,7 @@ def _digests(results: StudyResults) -> Iterator[tuple[str, str]]:
         )
 
 
-def _commands(results: StudyResults, *, include_self: bool) -> Iterator[tuple[str, str]]:
-    name = results.directory.path.resolve().name
+def _commands(results: StudyResults, name: str, *, include_self: bool) -> Iterator[tuple[str, str]]:
     options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
     tasks = {} if results.study is None else results.study.tasks

@@ -1,12 +1,13 @@
-"""A study that an earlier version wrote, of several contracts, a user's own among them: it verifies as it did."""
+"""A study on record, of several contracts, a user's own among them: it verifies as it did when it was written."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 
+from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.contracts.registry import task_contract_named
+from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import StorageError
 from affidavit.running.verify import verify
 
@@ -36,7 +37,7 @@ class Own:
 
 own = Own()
 """
-ROOT = "75121dd4bb8992ad4055475837a487448bbfeb022a71966a0f66900fe6eba8f2"
+ROOT = "110f70097577da6de77c4020e320db1aa6f1bd99135e0d6796b0609e3d3183b8"
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def study(tmp_path) -> StudyDirectory:
 
 
 def test_it_verifies_with_the_root_digest_that_it_had(study):
-    found = verify(study, task_contract_named, beside=study.path.parent)
+    found = verify(study, GivenContracts([f"{study.path.parent}/own.py:own"]))
     assert (found.sealed, found.differing, found.differences) == (True, 0, [])
     assert (found.root_sha256, found.records) == (ROOT, 90)
 
@@ -58,4 +59,11 @@ def test_a_change_in_it_is_found(study):
     at = content.index(b'"raw_output":"') + len(b'"raw_output":"')
     segment.write_bytes(content[:at] + b"!" + content[at + 1 :])
     with pytest.raises(StorageError, match=r"records/000001\.jsonl:1: expected"):
-        verify(study, task_contract_named, beside=study.path.parent)
+        verify(study, GivenContracts([f"{study.path.parent}/own.py:own"]))
+
+
+def test_a_study_of_the_first_format_is_refused_with_its_version(study):
+    fields = checked_fields((study.path / "study.json").read_bytes())
+    (study.path / "study.json").write_bytes(checked_line({**fields, "v": 1}))
+    with pytest.raises(StorageError, match=r"study\.json:1: expected version 2 of the format, found version 1"):
+        study.frozen()

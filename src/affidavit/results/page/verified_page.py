@@ -1,0 +1,77 @@
+"""The page of a study that is verified: made again from the records, and compared with the one that is there.
+
+Charts are left out of it: how they are drawn depends on the fonts of a machine.
+"""
+
+import json
+import re
+from html import unescape
+from typing import Any
+
+from affidavit import __version__
+from affidavit.archive.disk import storage_errors
+from affidavit.archive.layout import PAGE
+from affidavit.archive.regular_files import open_to_read
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.own_file import GivenContracts
+from affidavit.errors import UsageError
+from affidavit.results.page.study_page import make_page
+from affidavit.running.verify import Verified, verify
+
+_MADE_OF = re.compile(rb'<meta name="affidavit" content="([^"]{0,4000})">')
+_CHART = re.compile(rb"<svg\b[^>]*>.*?</svg>", re.DOTALL)
+
+
+def verify_study(directory: StudyDirectory, given: GivenContracts) -> Verified:
+    """Check a study and its page; see `running.verify`."""
+    found = verify(directory, given)
+    path = directory.path / PAGE
+    if path.exists():
+        with storage_errors(str(path)), open_to_read(path) as stream:
+            said = _checked(directory, stream.read(), found)
+        (found.checked if said is None else found.not_checked).append(
+            f"{PAGE}: made again from the records and compared, charts aside"
+            if said is None
+            else f"{PAGE}: {said}"
+        )
+        found.checked.sort()
+        found.not_checked.sort()
+    return found
+
+
+def _checked(directory: StudyDirectory, page: bytes, found: Verified) -> str | None:
+    """Why the page was not compared; None if it was, and what does not fit is among the differences then."""
+    made = _made_of(page)
+    if made is None:
+        return "it does not say what it was made of"
+    if made.get("affidavit") != __version__:
+        return f"another version of Affidavit wrote it ({str(made.get('affidavit'))[:20]})"
+    if not found.sealed or found.differing:
+        return "the study it is made of does not hold"
+    if made.get("seal_sha256") != found.seal_sha256:
+        return "it is of an earlier state of the study: another seal"
+    if _CHART.sub(b"", _again(directory, made)) != _CHART.sub(b"", page):
+        found.differ(
+            str(directory.path / PAGE), "it is not the page of these records; `affidavit report` makes it anew"
+        )
+    return None
+
+
+def _made_of(page: bytes) -> dict[str, Any] | None:
+    match = _MADE_OF.search(page)
+    try:
+        made = None if match is None else json.loads(unescape(match[1].decode("utf-8", "replace")))
+    except (ValueError, RecursionError):
+        return None
+    return made if isinstance(made, dict) else None
+
+
+def _again(directory: StudyDirectory, made: dict[str, Any]) -> bytes:
+    """The page that the same records make; nothing where what it says of itself cannot be."""
+    by, called = made.get("by"), made.get("directory")
+    if not isinstance(by, list) or not all(isinstance(name, str) for name in by) or not isinstance(called, str):
+        return b""
+    try:
+        return make_page(directory, by=by, include_self=made.get("include_self") is True, called=called)[1]
+    except UsageError:
+        return b""
