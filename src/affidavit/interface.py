@@ -34,6 +34,7 @@ from affidavit.contracts.parts import parts_of
 from affidavit.contracts.registry import contract_named
 from affidavit.errors import AffidavitError, StorageError, UsageError, did_you_mean
 from affidavit.json_values import Fields
+from affidavit.models.environment_values import mask_of
 from affidavit.reading import frames
 from affidavit.reading.rows import RowReader
 from affidavit.results import gate as gates
@@ -283,10 +284,18 @@ class Study:
         return verify(self, expect=expect, contracts=contracts, study_file=study_file)
 
     @_for_python
-    def write_page(self, out: Place | None = None, *, by: Names = CELL, include_self: bool = False) -> Path:
-        """Write the page, `report.html` in the study's directory unless another place is given; says where."""
+    def write_page(
+        self, out: Place | None = None, *, by: Names = CELL, include_self: bool = False, mask: Names = ()
+    ) -> Path:
+        """Write the page, `report.html` in the study's directory unless another place is given; says where.
+
+        `mask` names environment variables whose values are covered wherever they stand on the page.
+        """
         path = None if out is None else _path(out)
-        return study_page.write_page(self._directory, by=_names(by), include_self=include_self, out=path).path
+        covered = mask_of(_names(mask))
+        return study_page.write_page(
+            self._directory, by=_names(by), include_self=include_self, out=path, mask=covered
+        ).path
 
 
 def _items_frame(items: Sequence[FrozenItem]) -> pl.LazyFrame:

@@ -73,8 +73,11 @@ judged = st.builds(
     st.fixed_dictionaries(dict.fromkeys(META, text)),
     *(text, text, text, count, text, maybe),
 )
-usage = st.none() | st.dictionaries(text, count, max_size=2)
-arrival = {"finish_reason": maybe, "reasoning": maybe, "rendered_prompt": maybe, "usage": usage}
+usage = st.none() | st.dictionaries(text, st.integers(0, 2**53) | text, max_size=2)
+arrival = {
+    "finish_reason": maybe, "reasoning": maybe, "rendered_prompt": maybe, "usage": usage, "server_model": maybe,
+    "system_fingerprint": maybe,
+}  # fmt: skip
 params = st.dictionaries(text, value, max_size=2)
 
 
@@ -163,9 +166,9 @@ def test_a_line_on_record_is_written_again_to_the_byte(line):
 @pytest.mark.parametrize(
     ("study", "root_sha256"),
     {
-        "planned": "480d0dbf476074d71abeecd57a9461530ece269ff73326fc27c382673aff338a",
-        "imported": "6c1a3f082ed00955a45742b955200d2527fcbc8bab26b432ea44b57854e6bdeb",
-        "own": "63c21e96eee718f6d7c6fba32a6e6464927bf79b08438af3159ea3aa5b5a83b0",
+        "planned": "8b582917b0391c118c55bc9b1845fd3631b63e0c060710db9eb2ac73b0492375",
+        "imported": "de049166e0fef14860f57fc881b4685b70bd28968b046305b473633ec50f2373",
+        "own": "5353d95d7fda5daff67b051f3bb30c18567f52391fb1433715fbf555331ad6ff",
     }.items(),
 )
 def test_a_study_on_record_has_the_root_digest_that_it_had(study, root_sha256):
@@ -227,7 +230,10 @@ MISTYPED = {
         RESPONSE, {"protocol_compliant": "yes"}, "true or false or null in 'protocol_compliant'", '"yes"'
     ),
     "parameters that are a list": (RESPONSE, {"contract_params": []}, "an object in 'contract_params'", "[]"),
-    "usage in words": (RESPONSE, {"usage": {"prompt_tokens": "1"}}, "whole numbers in 'usage'", '{"prompt_tokens": "1"}'),
+    "usage in parts": (RESPONSE, {"usage": {"prompt_tokens": 1.5}}, "counts from 0 to 2**53, or texts, in 'usage'", '{"prompt_tokens": 1.5}'),
+    "usage below nothing": (RESPONSE, {"usage": {"prompt_tokens": -1}}, "counts from 0 to 2**53, or texts, in 'usage'", '{"prompt_tokens": -1}'),
+    "usage beyond reason": (RESPONSE, {"usage": {"n": 2**53 + 1}}, "counts from 0 to 2**53, or texts, in 'usage'", '{"n": 9007199254740993}'),
+    "a server that is a number": (RESPONSE, {"server_model": 1}, "a text or null in 'server_model'", "1"),
     "correct in words": (RESPONSE, {"correct": "no"}, "true or false or null in 'correct'", '"no"'),
     "keyed as a number": (RESPONSE, {"keyed": 1}, "true or false or null in 'keyed'", "1"),
     "unread as an object": (RESPONSE, {"unread": {}}, "a text or null in 'unread'", "{}"),

@@ -96,7 +96,7 @@ def test_only_what_may_pass_is_tried_again():
     assert {reason.value for reason in PERMANENT} == {
         "bad_request", "context_overflow", "content_filter", "tool_call_only", "too_large",
     }  # fmt: skip
-    assert len(Reason) == 13
+    assert len(Reason) == 14
 
 
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: body({"content": text}, "stop")))
@@ -116,7 +116,51 @@ def test_a_cut_body_is_never_an_output(cut):
     assert not isinstance(read_chat(whole[:-cut]), Completion)
 
 
-def test_usage_keeps_counts_alone():
-    assert read_chat(body({"content": ""}, usage={"prompt_tokens": 3, "cost": "1", "x": [1]})).usage == {
-        "prompt_tokens": 3
-    }
+USAGE = {
+    "counts": (
+        {"prompt_tokens": 3, "completion_tokens": 0, "cost": "1"},
+        {"prompt_tokens": 3, "completion_tokens": 0},
+    ),
+    "the largest count": ({"prompt_tokens": 2**53}, {"prompt_tokens": 2**53}),
+    "beyond it": ({"prompt_tokens": 2**53 + 1}, {"prompt_tokens": "9007199254740993"}),
+    "below nothing": ({"prompt_tokens": -1}, {"prompt_tokens": "-1"}),
+    "parts": ({"prompt_tokens": 1.0}, {"prompt_tokens": "1.0"}),
+    "true": ({"prompt_tokens": True}, {"prompt_tokens": "true"}),
+    "words": ({"prompt_tokens": "many " * 100}, {"prompt_tokens": ("many " * 100)[:200]}),
+    "a list": ({"prompt_tokens": [1]}, {"prompt_tokens": "[1]"}),
+    "null": ({"prompt_tokens": None}, None),
+    "no object": ([3], None),
+    "nothing": ({}, None),
+}
+
+
+@pytest.mark.parametrize("name", USAGE)
+def test_usage_is_counts_or_short_texts(name):
+    """Ruling C9: what a server says is kept, and added up only where it is a count."""
+    told, kept = USAGE[name]
+    assert read_chat(body({"content": ""}, usage=told)).usage == kept
+
+
+def test_what_a_server_says_of_itself_is_kept_and_bounded():
+    """Ruling C9."""
+    said = read_chat(body({"content": "Hi"}, model="m-1", system_fingerprint="fp", id="chat-1"))
+    assert (said.server_model, said.system_fingerprint, said.response_id) == ("m-1", "fp", "chat-1")
+    long = "x" * 1000
+    said = read_chat(body({"content": "Hi"}, long, model=long, system_fingerprint=long, id=long))
+    assert {said.server_model, said.system_fingerprint, said.response_id, said.finish_reason} == {"x" * 200}
+    odd = read_chat(body({"content": "Hi"}, model=1, system_fingerprint=["fp"], id=None))
+    assert (odd.server_model, odd.system_fingerprint, odd.response_id) == (None, None, None)
+    assert read_chat(body({"content": None}, id="chat-2")).response_id == "chat-2"
+
+
+def test_what_is_said_about_a_request_is_cleaned_before_it_is_cut_and_the_text_is_not():
+    secret = "x" * 150 + "secret"
+    told = {"model": secret * 2, "system_fingerprint": secret, "id": secret, "usage": {"prompt_tokens": secret}}
+    said = read_chat(
+        body({"content": "secret", "reasoning": "secret"}, secret, **told),
+        lambda text: text.replace("secret", "-"),
+    )
+    clean = "x" * 150 + "-"
+    assert (said.text, said.reasoning) == ("secret", "secret")
+    assert (said.server_model, said.usage) == ((clean * 2)[:200], {"prompt_tokens": clean})
+    assert said.system_fingerprint == said.response_id == said.finish_reason == clean

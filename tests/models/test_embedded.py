@@ -14,10 +14,11 @@ import pytest
 
 from affidavit.errors import InputError, UsageError
 from affidavit.models import embedded, weights
-from affidavit.models.embedded import RESTARTS, Embedded
+from affidavit.models.embedded import RESTARTS, Embedded, EmbeddedProvider
 from affidavit.models.llama_process import LlamaProcess
 from affidavit.models.model import Answer, Completion, Failure, Reason, Request
 from affidavit.models.quantisation import quantize
+from affidavit.models.request_body import SharedRequest, shared_fields
 from affidavit.models.settings import Limits
 from support.held_llama import Gate
 from support.processes import gone
@@ -28,6 +29,9 @@ ONE_OF_FOUR = 'root ::= "<answer>" [A-D] "</answer>"'
 QUESTION = "Which city is the capital of France?\n\nA. Rome\nB. Paris\nC. Oslo\nD. Bern"
 
 
+PROVIDER = EmbeddedProvider()
+
+
 @pytest.fixture(scope="session")
 def smollm2() -> Path:
     """The weights, and the library to run them."""
@@ -35,8 +39,11 @@ def smollm2() -> Path:
 
 
 def request(text: str = QUESTION, *, seed: int = 1, grammar: str | None = None, most: int = 24) -> Request:
-    decoding = {"temperature": 0.8, "max_tokens": most}
-    return Request(({"role": "user", "content": text},), decoding, seed=seed, grammar=grammar)
+    shared = SharedRequest(shared_fields("m", {"temperature": 0.8, "max_tokens": most}, own=PROVIDER.own_fields))
+    constraint = {} if grammar is None else PROVIDER.grammar_fields(grammar)
+    return Request(
+        shared.body(({"role": "user", "content": text},), seed=seed, constraint=constraint), grammar=grammar
+    )
 
 
 Did = Callable[[Embedded], Awaitable[object]]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from affidavit.models.endpoint import Endpoint, is_address
+from affidavit.models.endpoint import Endpoint, is_address, shown_address
 from affidavit.models.redaction import Redaction
 
 
@@ -12,6 +12,9 @@ from affidavit.models.redaction import Redaction
         ("http://127.0.0.1:8000/v1", True), ("https://me:word@127.0.0.1/v1?a=b", True), ("http://[::1]:9/v1", True),
         ("", False), ("127.0.0.1:8000/v1", False), ("ftp://127.0.0.1/v1", False), ("http://", False),
         ("http://127.0.0.1:0/v1", False), ("http://127.0.0.1:99999/v1", False), ("http://[::1/v1", False),
+        (f"http://{'a' * 63}.example/v1", True), (f"http://{'a' * 64}.example/v1", False), ("http://a..b/v1", False),
+        (f"http://{'abc.' * 63}e/v1", True), (f"http://{'abc.' * 63}ef/v1", False), ("http://é.example/v1", True),
+        ("http://example./v1", True), ("http://../v1", False), ("http://a\u2028b/v1", False),
     ],
 )  # fmt: skip
 def test_what_is_an_address(url, answer):
@@ -39,3 +42,23 @@ def test_credentials_become_a_header_and_a_secret():
     for secret in ("s%3Acret", "s:cret", "bWU6czpjcmV0", "me:s%3Acret"):
         assert secret not in str(endpoint.chat)
         assert redaction.redacted(f"it says {secret}!") == "it says [secret]!"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("http://127.0.0.1:8000/v1", "http://127.0.0.1:8000/v1"),
+        ("https://me:word@[::1]:9/v1/?a=b&c=&a=d#e", "https://[::1]:9/v1/?a=…&c=…&a=…"),
+        ("http://me@host", "http://host"),
+    ],
+)
+def test_an_address_is_shown_without_what_may_be_secret(url, shown):
+    assert shown_address(url) == shown
+
+
+def test_the_values_of_a_query_and_the_user_are_taken_out_of_what_is_said():
+    redaction = Redaction()
+    Endpoint("http://some-user:word@127.0.0.1/v1?code=a%2Fsecret&version=2", redaction)
+    assert redaction.redacted("a/secret, A%2FSECRET of some-user in version 2") == (
+        "[secret], [secret] of [secret] in version 2"
+    )

@@ -41,6 +41,9 @@ class Parrot:
     def facts(self) -> dict[str, object]:
         return {"words": len(self._words.split()), "birds": self.connections}
 
+    def notes(self) -> list[str]:
+        return ["m: the words are the parrot's"]
+
     async def __aenter__(self) -> "Parrot":
         return self
 
@@ -81,11 +84,15 @@ def test_a_study_runs_with_it_and_says_so(tmp_path):
     assert (ended.asked, ended.open) == (5, 0)
     answers = [record for record in records(tmp_path / "out") if record["kind"] == "response"]
     assert {(answer["raw_output"], answer["correct"]) for answer in answers} == {("<answer>B</answer>", True)}
-    began = json.loads((tmp_path / "out" / "run_log.jsonl").read_text().splitlines()[0])
-    assert began["models"] == {"m": {"model": "m", "flavour": "parrot", "words": 1, "birds": 2}}
+    began, over = map(json.loads, (tmp_path / "out" / "run_log.jsonl").read_text().splitlines())
+    assert over["notes"] == list(ended.notes) == ["m: the words are the parrot's"]
+    request = {"model": "m", "temperature": 0.0, "max_tokens": 256}
+    assert began["models"] == {
+        "m": {"model": "m", "flavour": "parrot", "request": request, "words": 1, "birds": 2}
+    }
     config = json.loads((tmp_path / "out" / "study.json").read_bytes())["config"]
     assert config["models"]["m"] == {
-        "model": "m", "identity": "m", "body": {}, "flavour": "parrot", "context": 2048
+        "model": "m", "identity": "m", "tools": [], "token_limit": "max_tokens", "body": {}, "flavour": "parrot", "context": 2048
     }  # fmt: skip
     assert config["weights"] == {"m": sha256(b"<answer>B</answer>").hexdigest()}
     assert run(study).asked == 0

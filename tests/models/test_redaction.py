@@ -1,5 +1,7 @@
 """No secret is written or printed, in whatever spelling it comes back."""
 
+from base64 import b64encode, urlsafe_b64encode
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -43,3 +45,46 @@ def test_longer_secrets_go_first_and_short_words_stay():
 def test_no_secret_is_left(before, secret, after):
     assume(secret not in NOT_KEPT)
     assert secret not in redacted(before + secret + after, secret)
+
+
+SPELLINGS = {
+    "in capitals": SECRET.upper(),
+    "in an address": "sk-12ab%2734",
+    "in base64": b64encode(SECRET.encode()).decode(),
+    "without its padding": b64encode(SECRET.encode()).decode().rstrip("="),
+    "in base64 for addresses": urlsafe_b64encode(SECRET.encode()).decode(),
+    "in base64 after another byte": b64encode(b"a" + SECRET.encode()).decode(),
+    "in base64 between others": b64encode(b"ab" + SECRET.encode() + b"c").decode(),
+    "in HTML": "sk-12ab&#x27;34",
+}
+
+
+@pytest.mark.parametrize("name", SPELLINGS)
+def test_a_secret_is_known_in_other_spellings(name):
+    spelling = SPELLINGS[name]
+    clean = redacted(f"it is {spelling}, it says", SECRET)
+    assert "[secret]" in clean
+    assert spelling[4:-4] not in clean
+
+
+def test_an_output_is_looked_through_for_what_is_surely_a_secret():
+    redaction = Redaction()
+    redaction.add("my program", ordinary=True)
+    assert not redaction.holds("my program")
+    assert redaction.redacted("my program") == "[secret]"
+    redaction.add(SECRET)
+    assert [redaction.holds(text) for text in ("", "sk-12", f"x{SECRET.upper()}y", *SPELLINGS.values())] == [
+        False, False, True, *(True for _ in SPELLINGS)
+    ]  # fmt: skip
+
+
+@given(st.text(), st.text(st.characters(exclude_categories=["Cs"]), min_size=4))
+def test_a_mask_moves_nothing(text, secret):
+    redaction = Redaction()
+    redaction.add(secret)
+    assert len(redaction.masked(text + secret + text)) == len(text + secret + text)
+
+
+def test_without_secrets_every_text_stays():
+    assert redacted("anything") == "anything"
+    assert Redaction().masked("anything") == "anything"

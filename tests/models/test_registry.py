@@ -79,20 +79,35 @@ def test_a_table_that_cannot_be_asked_is_refused_with_its_place(table, why):
         read(table)
 
 
+USUAL = {"tools": [], "token_limit": "max_tokens", "body": {}}
+
+
 @pytest.mark.parametrize(
     ("table", "frozen"),
     [
         (
             {**SERVER, "flavour": "vllm", "connections": 3, "price": {"input": 1.0, "output": 2.0}},
-            {"model": "m", "identity": "m", "body": {}, "flavour": "vllm", "context": 2048},
+            {"model": "m", "identity": "m", **USUAL, "flavour": "vllm", "context": 2048},
         ),
         (
             {"embedded": "smollm2", "context": 512, "slots": 3, "identity": "i", "body": {"a": 1}},
-            {"model": "m", "identity": "i", "body": {"a": 1}, "flavour": "embedded", "context": 512},
+            {"model": "m", "identity": "i", **USUAL, "body": {"a": 1}, "flavour": "embedded", "context": 512},
+        ),
+        (
+            {**SERVER, "tools": [{"type": "function"}], "token_limit": "max_completion_tokens"},
+            {
+                "model": "m",
+                "identity": "m",
+                "tools": [{"type": "function"}],
+                "token_limit": "max_completion_tokens",
+                "body": {},
+                "flavour": "openai",
+                "context": 2048,
+            },
         ),
         (
             {"replay": "x", "model": "n"},
-            {"model": "n", "identity": "m", "body": {}, "flavour": "replay", "context": 2048},
+            {"model": "n", "identity": "m", **USUAL, "flavour": "replay", "context": 2048},
         ),
     ],
 )

@@ -27,7 +27,7 @@ def rubbish_is_collected_as_before(monkeypatch):
 
 def test_an_answer_that_the_archive_does_not_hold_is_a_failure():
     replay = Replay("again", STUDIES / "planned", "alpha")
-    answer = asyncio.run(replay.complete(Request(({"role": "user", "content": "Never asked."},), {})))
+    answer = asyncio.run(replay.complete(Request({"messages": ({"role": "user", "content": "Never asked."},)})))
     assert isinstance(answer, Failure)
     assert not answer.may_pass
 

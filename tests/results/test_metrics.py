@@ -458,9 +458,11 @@ def test_nobody_who_keeps_the_contract_leaves_the_other_readings(tmp_path):
     assert [row["answers"] for row in found["other readings"]["rows"]] == [0, 3]
 
 
-def test_counts_that_no_column_can_hold_are_left_out(tmp_path):
+def test_counts_that_are_words_are_left_out(tmp_path):
     def answer(question: Question) -> Completion:
-        return Completion("<answer>B</answer>", "stop", None, {"prompt_tokens": 10**30, "completion_tokens": 2})
+        return Completion(
+            "<answer>B</answer>", "stop", None, {"prompt_tokens": f"{10**30}", "completion_tokens": 2}
+        )
 
     directory = written(tmp_path, tables(), {"quiz": questions(2)}, answer)
     assert fine(here("report", directory, "--format", "md"), 0)

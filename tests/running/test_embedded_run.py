@@ -216,11 +216,14 @@ def test_weights_by_their_path_are_meant_from_where_the_study_is(tmp_path, smoll
 
 
 def test_what_a_study_adds_to_every_request_reaches_the_model(tmp_path):
+    """Ruling C9: and the log says it, with what is added for a model that runs here."""
     changed = {"conditions": {"held": None, "free": {"system": "Be brief."}}}
-    study(tmp_path, count=1, model={"body": {"max_tokens": 1}}, changed=changed)
+    study(tmp_path, count=1, model={"body": {"stop": [" "]}}, changed=changed)
     assert fine(run(tmp_path), 0)
     (only,) = records(tmp_path / "out")
-    assert (only["usage"]["completion_tokens"], only["finish_reason"]) == (1, "length")
+    assert (" " in only["raw_output"], only["finish_reason"]) == (False, "stop")
+    request = began(tmp_path / "out")["request"]
+    assert (request["stop"], request["cache_prompt"], request["model"]) == ([" "], False, "m")
     assert "SmolLM" not in only["rendered_prompt"], "a system prompt of ours takes the place of the template's"
 
 

@@ -63,10 +63,10 @@ def test_of_many_differences_all_are_counted_and_the_first_are_told():
 
 def test_every_run_has_its_lines_in_the_log_also_after_a_kill(tmp_path):
     first, second = RunLog(tmp_path, Disk()), RunLog(tmp_path, Disk())
-    first.began({"questions": 3}, [], {})
+    first.began({"questions": 3}, [], {}, {})
     with (tmp_path / RUN_LOG).open("ab") as stream:
         stream.write(b'{"run": "killed whi')
-    second.began({"questions": 2}, [], {})
+    second.began({"questions": 2}, [], {}, {})
     second.ended({"open": 0})
     lines = (tmp_path / RUN_LOG).read_bytes().splitlines()
     assert lines.pop(1) == b'{"run": "killed whi'

@@ -18,9 +18,9 @@ def panel(folder, **wanted: object) -> JudgePanel:
 def test_a_first_judging_has_the_defaults_unless_told_otherwise(tmp_path):
     (terms,) = panel(tmp_path, judges=["j", "j"]).judges
     assert (terms.name, terms.conditions, terms.repeats) == ("j", ("free",), 1)
-    assert dict(terms.decoding) == {"temperature": 0.0, "max_tokens": 1024}
+    assert terms.request == {"model": "j", "temperature": 0.0, "max_tokens": 1024}
     (terms,) = panel(tmp_path, judges=["k"], temperature=0.5, max_tokens=9, repeats=2).judges
-    assert (dict(terms.decoding), terms.repeats) == ({"temperature": 0.5, "max_tokens": 9}, 2)
+    assert (terms.request, terms.repeats) == ({"model": "k", "temperature": 0.5, "max_tokens": 9}, 2)
 
 
 @pytest.mark.parametrize(

@@ -280,7 +280,7 @@ def test_the_frozen_terms_say_what_was_asked(judged):
     assert kept["judges"] == {
         name: {
             "identity": name,
-            "decoding": {"temperature": 0.0, "max_tokens": 1024},
+            "request": {"model": name, "temperature": 0.0, "max_tokens": 1024},
             "conditions": ["free"],
             "repeats": 1,
         }
@@ -578,12 +578,12 @@ def copied(small: tuple[Path, FaultServer], to: Path) -> Path:
             {"rubric": "essay.toml"},
             ["contract_params.rubric_sha256: was ", "rubric.name: was 'default', is 'essay'"],
         ),
-        ({"temperature": 0.5}, ["judges.alpha.decoding.temperature: was 0.0, is 0.5"]),
+        ({"temperature": 0.5}, ["judges.alpha.request.temperature: was 0.0, is 0.5"]),
         pytest.param(
-            {"max_tokens": 9}, ["judges.alpha.decoding.max_tokens: was 1024, is 9"], marks=pytest.mark.slow
+            {"max_tokens": 9}, ["judges.alpha.request.max_tokens: was 1024, is 9"], marks=pytest.mark.slow
         ),
         pytest.param(
-            {"top_p": 0.5}, ["judges.alpha.decoding.top_p: was not there, is 0.5"], marks=pytest.mark.slow
+            {"top_p": 0.5}, ["judges.alpha.request.top_p: was not there, is 0.5"], marks=pytest.mark.slow
         ),
         pytest.param({"repeats": 2}, ["judges.alpha.repeats: was 1, is 2"], marks=pytest.mark.slow),
         pytest.param(
@@ -615,7 +615,7 @@ def test_the_command_refuses_the_same_and_keeps_what_was_frozen(small, tmp_path)
     before, asked = every_byte(folder / "out"), len(server.log)
     for options, said in (
         (("--rubric", "essay.toml"), "rubric.name: was 'default', is 'essay'"),
-        (("--temperature", "1"), "judges.alpha.decoding.temperature: was 0.0, is 1.0"),
+        (("--temperature", "1"), "judges.alpha.request.temperature: was 0.0, is 1.0"),
         (("--condition", "schema"), "judges.alpha.conditions: was ['free'], is ['schema']"),
         (("--task", "nonsense"), "tasks: was ['advice'], is ['nonsense']"),
     ):

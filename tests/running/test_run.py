@@ -237,7 +237,7 @@ def test_where_a_model_is_reached_and_how_patiently_may_change(tmp_path, server)
         ),
         (
             {"models": {"m": {"key_env": "AFFIDAVIT_TEST_NO_SUCH_KEY"}}},
-            "expected a key in the environment variable AFFIDAVIT_TEST_NO_SUCH_KEY, found none",
+            "expected a value in the environment variable AFFIDAVIT_TEST_NO_SUCH_KEY, found none",
         ),
         (
             {"models": {"m": {"base_url": "localhost:8000/v1"}}},

@@ -37,7 +37,7 @@ class Own:
 
 own = Own()
 """
-ROOT = "110f70097577da6de77c4020e320db1aa6f1bd99135e0d6796b0609e3d3183b8"
+ROOT = "7c50646efe8f3535f247f0153e1b18ee0b11fe2e1fa92c31e5deb5f2f2a8b9fb"
 
 
 @pytest.fixture

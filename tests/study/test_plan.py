@@ -12,7 +12,9 @@ from affidavit.archive.record import record_fields
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import InputError
 from affidavit.items.item import Item, items_of
+from affidavit.json_values import digest
 from affidavit.models.model import Completion, Failure, Reason
+from affidavit.models.request_body import BELONGS_ELSEWHERE
 from affidavit.reading.csv_files import any_header
 from affidavit.reading.json_lines import JSON_LINES
 from affidavit.reading.source import bytes_source
@@ -20,9 +22,10 @@ from affidavit.running.pace import Pace
 from affidavit.study.check import parse_study
 from affidavit.study.files import load
 from affidavit.study.freezing import freeze_or_check, frozen_items
-from affidavit.study.frozen_form import changes, frozen
+from affidavit.study.frozen_form import changes, from_frozen, frozen
 from affidavit.study.plan import Plan
 from affidavit.study.request_seed import seed_of
+from affidavit.study.study_file import requests_of
 
 STUDY = """
 [study]
@@ -62,8 +65,30 @@ WRONG = {
     "a name that leaves the directory": (STUDY.replace('"small"', '"../x"'), "underscores in study.name, found '../x'"),
     "no model": (STUDY.replace("[models.one]", "[models]\n[other]"), "unknown field `other`"),
     "no address": (STUDY.replace('"http://127.0.0.1:1/v1"\n\n', '"localhost"\n\n'), "an http:// or https:// address in models.one.base_url"),
+    "a seed of 65 bits": (STUDY.replace("seed = 7", f"seed = {2**64}"), "a study.seed of at most 64 bits, found one of 65"),
+    "a seed of thousands of digits": (STUDY.replace("seed = 7", f"seed = {'9' * 5000}"), "expected TOML, found Exceeds the limit"),
+    "lists in lists in lists": (STUDY + "x = " + "[" * 5000 + "]" * 5000, "expected TOML, found values that are nested too deeply"),
+    "tables in tables in tables": (STUDY + "x = " + "{ a = " * 5000 + "1" + " }" * 5000, "expected TOML, found values that are nested too deeply"),
+    "more connections than ports": (STUDY.replace('flavour = "llamacpp"', "connections = 999999999"), "at most 50,000 in models.two.connections, found 999,999,999"),
+    "a host of 300 letters": (STUDY.replace("http://127.0.0.1:1/v1", f"http://{'a' * 300}/v1", 1), "an http:// or https:// address in models.one.base_url"),
     "no connection": (STUDY.replace('flavour = "llamacpp"', "connections = 0"), "a positive, finite models.two.connections, found 0"),
     "an endless limit": (STUDY + "[limits]\nattempt = inf\n", "a positive, finite limits.attempt, found inf"),
+    **{
+        f"a body with {key}": (
+            STUDY.replace('flavour = "llamacpp"', f"body = {{ {key} = 1 }}"),
+            f"only further keys in models.two.body, found '{key}'\nIt belongs ",
+        )
+        for key in BELONGS_ELSEWHERE
+    },
+    "a body with a date": (STUDY.replace('flavour = "llamacpp"', "body = { a = [{ b = 2026-01-31 }] }"), "a JSON value in models.two.body.a[0].b, found 2026-01-31"),
+    "a body with an infinity": (STUDY.replace('flavour = "llamacpp"', "body = { a = [-inf] }"), "a JSON value in models.two.body.a[0], found -inf"),
+    "a tool with no number": (STUDY.replace('flavour = "llamacpp"', "tools = [{ a = nan }]"), "a JSON value in models.two.tools[0].a, found nan"),
+    "a deep body": (STUDY.replace('flavour = "llamacpp"', f"body = {{ a = {'[' * 40}{']' * 40} }}"), "at most 32 levels in models.two.body.a[0]"),
+    "tools that are none": (STUDY.replace('flavour = "llamacpp"', "tools = [1]"), "Expected `object`, got `int` - at `models.two.tools[0]"),
+    "a limit of another name": (STUDY.replace('flavour = "llamacpp"', 'token_limit = "most"'), "Invalid enum value 'most' - at `models.two.token_limit"),
+    "a header with a date": (STUDY.replace('flavour = "llamacpp"', "headers = { a = 2026-01-31 }"), "models.two.headers"),
+    "a name that is a time": (STUDY.replace('flavour = "llamacpp"', "model = 07:32:00"), "models.two.model"),
+    "a price that is no number": (STUDY.replace('flavour = "llamacpp"', "price = { input = nan, output = 1 }"), "finite prices from 0 in models.two.price"),
     "no sample": (STUDY.replace("samples = 2", "samples = 0"), "a positive, finite decoding.samples, found 0"),
     "a grammar for a server that takes none": (
         STUDY.replace('preamble = "Please."', "constrained = true").replace(
@@ -160,16 +185,81 @@ def test_every_question_has_a_key_of_its_own():
 def test_keys_stay_the_same_for_ever():
     planned = plan()
     first = next(planned.questions(planned.tasks["trivia"], ITEM, "one"))
-    assert first.key == "07f41b90490a2eedcf27bc05e5e51d077bb0cee3df45f3fd4a5040b4bbd8195c"
+    assert first.key == "2fbed248d6d42a098e55d41660c35674d69936debd3585bbe5561f805ebb2ad2"
     assert first.prompt_sha256 == "9034f6776b5660a3261c732f9e09ae9984c3954c3a885aa0a2287a6b9dc59311"
     assert first.request.seed == seed_of(7, "trivia", "q1", 0) == 1370363107
 
 
+def of_model_two(settings: str) -> str:
+    return STUDY.replace('flavour = "llamacpp"', f'flavour = "llamacpp"\n{settings}')
+
+
+HELD = STUDY.replace('preamble = "Please."', "constrained = true")
+ASKED = {
+    "plain": (STUDY, "one"),
+    "a grammar": (HELD, "two"),
+    "further keys on both sides of the seed": (of_model_two('body = { a = 1, "m~" = [], r = "é", stop = ["%d"], z = { b = 1, a = 2 } }'), "two"),
+    "tools": (of_model_two('tools = [{ type = "function", function = { name = "f" } }]'), "two"),
+    "another name of the limit": (of_model_two('token_limit = "max_completion_tokens"'), "two"),
+    "everything": (HELD.replace('flavour = "llamacpp"', 'flavour = "vllm"\nmodel = "its-name"\nbody = { top_k = 1 }') + "top_p = 0.5\n", "two"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_key_is_the_digest_of_the_request_that_is_sent(name):
+    """Ruling C9: what is hashed is the merged request, all of it, whatever is encoded beforehand."""
+    text, model = ASKED[name]
+    planned = plan(text)
+    for item in (ITEM, Item("q%d", {**ITEM.fields, "question": 'Half \ud800 "quoted" {"seed":1}?'})):
+        for question in planned.questions(planned.tasks["trivia"], item, model):
+            asked = {"task": "trivia", "item": item.id, "condition": question.condition, "model": model}
+            assert question.key == digest({**asked, "request": question.request.body, "sample": question.sample})
+            assert question.prompt_sha256 == digest(question.request.messages)
+            assert question.request.seed == seed_of(7, "trivia", item.id, question.sample)
+
+
+def test_the_merged_request_holds_what_a_study_says_in_many_places():
+    text, _ = ASKED["everything"]
+    planned = plan(text.replace("[decoding]", '[decoding]\ntemperature = 0.5\nmax_tokens = 9').replace(
+        'model = "its-name"', 'model = "its-name"\ntools = [{ type = "function" }]\ntoken_limit = "max_completion_tokens"'
+    ))  # fmt: skip
+    question = planned.question(planned.tasks["trivia"], ITEM, "two", "polite", 1)
+    body = dict(question.request.body)
+    assert body.pop("structured_outputs")["grammar"] == question.request.grammar
+    assert body == {
+        "model": "its-name", "messages": question.request.messages, "temperature": 0.5, "top_p": 0.5,
+        "max_completion_tokens": 9, "tools": [{"type": "function"}], "top_k": 1, "seed": question.request.seed,
+    }  # fmt: skip
+
+
 def test_a_key_depends_on_what_is_asked_and_not_on_where():
-    here, there = plan(), plan(STUDY.replace("127.0.0.1:1", "10.0.0.1:1"))
-    warm = plan(STUDY + "temperature = 0.5\n")
-    keys = [next(each.questions(each.tasks["trivia"], ITEM, "one")).key for each in (here, there, warm)]
-    assert keys[0] == keys[1] != keys[2]
+    changed = {
+        "the server": of_model_two("connections = 3").replace("127.0.0.1:1", "10.0.0.1:1"),
+        "the temperature": STUDY + "temperature = 0.5\n",
+        "the name at the server": of_model_two('model = "another"'),
+        "a further key": of_model_two("body = { top_k = 3 }"),
+        "a tool": of_model_two('tools = [{ type = "function" }]'),
+        "the name of the limit": of_model_two('token_limit = "max_completion_tokens"'),
+        "the seed": STUDY.replace("seed = 7", "seed = 8"),
+    }
+    plans = [plan(), *map(plan, changed.values())]
+    first, elsewhere, *others = (next(each.questions(each.tasks["trivia"], ITEM, "two")).key for each in plans)
+    assert first == elsewhere
+    assert len({first, *others}) == 1 + len(others)
+
+
+def test_what_decides_a_request_is_frozen():
+    """Ruling C9."""
+    study = parse_study(
+        of_model_two('tools = [{ type = "function" }]\ntoken_limit = "max_completion_tokens"'), where="s"
+    )
+    again = from_frozen(frozen(study))
+    assert requests_of(again) == requests_of(study)
+    plain = parse_study(STUDY, where="s")
+    assert changes(frozen(plain), frozen(study)) == [
+        "models.two.token_limit: was 'max_tokens', is 'max_completion_tokens'",
+        "models.two.tools: was [], is [{'type': 'function'}]",
+    ]
 
 
 def test_records_say_everything_but_the_day():
@@ -180,6 +270,7 @@ def test_records_say_everything_but_the_day():
         "kind", "key", "study", "task", "item_id", "model", "condition", "sample", "prompt_sha256",
         "grammar_sha256", "raw_output", "contract", "contract_params", "protocol_compliant", "extracted_answer",
         "deviation", "correct", "right_answer", "keyed", "finish_reason", "reasoning", "rendered_prompt", "usage",
+        "server_model", "system_fingerprint",
     ]  # fmt: skip
     assert (response.correct, response.keyed, response.contract) == (True, True, "mcqa/1")
     failure = planned.failure(question, Failure(Reason.TIMEOUT, "after 3 s"))

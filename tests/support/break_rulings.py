@@ -23,6 +23,14 @@ THOROUGH = (
     "tests/contracts/test_judge_oracle.py",
     "tests/archive/test_archive_names.py",
     "tests/reading/test_read_command.py",
+    "tests/models/test_request_body.py",
+    "tests/models/test_openai_compatible.py",
+    "tests/study/test_plan.py",
+    "tests/models/test_chat_response.py",
+    "tests/models/test_response_ids.py",
+    "tests/models/test_connections.py",
+    "tests/running/test_requests.py",
+    "tests/running/test_unexpected.py",
 )
 
 
@@ -39,6 +47,7 @@ class Break:
 MCQA, GAME, JUDGE = "contracts/mcqa.py", "contracts/game24.py", "contracts/judge.py"
 STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
+REQUEST = "models/request_body.py"
 
 BREAKS = (
     Break("C1", ROWS, "        if raw is None:\n            return NoOutput()\n", '        if raw is None:\n            return ""\n'),
@@ -48,6 +57,27 @@ BREAKS = (
     Break("C5", "reading/summary.py", '{**counts, "failed": tally.failed, "pending": tally.pending}', '{**counts, "pending": tally.pending}'),
     Break("C8", ROWS, "guarded(lambda: self._read_own(raw, item))", "self._read_own(raw, item)"),
     Break("C8", "commands/read.py", "ENDED_WITH_FAILURES if result.tally.unread else DONE", "DONE"),
+    Break("C8", "study/answer_records.py", "guarded(lambda: _read_record(study, question, completion))", "_read_record(study, question, completion)"),
+    Break("C9", REQUEST, 'names[first:second]', 'names[first:second][:1]'),
+    Break("C9", REQUEST, '        if key in body:', '        if key in body and key != "max_completion_tokens":'),
+    Break("C9", REQUEST, 'limit_name if name == "max_tokens" else name', 'name'),
+    Break("C9", "models/settings.py", "            tools=self.tools,\n", ""),
+    Break("C9", "models/openai_compatible.py", "json.dumps(request.body)", 'json.dumps({**request.body, "n": 1})'),
+    Break("C9", "study/plan.py", "start = b'%b%b,\"model\":%b,\"request\":%b' % (self._heads[condition.name], *names, to_seed)", "start = b'%b%b,\"model\":%b,\"request\":%b' % (self._heads[condition.name], *names, b\"\")"),
+    Break("C9", "running/run_log.py", '{model.name: requests[model.name].get("tools") for model in models}', "None"),
+    Break("C9", "models/chat_response.py", '_short(content.get("model"), clean)', "None"),
+    Break("C9", "models/chat_response.py", "return clean(value)[:LONGEST] if", "return clean(value[:LONGEST]) if"),
+    Break("C9", "models/chat_response.py", "type(value) is int and 0 <= value", "isinstance(value, int) and 0 <= value"),
+    Break("C9", "models/response_ids.py", "        if before == request:", "        if before == request or len(before) == len(request):"),
+    Break("C9", "models/response_ids.py", "self._answers <= FIRST_ANSWERS or asked_again", "self._answers <= FIRST_ANSWERS"),
+    Break("C9", "models/response_ids.py", "        if len(self._requests) > KEPT:", "        if len(self._requests) > 2 * KEPT:"),
+    Break("C9", "models/openai_compatible.py", "named in self._astray", "False"),
+    Break("C9", "models/connections.py", "protocol.should_close or _has_begun_a_message(protocol)", "_has_begun_a_message(protocol)"),
+    Break("C9", "models/connections.py", "protocol.should_close or _has_begun_a_message(protocol)", "protocol.should_close"),
+    Break("C9", "models/connections.py", "    return not arrived.poll(0)", "    return True"),
+    Break("C9", "running/server_words.py", "    if len(words) > 1:", "    if len(words) > 2:"),
+    Break("C9", "running/verify.py", "        record.server_model,\n", "        None,\n"),
+    Break("C9", "running/attempts.py", "(response_id := attempt.answer.response_id) is not None", "(response_id := None) is not None"),
     Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip(" \\t\\r\\n\\v\\f")\n        match'),
     Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip().strip("\\ufeff\\u200b")\n        match'),
     Break("M2", MCQA, "        match = self._forms.block.fullmatch(trimmed)", "        match = self._forms.block.match(trimmed)"),

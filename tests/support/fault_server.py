@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from functools import cache
+from secrets import token_hex
 from time import monotonic, sleep, time
 from typing import Self
 
@@ -125,11 +126,11 @@ def response(content: bytes, *, code: int = 200, headers: Mapping[str, str] | No
     return f"HTTP/1.1 {code} Told\r\n{head}\r\n".encode("latin-1") + content
 
 
-def chat(message: Mapping[str, object], finish: str | None = "stop") -> bytes:
-    """The body of a chat completion."""
+def chat(message: Mapping[str, object], finish: str | None = "stop", **said: object) -> bytes:
+    """The body of a chat completion; `said` is what the server says besides, such as its id."""
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
-    return json.dumps({"id": "chat-1", "object": "chat.completion", "choices": [choice], "usage": usage}).encode()
+    return json.dumps({"object": "chat.completion", "choices": [choice], "usage": usage, **said}).encode()
 
 
 def error_body(message: object, kind: str = "some_error") -> bytes:
@@ -351,6 +352,8 @@ class FaultServer:
     """Seconds before each answer."""
     models: Fault = model_list
     """What GET /v1/models meets."""
+    said: Callable[[Asked], Mapping[str, object]] = lambda asked: {"id": f"chat-{token_hex(8)}"}
+    """What it says of itself and of the response, where the script says nothing."""
     log: list[Asked] = field(default_factory=list)
     looked_up: int = 0
     """Times that GET /v1/models was asked."""
@@ -472,7 +475,7 @@ class FaultServer:
                 await planned.fault(call)
             else:
                 await asyncio.sleep(self.latency())
-                await call.send(response(chat({"content": self.answer(asked)})))
+                await call.send(response(chat({"content": self.answer(asked)}, **self.said(asked))))
             asked.answered = monotonic()
         finally:
             self._open -= 1

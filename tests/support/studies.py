@@ -54,10 +54,16 @@ def toml(tables: Mapping, path: tuple[str, ...] = ()) -> Iterator[str]:
     """The lines of a TOML file; JSON's words for values are TOML's too."""
     if path:
         yield f"[{'.'.join(json.dumps(name) for name in path)}]"
-    yield from (f"{json.dumps(k)} = {json.dumps(v)}" for k, v in tables.items() if not isinstance(v, Mapping))
+    yield from (f"{json.dumps(k)} = {_inline(v)}" for k, v in tables.items() if not isinstance(v, Mapping))
     for name, table in tables.items():
         if isinstance(table, Mapping):
             yield from toml(table, (*path, name))
+
+
+def _inline(value: object) -> str:
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{json.dumps(name)} = {_inline(each)}' for name, each in value.items())} }}"
+    return f"[{', '.join(map(_inline, value))}]" if isinstance(value, list) else json.dumps(value)
 
 
 def run(folder: Path, *options: str, **environment: str) -> CompletedProcess[bytes]:

@@ -100,6 +100,9 @@ class _Scripted:
     def facts(self) -> dict[str, object]:
         return {}
 
+    def notes(self) -> list[str]:
+        return []
+
     async def reachable(self) -> Failure | None:
         return None
 

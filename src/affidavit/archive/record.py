@@ -132,7 +132,10 @@ class Response(Struct, frozen=True):
     finish_reason: str | None = None
     reasoning: str | None = None
     rendered_prompt: str | None = None
-    usage: Mapping[str, int] | None = None
+    usage: Mapping[str, int | str] | None = None
+    server_model: str | None = None
+    """What the server said that it is (ruling C9)."""
+    system_fingerprint: str | None = None
     keyed: bool | None = None
     """Whether the right answer is known; None where nothing says so."""
 
@@ -208,7 +211,9 @@ class Judgement(Struct, frozen=True):
     finish_reason: str | None = None
     reasoning: str | None = None
     rendered_prompt: str | None = None
-    usage: Mapping[str, int] | None = None
+    usage: Mapping[str, int | str] | None = None
+    server_model: str | None = None
+    system_fingerprint: str | None = None
 
     @property
     def key(self) -> str:
@@ -274,6 +279,8 @@ def record_fields(record: Record) -> Fields:
         "reasoning": record.reasoning,
         "rendered_prompt": record.rendered_prompt,
         "usage": record.usage,
+        "server_model": record.server_model,
+        "system_fingerprint": record.system_fingerprint,
     }
 
 
@@ -443,17 +450,30 @@ def _response(fields: Fields) -> Placed:
     else:
         values = _IMPORTED.take(fields)
         subject = ImportIdentity(*values[2:_QUESTION_END])
-    raw, contract, params, compliant, finish_reason, reasoning, rendered, usage = values[_QUESTION_END:]
+    raw, contract, params, compliant, finish_reason, reasoning, rendered, *told = values[_QUESTION_END:]
+    usage, server_model, fingerprint = told
     keyed: Any = fields.pop("keyed", None)
     _check_key(subject.key, "key")
     if usage is not None:
-        _check_counts(usage, "usage")
+        _check_usage(usage)
     sometimes = keyed, fields.get("correct"), fields.get("unread")
     if tuple(map(type, sometimes)) not in _SOMETIMES:
         for name, value, kinds in zip(("keyed", "correct", "unread"), sometimes, _SOMETIMES_KINDS, strict=True):
             _check(value, kinds, name)
     response = Response(
-        subject, raw, contract, params, compliant, fields, finish_reason, reasoning, rendered, usage, keyed
+        subject,
+        raw,
+        contract,
+        params,
+        compliant,
+        fields,
+        finish_reason,
+        reasoning,
+        rendered,
+        usage,
+        server_model,
+        fingerprint,
+        keyed,
     )
     return Placed(values[0], values[1], response)
 
@@ -479,7 +499,7 @@ def _judgement(fields: Fields) -> Placed:
         if not all(type(text) is str for text in texts):
             raise NotARecordError(f"texts in {name!r}", shown(texts))
     _check_counts(said.scores or {}, "scores")
-    _check_counts(said.usage or {}, "usage")
+    _check_usage(said.usage or {})
     judgement = replace(
         said,
         flags=tuple(said.flags),
@@ -522,6 +542,12 @@ def _check_counts(counts: Mapping[str, int], name: str) -> None:
     for count in counts.values():
         if type(count) is not int:
             raise NotARecordError(f"whole numbers in {name!r}", shown(counts))
+
+
+def _check_usage(usage: Mapping[str, int | str]) -> None:
+    for count in usage.values():
+        if not (type(count) is int and 0 <= count <= 2**53) and type(count) is not str:
+            raise NotARecordError("counts from 0 to 2**53, or texts, in 'usage'", shown(usage))
 
 
 def _check_nothing_left(fields: Fields) -> None:

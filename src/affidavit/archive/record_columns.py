@@ -52,6 +52,8 @@ SCHEMA: dict[str, pl.DataType] = {
     "truncated": pl.Boolean(),
     "prompt_tokens": pl.Int64(),
     "completion_tokens": pl.Int64(),
+    "server_model": pl.String(),
+    "system_fingerprint": pl.String(),
     "judge": pl.String(),
     "judging_condition": pl.String(),
     "method": pl.String(),
@@ -184,6 +186,8 @@ def _arrived(record: Response | Judgement) -> dict[str, object]:
         "truncated": record.finish_reason == "length",
         "prompt_tokens": _count(usage.get("prompt_tokens")),
         "completion_tokens": _count(usage.get("completion_tokens")),
+        "server_model": record.server_model,
+        "system_fingerprint": record.system_fingerprint,
     }
 
 
@@ -206,8 +210,8 @@ def _text(value: object) -> str | None:
 
 
 def _count(value: object) -> int | None:
-    """A count that a server told, if a column can hold it."""
-    return value if isinstance(value, int) and abs(value) < 2**63 else None
+    """A count that a server told, if it is one."""
+    return value if isinstance(value, int) else None
 
 
 def without_surrogates(text: str) -> str:

@@ -195,6 +195,8 @@ def _say_what_is_left(
 ) -> None:
     from affidavit.commands.what_is_left import what_is_left
 
+    for note in judged.notes:
+        click.echo(f"note: {plain_lines(note)}", err=True)
     for said, count in judged.details:
         click.echo(f"note: {count:,} failed in this run with {plain_lines(said)}", err=True)
     if judged.stopped:

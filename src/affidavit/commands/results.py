@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,16 @@ _BY = "task,model,condition"
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
 @click.option("--by", default=_BY, show_default=True, help="Columns to group by; also metadata.NAME of the items.")
 @click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
-def report(directory: Path, form: str | None, out: Path | None, by: str, *, include_self: bool) -> None:
+@click.option(
+    "--mask",
+    "masked",
+    multiple=True,
+    metavar="NAME",
+    help="Cover the value of this environment variable; may be given more than once.",
+)
+def report(
+    directory: Path, form: str | None, out: Path | None, by: str, masked: tuple[str, ...], *, include_self: bool
+) -> None:
     """The results of a study as one page, DIRECTORY/report.html, or as its tables alone.
 
     The page is self-contained: no script, no server, no other file. Every table has its accounting identity, and
@@ -43,25 +53,31 @@ def report(directory: Path, form: str | None, out: Path | None, by: str, *, incl
     Exit codes: 0 done; 2 this is no study, or --by is wrong; 5 the disk refused or the
     archive is broken.
     """
+    from affidavit.models.environment_values import mask_of
+
+    mask = mask_of(masked)
     if form is None:
-        _write_page(directory, _groups(by), out, include_self=include_self)
+        _write_page(directory, _groups(by), out, mask, include_self=include_self)
         return
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.study_results import StudyResults
 
-    _write(StudyResults(StudyDirectory(directory), _groups(by)).report(include_self=include_self), form, out)
+    found = StudyResults(StudyDirectory(directory), _groups(by)).report(include_self=include_self)
+    _write(found, form, out, mask)
 
 
-def _write_page(directory: Path, by: tuple[str, ...], out: Path | None, *, include_self: bool) -> None:
+def _write_page(
+    directory: Path, by: tuple[str, ...], out: Path | None, mask: Callable[[str], str], *, include_self: bool
+) -> None:
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.page.headline import as_lines
     from affidavit.results.page.study_page import write_page
 
-    written = write_page(StudyDirectory(directory), by=by, include_self=include_self, out=out)
-    click.echo(plain_lines(f"{as_lines(written.answers)}the page: {written.path}"))
+    written = write_page(StudyDirectory(directory), by=by, include_self=include_self, out=out, mask=mask)
+    click.echo(plain_lines(mask(f"{as_lines(written.answers)}the page: {written.path}")))
 
 
-def _write(found: "Report", form: str, out: Path | None) -> None:
+def _write(found: "Report", form: str, out: Path | None, mask: Callable[[str], str] = str) -> None:
     from affidavit.archive.disk import new_file
     from affidavit.results.text_forms import as_csv, as_json, as_markdown
 
@@ -69,6 +85,7 @@ def _write(found: "Report", form: str, out: Path | None) -> None:
         text = json.dumps(as_json(found), indent=2) + "\n"
     else:
         text = as_csv(found) if form == "csv" else as_markdown(found)
+    text = mask(text)
     if out is None:
         # A terminal must not be commanded by a name; whatever else reads it gets what a file would hold.
         click.echo(plain_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)

@@ -13,6 +13,8 @@ from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from affidavit.results.closing import ClosedRun
     from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Ended
@@ -125,13 +127,8 @@ def _report_run(
         if not ended.asked and ended.stopped is None:
             click.echo(f"nothing to do: {_what_is_left(ended)}")
         say_digests(ended.directory, last.root_sha256, last.seal_sha256)
-    if ended.judging_waits_for:
-        waits = f"it waits for {ended.judging_waits_for:,} outputs that may still come"
-        click.echo(f"note: the judging has not begun: {waits}", err=True)
-    for note in closing.notes(closed):
+    for note in (*closing.notes(closed), *_notes(ended)):
         click.echo(f"note: {plain_lines(note)}", err=True)
-    for said, count in (*ended.details, *(judged.details if judged is not None else ())):
-        click.echo(f"note: {count:,} failed in this run with {plain_lines(said)}", err=True)
     for stopped in (ended.stopped, judged.stopped if judged is not None else None):
         if stopped:
             click.echo(f"affidavit: {plain_lines(stopped)}", err=True)
@@ -142,6 +139,15 @@ def _report_run(
     say_where_results_are(
         ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json, study=own_code
     )
+
+
+def _notes(ended: "Ended") -> "Iterator[str]":
+    judged = ended.judged
+    if ended.judging_waits_for:
+        yield f"the judging has not begun: it waits for {ended.judging_waits_for:,} outputs that may still come"
+    yield from (*ended.notes, *(judged.notes if judged is not None else ()))
+    for said, count in (*ended.details, *(judged.details if judged is not None else ())):
+        yield f"{count:,} failed in this run with {said}"
 
 
 def _what_is_left(ended: "Ended") -> str:

@@ -155,7 +155,7 @@ ResultT = TypeVar("ResultT")
 def guarded(step: Callable[[], ResultT]) -> ResultT | Unread:
     """The result of a step of a user's code; whatever it raises becomes a value (ruling C8).
 
-    Built-in contracts are never called through this: an error in them is ours and must be seen.
+    Built-in contracts are not called through this, but for the last resort of a run: it must not lose an answer.
 
     >>> guarded(lambda: 1 // 0)
     Unread(error='ZeroDivisionError: integer division or modulo by zero')

@@ -99,9 +99,7 @@ class GivenContracts:
             if file.sha256 == digest:
                 return file.contract
         expected = f"the file of the contract {name!r} that read these outputs, sha256 {digest[:16]}…"
-        hint = (
-            f"It is code: if you trust it, name it with --contract {frozen}, or name the study with --study STUDY.toml."
-        )
+        hint = f"It is code: if you trust it, name it with --contract {frozen}, or with --study STUDY.toml."
         if named:
             hint = "The file has changed since, or is another one. Name the file as it was."
         found = ", ".join(f"{file.place} with sha256 {file.sha256[:16]}…" for file in named) or "none named"

@@ -13,7 +13,7 @@ from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 
 class _Judge(msgspec.Struct, frozen=True):
     identity: str
-    decoding: dict[str, Any]
+    request: dict[str, Any]
     conditions: tuple[str, ...]
     repeats: int
 
@@ -42,7 +42,7 @@ def read_judging(directory: StudyDirectory) -> FrozenJudging | None:
     if terms.digest != file.sha256_of_terms:
         raise corrupt(where, f"terms with the digest {file.sha256_of_terms}", terms.digest)
     judges = tuple(
-        JudgeTerms(name, judge.identity, judge.decoding, judge.conditions, judge.repeats)
+        JudgeTerms(name, judge.identity, judge.request, judge.conditions, judge.repeats)
         for name, judge in file.judges.items()
     )
     return FrozenJudging(terms, judges, file.not_arrived, file.tasks, file.targets)

@@ -14,6 +14,7 @@ from affidavit.json_values import canonical, digest
 from affidavit.judging.prompt import evaluation_schema, judge_messages, nonce_of
 from affidavit.judging.terms import SCHEMA, JudgeTerms, Terms
 from affidavit.models.model import Completion, Failure, Request
+from affidavit.models.request_body import SharedRequest, schema_fields
 
 
 class Output(NamedTuple):
@@ -64,6 +65,7 @@ class JudgingPlan:
         self.terms = terms
         self.judges = {judge.name: judge for judge in judges}
         self._seed = seed
+        self._shared = {judge.name: SharedRequest(judge.request) for judge in judges}
         self._set = frozenset(terms.outputs)
 
     def judgements(self, judge: str, outputs: Iterable[Output]) -> Iterator[PlannedJudgement]:
@@ -88,18 +90,17 @@ class JudgingPlan:
         )
         said = judge_messages(self.terms.contract, asked, task=output.task, nonce=nonce)
         schema = evaluation_schema(self.terms.rubric, asked.meta) if condition == SCHEMA else None
-        what = {
-            "condition": condition,
-            "decoding": judge.decoding,
-            "judge": judge.name,
-            "judged_key": output.key,
-            "messages": said,
-            "repeat": repeat,
-            "schema": schema,
-        }
         drawn = sha256(canonical([self._seed, "judging", output.key, repeat])).digest()
         seed = int.from_bytes(drawn[:4], "big") >> 1
-        request = Request(said, judge.decoding, seed, repeat - 1, schema=schema)
+        body = self._shared[judge.name].body(said, seed=seed, constraint=schema_fields(schema))
+        what = {
+            "condition": condition,
+            "judge": judge.name,
+            "judged_key": output.key,
+            "repeat": repeat,
+            "request": body,
+        }
+        request = Request(body, repeat - 1, schema=schema)
         return PlannedJudgement(digest(what), output, judge.name, condition, repeat, asked, digest(said), request)
 
     @staticmethod
@@ -147,6 +148,8 @@ class JudgingPlan:
             reasoning=completion.reasoning,
             rendered_prompt=completion.rendered_prompt,
             usage=completion.usage,
+            server_model=completion.server_model,
+            system_fingerprint=completion.system_fingerprint,
         )
 
     def failure(self, judgement: PlannedJudgement, failure: Failure) -> Failed:

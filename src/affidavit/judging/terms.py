@@ -74,7 +74,8 @@ class JudgeTerms:
     name: str
     """In the study, or in the file of models."""
     identity: str
-    decoding: Mapping[str, object]
+    request: Mapping[str, object]
+    """What every request to it carries beside messages, seed and schema, merged (ruling C9)."""
     conditions: tuple[str, ...] = (FREE,)
     repeats: int = 1
 
@@ -82,7 +83,7 @@ class JudgeTerms:
         """As it is frozen."""
         return {
             "identity": self.identity,
-            "decoding": dict(self.decoding),
+            "request": dict(self.request),
             "conditions": list(self.conditions),
             "repeats": self.repeats,
         }

@@ -9,16 +9,24 @@ Lone surrogates are kept as they were sent (ruling C2).
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from affidavit.archive.json_bytes import loads
 from affidavit.models.model import Answer, Completion, Failure, Reason
 
+LONGEST = 200
+"""Characters of what a server says of itself and of a response."""
+LARGEST_COUNT = 2**53
+"""Up to here every reader of JSON agrees what a number is."""
+Clean = Callable[[str], str]
 _TOO_LONG = ("context_length", "context length", "context size", "maximum context", "exceed_context_size")
 
 
-def read_chat(body: bytes) -> Answer:
-    """What a response with status 200 says."""
+def read_chat(body: bytes, clean: Clean = str) -> Answer:
+    """What a response with status 200 says; `clean` takes secrets out of what it says about the request.
+
+    The model's own text and reasoning are kept as they are (ruling C2).
+    """
     content = _decoded(body)
     if content is None:
         return Failure(Reason.BAD_BODY, "the body is not a JSON object in UTF-8")
@@ -27,39 +35,52 @@ def read_chat(body: bytes) -> Answer:
     choices = content.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         return Failure(Reason.NO_CHOICES, "no choice in the body")
-    return _read_choice(choices[0], content.get("usage"))
+    return _read_choice(choices[0], content, clean)
 
 
-def _read_choice(choice: Mapping[str, object], usage: object) -> Answer:
-    message, finish = choice.get("message"), choice.get("finish_reason")
+def _read_choice(choice: Mapping[str, object], content: Mapping[str, object], clean: Clean) -> Answer:
+    message, finish_reason = choice.get("message"), _short(choice.get("finish_reason"), clean)
+    response_id = _short(content.get("id"), clean)
     if not isinstance(message, dict):
-        return Failure(Reason.NO_CHOICES, "a choice without a message")
-    finish_reason = finish if isinstance(finish, str) else None
+        return Failure(Reason.NO_CHOICES, "a choice without a message", response_id=response_id)
     reasoning = _first_text(message, "reasoning_content", "reasoning")
     text = _first_text(message, "content") or _first_text(message, "refusal")
     if text is None and isinstance(message.get("content"), str):
         text = ""  # an empty text is a text
     if not text and finish_reason == "content_filter":
-        return Failure(Reason.CONTENT_FILTER, "the server's filter left no text")
+        return Failure(Reason.CONTENT_FILTER, "the server's filter left no text", response_id=response_id)
     if not text and message.get("tool_calls"):
-        return Failure(Reason.TOOL_CALL_ONLY, "a tool call and no text")
+        return Failure(Reason.TOOL_CALL_ONLY, "a tool call and no text", response_id=response_id)
     if text is None:
         # A thinking model that ran out of tokens has answered nothing, and that is its own doing.
         if not reasoning and finish_reason != "length":
-            return Failure(Reason.NO_CONTENT, "a message without content")
+            return Failure(Reason.NO_CONTENT, "a message without content", response_id=response_id)
         text = ""
-    return Completion(text, finish_reason, reasoning, _counts(usage))
+    usage, model = _counts(content.get("usage"), clean), _short(content.get("model"), clean)
+    fingerprint = _short(content.get("system_fingerprint"), clean)
+    return Completion(text, finish_reason, reasoning, usage, None, model, fingerprint, response_id)
 
 
 def _first_text(message: Mapping[str, object], *names: str) -> str | None:
     return next((value for name in names if isinstance(value := message.get(name), str) and value), None)
 
 
-def _counts(usage: object) -> dict[str, int] | None:
+def _short(value: object, clean: Clean) -> str | None:
+    """What a server says in a word or two, however long it is; cut only once it is clean."""
+    return clean(value)[:LONGEST] if isinstance(value, str) else None
+
+
+def _counts(usage: object, clean: Clean) -> dict[str, int | str] | None:
+    """Tokens; what cannot be a count is kept as a text, which nobody adds up."""
     if not isinstance(usage, dict):
         return None
-    names = ("prompt_tokens", "completion_tokens")
-    counts = {name: usage[name] for name in names if type(usage.get(name)) is int}
+    counts: dict[str, int | str] = {}
+    for name in ("prompt_tokens", "completion_tokens"):
+        value = usage.get(name)
+        if type(value) is int and 0 <= value <= LARGEST_COUNT:
+            counts[name] = value
+        elif value is not None:
+            counts[name] = clean(value if isinstance(value, str) else json.dumps(value))[:LONGEST]
     return counts or None
 
 

@@ -23,7 +23,7 @@ from affidavit.json_values import Fields
 from affidavit.models.llama_process import LlamaProcess
 from affidavit.models.model import Answer, Failure, Message, Model, Reason, Request
 from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
-from affidavit.models.settings import CONTEXT, Limits, ModelTable, Provider, SettingsTable, check_positive
+from affidavit.models.settings import CONTEXT, Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
 from affidavit.models.weights import describe, digest_of, find, not_installed
 
 RESTARTS = 3
@@ -59,6 +59,11 @@ class EmbeddedProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         """As llama.cpp does."""
         return True
 
+    @property
+    def own_fields(self) -> Fields:
+        """What was asked before must not change an answer, and prompts that are kept do, in the last digits."""
+        return {"cache_prompt": False}
+
     def check(self, *, where: str, place: str) -> None:
         """Refuse numbers that are none."""
         numbers = {"slots": self.slots, "context": self.context, "threads": self.threads}
@@ -69,6 +74,10 @@ class EmbeddedProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         path = find(self.embedded) if self.embedded else beside / self.gguf
         describe(path)
         return path
+
+    def uses(self) -> Uses:
+        """The file, by its name or path."""
+        return Uses(files=(self.embedded or self.gguf,))
 
     def frozen(self) -> Fields:
         """The context too: a longer one gives other answers where a short one overflows."""
@@ -116,12 +125,12 @@ class Embedded:
         """Tokens of one question with its answer; once the process runs, as many as llama.cpp gives."""
         self.threads = threads
         self._limits = limits
-        # What was asked before must not change an answer, and prompts that are kept do, in the last digits.
-        self._body = {"cache_prompt": False, **(body or {})}
+        self._body = body
         self._open = False
         self._sha256: str | None = None
         self._served: _Served | None = None
         self._restarts = 0
+        self._noted: list[str] = []
         self._turn = asyncio.Lock()
         self._rendering = asyncio.Lock()
         self._prompts: dict[object, str] = {}
@@ -141,6 +150,10 @@ class Embedded:
             "threads": self.threads,
         }
 
+    def notes(self) -> list[str]:
+        """What was noted of the process, or of those before it."""
+        return list(dict.fromkeys(self._noted))
+
     async def __aenter__(self) -> Self:
         self._sha256 = describe(self.path).sha256  # an error of ours says more than llama.cpp's
         if find_spec("xllamacpp") is None:
@@ -155,6 +168,7 @@ class Embedded:
             self._open = False
             served, self._served = self._served, None
             if served is not None:
+                self._noted += served.client.notes()
                 await served.end()
 
     async def reachable(self) -> Failure | None:
@@ -206,6 +220,7 @@ class Embedded:
                 detail = f"the model's process ended {RESTARTS + 1} times in a row: {said}"
                 return Failure(Reason.CONNECTION, detail[:300])
             self._restarts += 1
+            self._noted += served.client.notes()
             await served.end()
             try:
                 self._refuse_other_weights()
@@ -226,14 +241,14 @@ class Embedded:
             child = await LlamaProcess.started([str(self.path), *numbers], name=self.name, key=key)
             stack.push_async_callback(child.end)
             address = await child.address()
-            headers = {"Authorization": f"Bearer {key}"}
+            headers: dict[str, str | dict[str, str]] = {"Authorization": f"Bearer {key}"}
             patience = aiohttp.ClientTimeout(total=self._limits.connect)
-            session = aiohttp.ClientSession(address, headers=headers, timeout=patience)
+            session = aiohttp.ClientSession(address, headers={"Authorization": f"Bearer {key}"}, timeout=patience)
             await stack.enter_async_context(session)
             server = ServerProvider(
                 base_url=f"{address}/v1", flavour="llamacpp", connections=self.connections, headers=headers
             )
-            client = OpenAICompatible(self.name, server, self._limits, model=self.name, body=self._body)
+            client = OpenAICompatible(self.name, server, self._limits, body=self._body)
             await stack.enter_async_context(client)
             served = _Served(child, session, client, stack)
             self.context = await served.context() or self.context

@@ -2,11 +2,12 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from yarl import URL
 
 from affidavit.models.redaction import Redaction
+from affidavit.models.response_ids import ResponseIds
 
 
 def is_address(url: str) -> bool:
@@ -17,16 +18,32 @@ def is_address(url: str) -> bool:
     """
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https")
-        return known and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        known = parts.scheme in ("http", "https") and (parts.port is None or parts.port > 0)
+        # What no name server could be asked for: too long, an empty part, characters that no name has.
+        return known and 0 < len((parts.hostname or "").rstrip(".").encode("idna")) <= _LONGEST_HOST
     except ValueError:
         return False
+
+
+_LONGEST_HOST = 253
+"""Bytes of the name of a host."""
+
+
+def shown_address(url: str) -> str:
+    """An address without what may be secret in it: name and password, and the values of a query.
+
+    >>> shown_address("https://me:word@host:8000/v1?key=abc&version=2")
+    'https://host:8000/v1?key=…&version=…'
+    """
+    parts = urlsplit(url)
+    names = "&".join(f"{name}=…" for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, names, ""))
 
 
 class Endpoint:
     """One address; a name and password in it become a header, and are never shown."""
 
-    def __init__(self, url: str, redaction: Redaction) -> None:
+    def __init__(self, url: str, redaction: Redaction, *, repeats_ids: bool = False) -> None:
         parts = urlsplit(url)
         userinfo, _, host = parts.netloc.rpartition("@")
         self._parts = (parts.scheme, host, parts.path.rstrip("/"), parts.query)
@@ -34,6 +51,7 @@ class Endpoint:
         self.chat = URL(self.at("chat/completions"), encoded=True)
         self.in_flight = 0
         """Requests that wait for an answer."""
+        self.ids = ResponseIds(prove_nothing=repeats_ids)
         self.headers: Mapping[str, str] = {}
         if userinfo:
             user, _, password = userinfo.partition(":")
@@ -41,6 +59,10 @@ class Endpoint:
             self.headers = {"Authorization": f"Basic {encoded}"}
             for secret in (userinfo, password, unquote(password), encoded):
                 redaction.add(secret)
+            for name in (user, unquote(user)):
+                redaction.add(name, ordinary=True)
+        for _, value in parse_qsl(parts.query):
+            redaction.add(value)
 
     def at(self, path: str) -> str:
         """The address of one of the server's resources."""

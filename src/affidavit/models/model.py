@@ -6,7 +6,7 @@ A failure is not an output (ruling C1): no contract ever sees one.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from affidavit.json_values import Fields
 
@@ -18,16 +18,26 @@ Message = Mapping[str, str]
 class Request:
     """One question, as it is put to a model."""
 
-    messages: tuple[Message, ...]
-    decoding: Mapping[str, object]
-    """Temperature, token limit and the like, by the names of the OpenAI interface."""
-    seed: int | None = None
+    body: Mapping[str, Any]
+    """All of what is sent, merged before it was hashed into the key (ruling C9); see `request_body`."""
     sample: int = 0
     """Which of several answers to the same question this is."""
     grammar: str | None = None
-    """A GBNF grammar that the output must fit."""
+    """The GBNF grammar that the output must fit, by the contract; the body has it as the server takes it."""
     schema: Mapping[str, object] | None = None
-    """A JSON schema that the output must fit."""
+    """The JSON schema that the output must fit, likewise."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The conversation."""
+        messages: tuple[Message, ...] = self.body["messages"]
+        return messages
+
+    @property
+    def seed(self) -> int:
+        """Of the decoding."""
+        seed: int = self.body["seed"]
+        return seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +48,14 @@ class Completion:
     finish_reason: str | None = None
     reasoning: str | None = None
     """Thinking that the server returned apart from the text (ruling C7)."""
-    usage: Mapping[str, int] | None = None
+    usage: Mapping[str, int | str] | None = None
+    """What the server counted; what is no sensible count is kept as a text."""
     rendered_prompt: str | None = None
     """The prompt as the model's own template made it, where that is known."""
+    server_model: str | None = None
+    """What the server says that it is, which may be another name than it was asked for by (ruling C9)."""
+    system_fingerprint: str | None = None
+    response_id: str | None = None
 
 
 class Reason(StrEnum):
@@ -59,6 +74,7 @@ class Reason(StrEnum):
     BAD_REQUEST = "bad_request"
     UNAUTHORISED = "unauthorised"
     CONTEXT_OVERFLOW = "context_overflow"
+    STRAY_RESPONSE = "stray_response"
 
 
 PERMANENT = frozenset(
@@ -84,6 +100,8 @@ class Failure:
     """Seconds that the server asked to wait."""
     slow_down: bool = False
     """The server has more to do than it can: ask it less at once."""
+    response_id: str | None = None
+    """Of a body that holds no answer."""
 
     @property
     def may_pass(self) -> bool:
@@ -107,6 +125,9 @@ class Model(Protocol):
 
     def facts(self) -> Fields:
         """What the run log says of it beyond its name and flavour, such as the digest of its weights."""
+
+    def notes(self) -> list[str]:
+        """What is to be said of it once a run has ended, each thing once."""
 
     async def __aenter__(self) -> "Model":
         """Get ready."""

@@ -7,10 +7,11 @@ secret was taken out of it.
 
 import asyncio
 import json
-import os
 import zlib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, Self, get_args
 
@@ -20,11 +21,13 @@ import msgspec
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.models.chat_response import read_chat, read_refusal
-from affidavit.models.endpoint import Endpoint, is_address
-from affidavit.models.model import Answer, Failure, Model, Reason, Request
+from affidavit.models.connections import MOST_CONNECTIONS, Connections, allow_open_files
+from affidavit.models.endpoint import Endpoint, is_address, shown_address
+from affidavit.models.environment_values import is_secret_header, look_up, name_of, variables_in, with_values
+from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
 from affidavit.models.redaction import Redaction
 from affidavit.models.retry_after import retry_after
-from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, check_positive
+from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
 
 Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter"]
 """Servers speak one interface, and differ in what they add to it."""
@@ -34,8 +37,8 @@ _GRAMMAR_IN_BODY: Mapping[str, Callable[[str], Fields]] = {
     "vllm": lambda grammar: {"structured_outputs": {"grammar": grammar}},
 }
 """How a grammar is sent, by flavour; the others take none."""
-_KEPT_OPEN = 30.0
-"""Seconds that an idle connection is kept."""
+_REPEATS_IDS = ("ollama",)
+"""Flavours that draw the ids of responses from a thousand numbers."""
 _LONGEST_DETAIL = 300
 
 
@@ -50,7 +53,8 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     """The environment variable that holds the key; the key itself is never in a file."""
     connections: int = 32
     """Requests that are sent at once, at most."""
-    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    headers: dict[str, str | dict[str, str]] = msgspec.field(default_factory=dict)
+    """Each a text, or `{ env = "NAME" }`."""
 
     @property
     def addresses(self) -> list[str]:
@@ -67,13 +71,29 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         """Every flavour has `response_format`."""
         return True
 
+    def grammar_fields(self, grammar: str) -> Fields:
+        """As its flavour takes one."""
+        return _GRAMMAR_IN_BODY[self.flavour](grammar)
+
     def check(self, *, where: str, place: str) -> None:
         """Refuse what is no address, and a number of connections that is none."""
         check_positive({f"{place}.connections": self.connections}, where=where)
+        if self.connections > MOST_CONNECTIONS:
+            expected = f"at most {MOST_CONNECTIONS:,} in {place}.connections"
+            raise InputError(where, expected=expected, found=f"{self.connections:,}")
         if not all(map(is_address, self.addresses)):
             # The address itself is not repeated: it may hold a password.
             expected = f"an http:// or https:// address in {place}.base_url"
             raise InputError(where, expected=expected, found="something else")
+        for name, value in self.headers.items():
+            if not isinstance(value, str) and name_of(value) is None:
+                expected = f'a text or {{ env = "NAME" }} in {place}.headers.{name}'
+                raise InputError(where, expected=expected, found="another table")
+
+    def uses(self) -> Uses:
+        """Its addresses, and the variables of its key and headers."""
+        key = () if self.key_env is None else (self.key_env,)
+        return Uses(tuple(map(shown_address, self.addresses)), (*key, *variables_in(self.headers)))
 
     @classmethod
     def from_frozen(cls, *, flavour: str, context: int) -> Self:
@@ -82,45 +102,60 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
 
     def open(self, name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
         """The model at its server."""
-        return OpenAICompatible(name, self, limits, model=table.model, body=table.body)
+        return OpenAICompatible(name, self, limits, body=table.body)
 
 
 class OpenAICompatible:
     """One model at one or several addresses; requests are spread over them."""
 
     def __init__(
-        self, name: str, server: ServerProvider, limits: Limits, *, model: str, body: Mapping[str, object]
+        self, name: str, server: ServerProvider, limits: Limits, *, body: Mapping[str, object] | None = None
     ) -> None:
         self.name = name
         self.connections = server.connections
         self._server = server
         self._limits = limits
-        self._model = model
-        self._further_fields = body
         self._most_bytes = int(limits.body_megabytes * 1e6)
         self._redaction = Redaction()
-        self._endpoints = [Endpoint(url, self._redaction) for url in server.addresses]
+        repeats = server.flavour in _REPEATS_IDS
+        self._endpoints = [Endpoint(url, self._redaction, repeats_ids=repeats) for url in server.addresses]
         self._headers = self._checked_headers()
+        self._from_environment = self._looked_up(body or {})
+        """The further keys of requests that have a value of the environment in them, with that value."""
+        self._outputs_with_secret = 0
         self._session: aiohttp.ClientSession | None = None
+        self._session_anew: aiohttp.ClientSession | None = None
+        """For requests that are put once more, each over a connection of its own."""
+        self._astray: dict[bytes, None] = {}
+        """Requests whose response belonged to another one."""
+        self._stray = 0
 
     def _checked_headers(self) -> dict[str, str]:
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **self._server.headers}
-        for name, value in self._server.headers.items():
+        own = {
+            name: value
+            if isinstance(value, str)
+            else look_up(value["env"], place=f"models.{self.name}.headers.{name}")
+            for name, value in self._server.headers.items()
+        }
+        for name, value in own.items():
             self._refuse_breaks(f"headers.{name}", value)
-            self._redaction.add(value)
+            ordinary = isinstance(self._server.headers[name], str) and not is_secret_header(name)
+            self._redaction.add(value, ordinary=ordinary)
+        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **own}
         if variable := self._server.key_env:
-            key = os.environ.get(variable, "").strip()
-            if not key:
-                raise UsageError(
-                    f"models.{self.name}.key_env",
-                    expected=f"a key in the environment variable {variable}",
-                    found="none",
-                    hint=f"Set it before running: export {variable}=…",
-                )
+            key = look_up(variable, place=f"models.{self.name}.key_env")
             self._refuse_breaks("key_env", key)
             self._redaction.add(key)
             headers["Authorization"] = f"Bearer {key}"
         return headers
+
+    def _looked_up(self, body: Mapping[str, object]) -> Fields:
+        needed = {key: value for key, value in body.items() if any(variables_in(value))}
+        place = f"models.{self.name}.body"
+        values = {name: look_up(name, place=place) for name in variables_in(needed)}
+        for value in values.values():
+            self._redaction.add(value)
+        return {key: with_values(value, values) for key, value in needed.items()}
 
     def _refuse_breaks(self, place: str, value: str) -> None:
         if any(character < " " and character != "\t" for character in value) or not value.isascii():
@@ -131,19 +166,45 @@ class OpenAICompatible:
         """Nothing: what is known of a server before it is asked stands in its table."""
         return {}
 
+    def notes(self) -> list[str]:
+        """What its servers did with the ids of their responses (ruling C9), and outputs that hold a secret."""
+        notes = []
+        if self._outputs_with_secret:
+            notes.append(
+                f"WARNING: {self._outputs_with_secret:,} outputs of {self.name} hold a secret that was sent with "
+                "the requests. They are kept word for word: do not publish them, and change the secret. "
+                "`affidavit report DIR --mask NAME` covers the value of an environment variable on the page"
+            )
+        notes += [
+            f"{self.name}: the server at {endpoint.host} repeats the ids of its responses; they prove nothing"
+            for endpoint in self._endpoints
+            if endpoint.ids.prove_nothing
+        ]
+        if self._stray:
+            notes.append(
+                f"{self.name}: {self._stray:,} responses had the id of a response to another request and were not "
+                "taken, but asked for again over new connections; attempts.jsonl has the ids"
+            )
+        return notes
+
     async def __aenter__(self) -> Self:
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self.connections, keepalive_timeout=_KEPT_OPEN),
+        allow_open_files(self.connections, place=f"models.{self.name}.connections")
+        self._session, self._session_anew = self._new_session(), self._new_session(each_anew=True)
+        return self
+
+    def _new_session(self, *, each_anew: bool = False) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=Connections(limit=self.connections, each_anew=each_anew),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._limits.connect),
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             headers=self._headers,
         )
-        return self
 
     async def __aexit__(self, *error: object) -> None:
-        if self._session is not None:
-            await self._session.close()
+        for session in (self._session, self._session_anew):
+            if session is not None:
+                await session.close()
 
     async def reachable(self) -> Failure | None:
         """The first address that does not answer at all, or refuses the key."""
@@ -165,56 +226,63 @@ class OpenAICompatible:
                 # Whatever else it answers, somebody is there: not every server lists its models.
                 refused = response.status in (401, 403)
                 return Failure(Reason.UNAUTHORISED, f"HTTP {response.status}") if refused else None
-        except (aiohttp.ClientError, OSError) as error:
+        except (aiohttp.ClientError, OSError, UnicodeError) as error:
             return self._connection_failure(error)
 
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
+    def _open_session(self, *, anew: bool = False) -> aiohttp.ClientSession:
+        session = self._session_anew if anew else self._session
+        if session is None:
             raise RuntimeError("a model is asked inside `async with`")
-        return self._session
+        return session
 
     async def complete(self, request: Request) -> Answer:
         """One attempt; whoever calls sets its deadline."""
         endpoint = min(self._endpoints, key=lambda endpoint: endpoint.in_flight)
+        body = {**request.body, **self._from_environment} if self._from_environment else request.body
+        content = json.dumps(body).encode()
         endpoint.in_flight += 1
         try:
-            answer = await self._answer_from(endpoint, request)
-        except (aiohttp.ClientError, OSError) as error:
+            answer = await self._own_answer(endpoint, content)
+        except (aiohttp.ClientError, OSError, UnicodeError) as error:
             answer = self._connection_failure(error)
         finally:
             endpoint.in_flight -= 1
         if isinstance(answer, Failure) and answer.detail:
             # Cut only what is clean: half a secret would not be known for one.
-            clean = self._redaction.redacted(answer.detail)[:_LONGEST_DETAIL]
-            return Failure(answer.reason, clean, answer.retry_after, answer.slow_down)
+            return replace(answer, detail=self._redaction.redacted(answer.detail)[:_LONGEST_DETAIL])
+        if isinstance(answer, Completion):
+            said = answer.text if answer.reasoning is None else f"{answer.text}\n{answer.reasoning}"
+            self._outputs_with_secret += self._redaction.holds(said)
         return answer
 
-    async def _answer_from(self, endpoint: Endpoint, request: Request) -> Answer:
-        body = json.dumps(self._body(request)).encode()
-        async with self._open_session().post(
-            endpoint.chat, data=body, headers=endpoint.headers, allow_redirects=False
+    async def _own_answer(self, endpoint: Endpoint, content: bytes) -> Answer:
+        """The answer to this request; one that belongs to another is a failure (ruling C9)."""
+        if endpoint.ids.prove_nothing and not self._astray:
+            return await self._answer_from(endpoint, content)
+        named = blake2b(content, digest_size=16).digest()
+        anew = named in self._astray
+        answer = await self._answer_from(endpoint, content, anew=anew)
+        if endpoint.ids.is_stray(answer.response_id, named, asked_again=anew):
+            self._stray += 1
+            self._astray[named] = None
+            detail = "the response has the id of a response to another request"
+            return Failure(Reason.STRAY_RESPONSE, detail, response_id=answer.response_id)
+        if anew and isinstance(answer, Completion):
+            del self._astray[named]
+        return answer
+
+    async def _answer_from(self, endpoint: Endpoint, content: bytes, *, anew: bool = False) -> Answer:
+        async with self._open_session(anew=anew).post(
+            endpoint.chat, data=content, headers=endpoint.headers, allow_redirects=False
         ) as response:
-            content = await self._capped(response)
-            if isinstance(content, Failure):
-                return content
+            body = await self._capped(response)
+            if isinstance(body, Failure):
+                return body
             if response.status == 200:
-                return read_chat(content)
-            failure = read_refusal(response.status, content)
+                return read_chat(body, self._redaction.redacted)
+            failure = read_refusal(response.status, body)
             wait = retry_after(response.headers.get("Retry-After"), now=datetime.now(UTC))
             return Failure(failure.reason, failure.detail, wait, failure.slow_down)
-
-    def _body(self, request: Request) -> Fields:
-        body: Fields = {"model": self._model, "messages": list(request.messages)}
-        body.update(request.decoding)
-        if request.seed is not None:
-            body["seed"] = request.seed
-        if request.grammar is not None:
-            body.update(_GRAMMAR_IN_BODY[self._server.flavour](request.grammar))
-        if request.schema is not None:
-            schema = {"name": "answer", "strict": True, "schema": dict(request.schema)}
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        body.update(self._further_fields)
-        return body
 
     async def _capped(self, response: aiohttp.ClientResponse) -> bytes | Failure:
         """The body, unless it is larger than any answer should be; also when it is packed."""
@@ -256,7 +324,7 @@ class OpenAICompatible:
                 return Failure(Reason.TIMEOUT, f"no connection within {self._limits.connect:g} s")
             case aiohttp.ClientPayloadError():
                 return Failure(Reason.BAD_BODY, "the body ended early")
-            case aiohttp.ClientConnectorDNSError():
+            case aiohttp.ClientConnectorDNSError() | UnicodeError():
                 return Failure(Reason.CONNECTION, "the host has no address")
             case aiohttp.ClientResponseError():
                 return Failure(Reason.BAD_BODY, "the response is not HTTP")

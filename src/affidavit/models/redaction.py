@@ -1,8 +1,20 @@
-"""Secrets taken out of whatever is written or printed: keys, passwords, headers."""
+"""Secrets taken out of whatever is written or printed: keys, passwords, headers, values of the environment.
 
+Whatever a server says *about* a request is cleaned; a model's output stays word for word (ruling C2), and it is
+only said that one holds a secret.
+"""
+
+import html
+import json
 import re
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterator
+from urllib.parse import quote, quote_plus, unquote_plus
 
-_SHORTEST_SECRET = 4
+_SHORTEST_SECRET, _SHORTEST_PIECE = 4, 6
+_MOST_KNOWN = 1000
+"""Texts whose clean form is remembered: servers say the same of themselves with every response."""
+MASK = "█"
 
 
 class Redaction:
@@ -10,31 +22,83 @@ class Redaction:
 
     >>> redaction = Redaction()
     >>> redaction.add("sk-123456")
-    >>> redaction.redacted("refused: sk-123456"), redaction.redacted("refused: sk-\\n123456")
+    >>> redaction.redacted("refused: SK-123456"), redaction.redacted("refused: sk-\\n123456")
     ('refused: [secret]', '(not kept: it repeats a [secret])')
+    >>> redaction.redacted("c2stMTIzNDU2"), redaction.holds("my key is sk-123456")
+    ('[secret]', True)
     """
 
     def __init__(self) -> None:
-        self._secrets: set[str] = set()
+        self._spellings: set[str] = set()
+        self._telling: set[str] = set()
+        """The spellings that are looked for in outputs."""
         self._bare_parts: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+        self._known: dict[str, str] = {}
 
-    def add(self, secret: str) -> None:
-        """One more; a word too short to be a secret would only blot out ordinary text."""
+    def add(self, secret: str, *, ordinary: bool = False) -> None:
+        """One more; a word too short to be a secret would only blot out ordinary text.
+
+        What may just as well be an `ordinary` word, such as a header that names a program, is taken out of what
+        servers say, and in an output it means nothing.
+        """
         if len(secret) >= _SHORTEST_SECRET:
-            self._secrets.add(secret)
+            spellings = {each.lower() for each in _spellings(secret)}
+            self._spellings |= spellings
+            self._telling |= set() if ordinary else spellings
+            ranked = sorted(self._spellings, key=lambda each: (-len(each), each))
+            self._pattern = re.compile("|".join(map(re.escape, ranked)), re.IGNORECASE)
         for part in (secret, *secret.split()):
             if len(bare := _bare(part)) >= _SHORTEST_SECRET:
                 self._bare_parts.add(bare)
+        self._known.clear()
+
+    def holds(self, text: str) -> bool:
+        """Whether a secret stands in a text, in any of its spellings."""
+        if not self._telling:
+            return False
+        small = text.lower()
+        return any(spelling in small for spelling in self._telling)
 
     def redacted(self, text: str) -> str:
         """The text with every secret blotted out; nothing of it if one is still there in another spelling."""
-        for secret in sorted(self._secrets, key=len, reverse=True):
-            text = text.replace(secret, "[secret]")
-        bare = _bare(text)
-        repeats = any(part in bare for part in self._bare_parts)
-        return "(not kept: it repeats a [secret])" if repeats else text
+        if self._pattern is None and not self._bare_parts:
+            return text
+        clean = self._known.get(text)
+        if clean is None:
+            clean = self._cleaned(text)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            if len(text) <= 1000:
+                self._known[text] = clean
+        return clean
+
+    def _cleaned(self, text: str) -> str:
+        clean = text if self._pattern is None else self._pattern.sub("[secret]", text)
+        for bare in (_bare(clean), _bare(unquote_plus(html.unescape(clean)))):
+            if any(part in bare for part in self._bare_parts):
+                return "(not kept: it repeats a [secret])"
+        return clean
+
+    def masked(self, text: str) -> str:
+        """The text with every secret covered, as long as before, so that places in it stay where they are."""
+        return text if self._pattern is None else self._pattern.sub(lambda found: MASK * len(found[0]), text)
+
+
+def _spellings(secret: str) -> Iterator[str]:
+    """A secret as it may come back: plain, in an address, in JSON, in HTML, in base64 wherever it begins there."""
+    yield secret
+    words = secret.encode("utf-8", "surrogatepass")
+    yield from (quote(words, safe=""), quote(words), quote_plus(words))
+    yield from (json.dumps(secret)[1:-1], html.escape(secret), html.escape(secret).replace("&#x27;", "&#39;"))
+    for encode in (b64encode, urlsafe_b64encode):
+        for shift, depends_on_before in enumerate((0, 2, 3)):
+            packed = bytes(shift) + words
+            piece = encode(packed).decode().rstrip("=")[depends_on_before:]
+            whole = piece if len(packed) % 3 == 0 else piece[:-1]  # the last one depends on what follows
+            yield from (each for each in (piece, whole) if len(each) >= _SHORTEST_PIECE)
 
 
 def _bare(text: str) -> str:
-    """A text without blanks, quotes and backslashes, which change when it is repeated."""
-    return re.sub(r"[\s\\'\"]+", "", text)
+    """A text without blanks, quotes and backslashes, which change when it is repeated; in small letters."""
+    return re.sub(r"[\s\\'\"]+", "", text).lower()

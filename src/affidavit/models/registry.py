@@ -85,6 +85,8 @@ def model_from_frozen(name: str, fields: Mapping[str, Any]) -> ModelTable:
                 provider=provider.from_frozen(flavour=flavour, context=fields["context"]),
                 model=fields["model"],
                 identity=fields["identity"],
+                tools=fields["tools"],
+                token_limit=fields["token_limit"],
                 body=fields["body"],
             )
     known = ", ".join(dict.fromkeys(word for provider in PROVIDERS.values() for word in provider.flavours))

@@ -13,7 +13,7 @@ from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, digest
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
-from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable
+from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses
 
 
 class ReplayProvider(SettingsTable, Provider, frozen=True, kw_only=True):
@@ -32,6 +32,10 @@ class ReplayProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     def takes_schema(self) -> bool:
         """Whatever the model of the other study took."""
         return True
+
+    def uses(self) -> Uses:
+        """The other study's directory."""
+        return Uses(files=(self.replay,))
 
     def open(self, name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
         """The answers, read from the directory."""
@@ -75,12 +79,18 @@ class Replay:
                     response.reasoning,
                     response.usage,
                     response.rendered_prompt,
+                    response.server_model,
+                    response.system_fingerprint,
                 )
             )
 
     def facts(self) -> Fields:
         """Nothing: whose answers these are stands in the table."""
         return {}
+
+    def notes(self) -> list[str]:
+        """Nothing: it only repeats."""
+        return []
 
     async def __aenter__(self) -> Self:
         return self

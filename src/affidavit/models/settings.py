@@ -5,14 +5,17 @@ settings in the file of the model that it makes, and one line in `registry.py`.
 """
 
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import msgspec
 
 from affidavit.errors import InputError
 from affidavit.json_values import Fields
+from affidavit.models.environment_values import refuse_literal_secrets, variables_in
 from affidavit.models.model import Model
+from affidavit.models.request_body import TokenLimit, refuse_replaced, shared_fields
 
 TOO_LARGE = 1e9
 """No setting that is a number is as large as this."""
@@ -22,6 +25,15 @@ CONTEXT = 2048
 
 class SettingsTable(msgspec.Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
     """A table of the file: it refuses keys that it does not know."""
+
+
+class Uses(NamedTuple):
+    """What a model needs of the world, without any secret."""
+
+    addresses: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()
+    """Names of variables."""
+    files: tuple[str, ...] = ()
 
 
 class Provider:
@@ -59,11 +71,24 @@ class Provider:
         """Whether its decoding can be constrained by a JSON schema."""
         return False
 
+    @property
+    def own_fields(self) -> Fields:
+        """What it adds to every request by itself."""
+        return {}
+
+    def grammar_fields(self, grammar: str) -> Fields:
+        """How it is sent a grammar, if it takes one."""
+        return {"grammar": grammar}
+
     def check(self, *, where: str, place: str) -> None:
         """Refuse settings that are of the right types and still cannot be used; `place` is the table's name."""
 
     def weights(self, *, beside: Path) -> Path | None:
         """The file whose digest is frozen with the study, if there is one, checked; meant from `beside`."""
+
+    def uses(self) -> "Uses":
+        """What of the world it needs, for `--dry-run`."""
+        return Uses()
 
     def frozen(self) -> Fields:
         """What of these settings decides the answers."""
@@ -94,21 +119,45 @@ class ModelTable(SettingsTable, frozen=True, kw_only=True):
     """Its name at the server or in the other study; once read, the name in this study unless given."""
     identity: str = ""
     """Two models of one identity are one to a judge; once read, the name in this study unless given."""
+    tools: list[dict[str, object]] = []
+    """Which tools it is told of, as its server takes them."""
+    token_limit: TokenLimit = "max_tokens"  # noqa: S105 - a name of a key, no secret
+    """By which name its server takes the most tokens of an answer."""
     body: dict[str, object] = {}
-    """Further fields of every request."""
+    """Further keys of every request."""
     price: Price | None = None
 
     def check(self, *, where: str, place: str) -> None:
-        """Refuse a model that could not be asked."""
+        """Refuse a model that could not be asked, or of which the record could not tell what was asked."""
         self.provider.check(where=where, place=place)
+        refuse_replaced(self.body, where=where, place=place)
+        check_json({f"{place}.body": self.body, f"{place}.tools": self.tools}, where=where)
+        refuse_literal_secrets(self.body, where=where, place=f"{place}.body")
         price = self.price
         if price is not None and not all(0 <= amount < TOO_LARGE for amount in (price.input, price.output)):
             raise InputError(where, expected=f"finite prices from 0 in {place}.price", found=repr(price))
 
+    def uses(self) -> Uses:
+        """What it needs of the world, without any secret."""
+        own = self.provider.uses()
+        names = dict.fromkeys((*own.environment, *variables_in(self.body)))
+        return own._replace(environment=tuple(names))
+
     def frozen(self) -> Fields:
         """What of the table decides the answers, as JSON values: no address, no header, no price."""
-        common: Fields = {"model": self.model, "identity": self.identity, "body": self.body}
-        return {**common, **self.provider.frozen()}
+        names = ("model", "identity", "tools", "token_limit", "body")
+        return {**{name: getattr(self, name) for name in names}, **self.provider.frozen()}
+
+    def request(self, decoding: Mapping[str, object]) -> Fields:
+        """What all requests to it carry beside messages, seed and constraint, merged (ruling C9)."""
+        return shared_fields(
+            self.model,
+            decoding,
+            limit_name=self.token_limit,
+            own=self.provider.own_fields,
+            tools=self.tools,
+            body=self.body,
+        )
 
 
 class Limits(SettingsTable, frozen=True, kw_only=True):
@@ -144,3 +193,28 @@ def check_positive(numbers: Mapping[str, float], *, where: str) -> None:
     for place, number in numbers.items():
         if not 0 < number < TOO_LARGE:
             raise InputError(where, expected=f"a positive, finite {place}", found=str(number))
+
+
+DEEPEST = 32
+"""Levels of a value that is sent along."""
+
+
+def check_json(values: Mapping[str, object], *, where: str) -> None:
+    """Refuse values of TOML that JSON has not: dates, times, infinities and what is no number.
+
+    >>> check_json({"models.m.body": {"stop": [1.0, float("nan")]}}, where="study.toml")
+    Traceback (most recent call last):
+    affidavit.errors.InputError: study.toml: expected a JSON value in models.m.body.stop[1], found nan
+    """
+    waiting = [(place, value, 0) for place, value in values.items()]
+    while waiting:
+        place, value, depth = waiting.pop()
+        if depth > DEEPEST:
+            raise InputError(where, expected=f"at most {DEEPEST} levels in {place[:100]}", found="more")
+        if isinstance(value, dict):
+            waiting += [(f"{place}.{name}", each, depth + 1) for name, each in value.items()]
+        elif isinstance(value, list):
+            waiting += [(f"{place}[{number}]", each, depth + 1) for number, each in enumerate(value)]
+        elif not (isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))):
+            hint = "Write a date as a text." if not isinstance(value, float) else ""
+            raise InputError(where, expected=f"a JSON value in {place}", found=str(value), hint=hint)

@@ -39,7 +39,8 @@ _RESERVED = (RAW_OUTPUT, COMPLIANT, UNREAD, "correct", "reason", LENIENT_READING
 _OF_RECORDS = (
     "kind", "key", "study", "task", "item_id", "model", "condition", "sample", "contract", "contract_params",
     "keyed", "prompt_sha256", "grammar_sha256", "right_answer", "option_order", "own_answer", "finish_reason",
-    "reasoning", "rendered_prompt", "usage", "judge", "judged_key", "seq", "group", "v", "sha256",
+    "reasoning", "rendered_prompt", "usage", "server_model",
+    "system_fingerprint", "judge", "judged_key", "seq", "group", "v", "sha256",
 )  # fmt: skip
 """What a record says of its question and its place: no contract may say otherwise."""
 

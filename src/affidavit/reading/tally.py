@@ -99,11 +99,11 @@ class Tally:
                 self.lenses[lens] = self.lenses.get(lens, 0) + times * (answer is not None)
 
     def add_tokens(self, usage: object) -> None:
-        """What a server counted for one output."""
-        if isinstance(usage, Mapping):
+        """What a server counted for one output; what it told in words is not added up."""
+        counts = {name: n for name, n in usage.items() if type(n) is int} if isinstance(usage, Mapping) else {}
+        if counts:
             self.tokens["outputs"] += 1
-            for name, count in usage.items():
-                self.tokens[name] += count
+            self.tokens.update(counts)
 
     def _add_unknown(self, added: Mapping[str, object], times: int) -> None:
         if "unread" in added:

@@ -25,6 +25,7 @@ from affidavit.results.judging_tables import judging_tables
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, Report
 from affidavit.running.ledger import JudgingLedger
+from affidavit.running.server_words import changed
 from affidavit.study.crossing import LeftOut, cells
 from affidavit.study.freezing import frozen_items
 from affidavit.study.frozen_form import from_frozen
@@ -209,6 +210,7 @@ class StudyResults:
                 "pass@k and majorities are about the samples of an item under one model and condition: they are "
                 "left out, as groups hold several of these, or one sample each."
             )
+        yield from self._server_changes()
         for task, count in self._unsaid:
             yield (
                 f"{task}: {count:,} outputs are not compliant and count as not right, although nobody says "
@@ -230,6 +232,15 @@ class StudyResults:
             missing = [name for name, there in zip(columns.values(), present, strict=True) if not there]
             if outputs and missing:
                 yield task, ", ".join(map(repr, missing))
+
+    def _server_changes(self) -> Iterator[str]:
+        """Where a server named itself otherwise in the course of the study (ruling C9)."""
+        who = pl.coalesce("judge", "model").alias("who")
+        for kind in ("server_model", "system_fingerprint"):
+            told = self.records.records.filter(pl.col(kind).is_not_null())
+            counted = told.group_by(who, kind).agg(n=pl.len()).collect(engine="streaming").sort("who", kind)
+            for (name,), rows in counted.group_by("who", maintain_order=True):
+                yield from changed(str(name), kind, dict(zip(rows[kind], rows["n"], strict=True)))
 
     def judging_figures(self, *, include_self: bool = False) -> JudgingFigures | None:
         """The figures of the judging; None if nothing was judged."""

@@ -38,6 +38,8 @@ class Attempts:
         outcome, detail = "response", ""
         if isinstance(attempt.answer, Failure):
             outcome, detail = attempt.answer.reason, f', "detail": {json.dumps(attempt.answer.detail)}'
+        if (response_id := attempt.answer.response_id) is not None:
+            detail += f', "id": {json.dumps(response_id)}'
         self._waiting.append(
             f'{{"key": "{attempt.key}", "model": {json.dumps(attempt.model)}, "attempt": {attempt.number}, '
             f'"began": {attempt.began:.3f}, "seconds": {attempt.seconds:.4f}, "outcome": "{outcome}"{detail}}}'

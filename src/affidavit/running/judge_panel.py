@@ -11,6 +11,7 @@ from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
 from affidavit.judging.terms import FREE, SCHEMA, JudgeTerms
 from affidavit.models.model import Model
+from affidavit.models.request_body import decoding_in
 from affidavit.models.settings import Limits, ModelTable
 from affidavit.study.files import read_rubric
 from affidavit.study.models_file import ModelsFile
@@ -70,9 +71,7 @@ def _check(wanted: WantedTerms) -> None:
 
 
 def _terms(name: str, table: ModelTable, wanted: WantedTerms, known: JudgeTerms | None) -> JudgeTerms:
-    decoding: Fields = (
-        {"temperature": 0.0, "max_tokens": 1024, **table.body} if known is None else dict(known.decoding)
-    )
+    decoding: Fields = {"temperature": 0.0, "max_tokens": 1024} if known is None else decoding_in(known.request)
     if wanted.temperature is not None:
         if not 0 <= wanted.temperature < 1e9:
             raise UsageError("--temperature", expected="a finite number from 0", found=str(wanted.temperature))
@@ -83,4 +82,4 @@ def _terms(name: str, table: ModelTable, wanted: WantedTerms, known: JudgeTerms 
     if SCHEMA in conditions and not table.provider.takes_schema:
         raise UsageError("--condition", expected=f"free: the judge {name} takes no JSON schema", found=SCHEMA)
     repeats = wanted.repeats or (1 if known is None else known.repeats)
-    return JudgeTerms(name, table.identity, decoding, tuple(dict.fromkeys(conditions)), repeats)
+    return JudgeTerms(name, table.identity, table.request(decoding), tuple(dict.fromkeys(conditions)), repeats)

@@ -69,6 +69,8 @@ class Judged:
     seed: int = 0
     """The study's: intervals that are drawn are drawn with it."""
     details: Sequence[tuple[str, int]] = ()
+    notes: Sequence[str] = ()
+    """What else is to be said of the judges and their servers."""
 
     @property
     def open(self) -> int:
@@ -223,11 +225,15 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
     came = stop_on_signals(runner)
     options.stop.connect(runner)
     log = RunLog(directory.path, options.disk)
-    log.began({"judgements": ledger.open, "judging": _facts(judging.frozen, panel)}, models, panel.tables)
+    requests = {judge.name: judge.request for judge in panel.judges}
+    facts: Fields = {"judgements": ledger.open, "judging": _facts(judging.frozen, panel)}
+    log.began(facts, models, panel.tables, requests)
     await runner.run()
     write_manifest(directory.path, judging.ledger.manifest(), options.disk)
     # Before the seal, which covers it.
-    log.ended({"open": ledger.open, "stopped": runner.stopped, "root_sha256": judging.archive.root_sha256()})
+    notes = runner.notes()
+    facts = {"open": ledger.open, "stopped": runner.stopped, "notes": notes}
+    log.ended({**facts, "root_sha256": judging.archive.root_sha256()})
     seal = judging.archive.seal(judging.ledger.counts())
     keep_copy(directory, seal)
     return replace(
@@ -236,6 +242,7 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
         stopped=runner.stopped,
         signal=came(),
         details=runner.details.most_common(5),
+        notes=notes,
     )
 
 

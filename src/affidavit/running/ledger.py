@@ -30,6 +30,7 @@ from affidavit.models.model import PERMANENT
 from affidavit.reading.tally import Tally
 from affidavit.running.changed_answers import Answers
 from affidavit.running.manifest import judge_sections, manifest_page, task_sections
+from affidavit.running.server_words import ServerWords
 from affidavit.study.crossing import Cell
 from affidavit.study.plan import Plan
 
@@ -46,6 +47,7 @@ class Ledger(ABC, Generic[CellT]):
         self.tallies = {cell: Tally(pending=count) for cell, count in planned.items()}
         self.rendered: dict[CellT, tuple[str, str]] = {}
         """Of each cell, the least key whose prompt is known as the model's template made it, and that prompt."""
+        self.server_words = ServerWords()
         self._failures: dict[str, str] = {}
 
     @abstractmethod
@@ -87,6 +89,7 @@ class Ledger(ABC, Generic[CellT]):
         tally.add(record.reading, parts=self.parts(cell), right_answer_known=known)
         tally.truncated += record.finish_reason == "length"
         tally.add_tokens(record.usage)
+        self.server_words.add(record)
         rendered = record.rendered_prompt
         if rendered is not None and (cell not in self.rendered or key < self.rendered[cell][0]):
             self.rendered[cell] = (key, rendered)

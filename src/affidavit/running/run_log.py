@@ -21,15 +21,27 @@ class RunLog:
         self._disk = disk
         self._run = uuid4().hex
 
-    def began(self, facts: Fields, models: Sequence[Model], tables: Mapping[str, ModelTable]) -> None:
-        """What the run sets out with."""
+    def began(
+        self,
+        facts: Fields,
+        models: Sequence[Model],
+        tables: Mapping[str, ModelTable],
+        requests: Mapping[str, Mapping[str, object]],
+    ) -> None:
+        """What the run sets out with; `requests` are those of each model without messages and seed (ruling C9)."""
         described = {
-            model.name: {"model": table.model, "flavour": table.provider.flavour, **model.facts()}
+            model.name: {
+                "model": table.model,
+                "flavour": table.provider.flavour,
+                "request": requests[model.name],
+                **model.facts(),
+            }
             for model in models
             for table in [tables[model.name]]
         }
+        tools = {model.name: requests[model.name].get("tools") for model in models}
         surroundings = {"versions": versions(), "git": git_state(Path.cwd()), "machine": machine()}
-        self._add("began", {**facts, "models": described, "tools": None, **surroundings})
+        self._add("began", {**facts, "models": described, "tools": tools, **surroundings})
 
     def ended(self, facts: Fields) -> None:
         """What it came to."""

@@ -89,6 +89,11 @@ class Runner(Generic[AskingT]):
         self.details: Counter[str] = Counter()
         """What was said of failures that stayed."""
 
+    def notes(self) -> list[str]:
+        """What is to be said of the models, and of what their servers said of themselves."""
+        own = [note for model in self._models for note in model.notes()]
+        return [*own, *self._ledger.server_words.changes()]
+
     def stop(self, why: str) -> None:
         """Ask nothing more; open requests may end."""
         self.stopped = self.stopped or why
@@ -212,6 +217,10 @@ class Runner(Generic[AskingT]):
                 answer = await model.complete(question.request)
         except TimeoutError:
             answer = Failure(Reason.TIMEOUT, f"no answer within {allowed:.3g} s")
+        except StorageError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is about this question alone
+            answer = _unexpected(error)
         seconds = monotonic() - start
         self._attempts.add(Attempt(question.key, question.model, number, at, seconds, answer))
         return answer
@@ -224,14 +233,26 @@ class Runner(Generic[AskingT]):
         return self.stopped is None
 
     async def _keep(self, question: AskingT, answer: Answer) -> None:
-        record: Response | Judgement | Failed
-        if isinstance(answer, Failure):
-            record = self._work.failure(question, answer)
-            self.details[f"{answer.reason}: {answer.detail}"] += 1
-            if answer.reason is Reason.UNAUTHORISED:
-                self.stop(f"{question.model} refused our credentials ({answer.detail})")
-        else:
-            record = self._work.response(question, answer)
+        record = self._record(question, answer)
         await self._commits.append(record)
         self._ledger.add(record)
         self.asked += 1
+
+    def _record(self, question: AskingT, answer: Answer) -> Response | Judgement | Failed:
+        """What an answer becomes; if nothing can be made of it, it is a failure of its question alone."""
+        if isinstance(answer, Completion):
+            try:
+                return self._work.response(question, answer)
+            except StorageError:
+                raise
+            except Exception as error:  # noqa: BLE001 - the run goes on
+                answer = _unexpected(error)
+        self.details[f"{answer.reason}: {answer.detail}"] += 1
+        if answer.reason is Reason.UNAUTHORISED:
+            self.stop(f"{question.model} refused our credentials ({answer.detail})")
+        return self._work.failure(question, answer)
+
+
+def _unexpected(error: Exception) -> Failure:
+    """The failure of a question whose answer could not be handled; what an exception says may hold a secret."""
+    return Failure(Reason.BAD_BODY, f"an unexpected {type(error).__name__} while the answer was handled")

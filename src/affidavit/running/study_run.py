@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import label
 from affidavit.errors import StorageError
+from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgeCell
 from affidavit.judging.terms import JudgeTerms
@@ -32,7 +33,7 @@ from affidavit.study.crossing import Cell
 from affidavit.study.files import StudyFiles
 from affidavit.study.freezing import freeze_or_check, frozen_items
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import JudgingTable, decoding_of
+from affidavit.study.study_file import JudgingTable, decoding_of, requests_of
 from affidavit.study.task import Question
 
 _BYTES_PER_QUESTION, _BYTES_AT_LEAST = 256, 65_536
@@ -57,6 +58,8 @@ class Ended:
     """The digest to publish (ruling C10)."""
     details: list[tuple[str, int]] = field(default_factory=list)
     """What was said of the failures, the most frequent first."""
+    notes: Sequence[str] = ()
+    """What else is to be said of the models and their servers."""
     samples: int = 1
     seed: int = 0
     """The study's: intervals that are drawn are drawn with it."""
@@ -157,7 +160,7 @@ def _judge(directory: StudyDirectory, table: JudgingTable, files: StudyFiles, op
         JudgeTerms(
             name,
             models[name].identity or name,
-            {**decoding_of(table), **models[name].body},
+            models[name].request(decoding_of(table)),
             tuple(table.conditions),
             table.repeats,
         )
@@ -234,12 +237,15 @@ async def _go_on(
     came = stop_on_signals(runner)
     options.stop.connect(runner)
     _check_room(directory.path, before)
-    decoding = {**decoding_of(study.decoding), "samples": study.decoding.samples}
-    log.began({"questions": before, "decoding": decoding}, models, study.models)
+    requests = requests_of(study)
+    facts: Fields = {"questions": before, "samples": study.decoding.samples}
+    log.began(facts, models, study.models, {name: requests[name] for name in asked})
     await runner.run()
     write_manifest(directory.path, ledger.manifest(), options.disk)
     # Before the seal, which covers it.
-    log.ended({"open": questions.open, "stopped": runner.stopped, "root_sha256": archive.root_sha256()})
+    notes = runner.notes()
+    facts = {"open": questions.open, "stopped": runner.stopped, "notes": notes}
+    log.ended({**facts, "root_sha256": archive.root_sha256()})
     seal = archive.seal(ledger.counts())
     keep_copy(directory, seal)
     return replace(
@@ -248,6 +254,7 @@ async def _go_on(
         stopped=runner.stopped,
         signal=came(),
         details=runner.details.most_common(5),
+        notes=notes,
     )
 
 

@@ -299,7 +299,13 @@ def _reason(record: Record) -> str:
 def _completion(record: Response | Judgement) -> Completion:
     """What arrived, as the record tells it."""
     return Completion(
-        record.raw_output, record.finish_reason, record.reasoning, record.usage, record.rendered_prompt
+        record.raw_output,
+        record.finish_reason,
+        record.reasoning,
+        record.usage,
+        record.rendered_prompt,
+        record.server_model,
+        record.system_fingerprint,
     )
 
 

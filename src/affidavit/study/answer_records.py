@@ -3,25 +3,47 @@
 from hashlib import sha256
 
 from affidavit.archive.record import Failed, QuestionIdentity, Response
-from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
+from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT, Unread, guarded
 from affidavit.items.option_order import lettered, own_letter
 from affidavit.json_values import Fields
 from affidavit.models.model import Completion, Failure
+from affidavit.reading.rows import UNREAD, RowReader
 from affidavit.study.task import Question
 
 
 def response_record(study: str, question: Question, completion: Completion) -> Response:
-    """The record of an answer: what arrived, and everything that follows from it and the item (ruling C2)."""
+    """The record of an answer: what arrived, and everything that follows from it and the item (ruling C2).
+
+    No contract of ours raises, and one of a user is guarded. Should anything raise all the same, the text is kept
+    as `unread` with the error, as ruling C8 has it: what was paid for is not lost, and the others are read.
+    """
+    read = guarded(lambda: _read_record(study, question, completion))
+    return _unread_record(study, question, completion, read.error) if isinstance(read, Unread) else read
+
+
+def _unread_record(study: str, question: Question, completion: Completion, error: str) -> Response:
+    return _record(
+        study, question, completion, question.task.reader, {COMPLIANT: None, UNREAD: error}, known=False
+    )
+
+
+def _read_record(study: str, question: Question, completion: Completion) -> Response:
     reader = question.task.reader_for(question.item)
     result = reader.read({**question.item.row, RAW_OUTPUT: completion.text}, where=question.item.id)
-    own: Fields = {name: value for name, value in result.added.items() if name != COMPLIANT}
+    own: Fields = dict(result.added)
     if "answer" in question.item.fields:
         own["right_answer"] = question.item.fields["answer"]
     if question.order is not None:
         letter = result.added.get("extracted_answer")
         own["option_order"] = lettered(question.order)
         own["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
-    compliant = result.added[COMPLIANT]
+    return _record(study, question, completion, reader, own, known=result.right_answer_known)
+
+
+def _record(  # noqa: PLR0913
+    study: str, question: Question, completion: Completion, reader: RowReader, own: Fields, *, known: bool | None
+) -> Response:
+    compliant = own.pop(COMPLIANT)
     return Response(
         identity(study, question),
         completion.text,
@@ -33,7 +55,9 @@ def response_record(study: str, question: Question, completion: Completion) -> R
         reasoning=completion.reasoning,
         rendered_prompt=completion.rendered_prompt,
         usage=completion.usage,
-        keyed=result.right_answer_known,
+        server_model=completion.server_model,
+        system_fingerprint=completion.system_fingerprint,
+        keyed=known,
     )
 
 

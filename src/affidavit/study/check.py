@@ -60,6 +60,8 @@ class _StudyChecks:
 
     def _numbers(self) -> None:
         """Every number is in its bounds."""
+        if not -(2**63) <= (seed := self._study.study.seed) < 2**63:
+            raise self._refuse("a study.seed of at most 64 bits", f"one of {seed.bit_length():,}")
         self._study.limits.check(where=self._where)
         decoding = self._study.decoding
         counts = {"decoding.max_tokens": decoding.max_tokens, "decoding.samples": decoding.samples}

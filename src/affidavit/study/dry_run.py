@@ -4,21 +4,23 @@ Tokens are guessed at four characters each, which is near for English and most t
 their longest. So the cost is an upper bound for short answers and a guess for prompts.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from affidavit.contracts.own_file import is_in_file
+from affidavit.contracts.rubric import DEFAULT
 from affidavit.json_values import Fields
 from affidavit.models.settings import Price
 from affidavit.plain_text import plain
-from affidavit.study.crossing import Cell, LeftOut, cells
+from affidavit.study.crossing import Cell, LeftOut, cells, example_files
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import Study
+from affidavit.study.study_file import Study, requests_of
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -47,6 +49,8 @@ class DryRun:
 
     plan: Plan
     asked: list[PlannedCell]
+    uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What of the world a run would use, without any secret: addresses, environment, files, code."""
 
     def as_json(self) -> Fields:
         """The plan as JSON values."""
@@ -61,7 +65,14 @@ class DryRun:
             for each in self.asked
         ]
         left = [{**each.cell._asdict(), "why": each.why} for each in self.plan.left_out]
-        return {"study": self.plan.study.study.name, "cells": cells, "left_out": left}
+        study = self.plan.study
+        return {
+            "study": study.study.name,
+            "cells": cells,
+            "left_out": left,
+            "requests": requests_of(study),
+            "uses": {kind: list(each) for kind, each in self.uses.items()},
+        }
 
     def as_table(self) -> RenderableType:
         """The plan for a terminal."""
@@ -81,7 +92,16 @@ class DryRun:
             table.add_row(*map(plain, each.cell), *(f"{count:,}" for count in counts), *([cost] if costs else []))
         title = Text.assemble((plain(self.plan.study.study.name), "bold"), "  nothing is asked yet")
         notes = [Text(line) for line in left_out(self.plan.study)]
-        return Group(title, Text(""), Padding.indent(table, 2), *notes)
+        used = [Text(plain(f"{_USED[kind]}: {', '.join(each)}")) for kind, each in self.uses.items() if each]
+        return Group(title, Text(""), Padding.indent(table, 2), Text(""), *used, *notes)
+
+
+_USED = {
+    "addresses": "it would ask",
+    "environment": "variables of the environment",
+    "files": "files",
+    "code": "code of your own that is run",
+}
 
 
 def left_out(study: Study) -> Iterator[str]:
@@ -90,6 +110,22 @@ def left_out(study: Study) -> Iterator[str]:
         if isinstance(each, LeftOut):
             (task, model, condition), why = each
             yield plain(f"left out: {task} of {model} under {condition}: {why}")
+
+
+def used_by(files: StudyFiles, models: Collection[str] = ()) -> dict[str, tuple[str, ...]]:
+    """What of the world a study would use, each thing once, without any secret."""
+    study = files.study
+    used = [table.uses() for name, table in study.models.items() if not models or name in models]
+    contracts = [task.contract for task in study.tasks.values() if is_in_file(task.contract)]
+    rubric = [] if study.judging is None or study.judging.rubric == DEFAULT.name else [study.judging.rubric]
+    own = [task.items for task in study.tasks.values() if isinstance(task.items, str)]
+    found = {
+        "addresses": [address for each in used for address in each.addresses],
+        "environment": [name for each in used for name in each.environment],
+        "files": [*own, *example_files(study).values(), *rubric, *(file for each in used for file in each.files)],
+        "code": [contract.rpartition(":")[0] for contract in contracts],
+    }
+    return {kind: tuple(dict.fromkeys(each)) for kind, each in found.items()}
 
 
 def dry_run(files: StudyFiles, *, first_items: int | None = None, models: tuple[str, ...] = ()) -> DryRun:
@@ -118,4 +154,4 @@ def dry_run(files: StudyFiles, *, first_items: int | None = None, models: tuple[
         )
         for cell, (requests, characters) in counts.items()
     ]
-    return DryRun(empty, asked)
+    return DryRun(empty, asked, used_by(files, models))

@@ -1,6 +1,5 @@
 """The models of a TOML file: a study's own, or a file with nothing but `[models.NAME]`."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from affidavit.errors import InputError, UsageError
 from affidavit.models.model import Model
 from affidavit.models.registry import open_model, read_model_tables
 from affidavit.models.settings import Limits, ModelTable
+from affidavit.study.study_file import toml_tables
 
 
 @dataclass(frozen=True)
@@ -36,13 +36,14 @@ class _File(msgspec.Struct, frozen=True):
 
 def read_models(path: Path) -> ModelsFile:
     """The models of a file."""
+    expected = "a TOML file with [models.NAME]"
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = toml_tables(path.read_text(encoding="utf-8"), where=str(path), expected=expected)
         if isinstance(models := tables.get("models"), dict):
             tables["models"] = read_model_tables(models, where=str(path))
         file = msgspec.convert(tables, _File)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(str(path), expected="a TOML file with [models.NAME]", found=str(error)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(str(path), expected=expected, found=str(error)) from error
     except msgspec.ValidationError as error:
         raise InputError(str(path), expected="models", found=str(error)) from error
     file.limits.check(where=str(path))
@@ -77,7 +78,7 @@ def study_file_of(directory: StudyDirectory) -> Path | None:
 
 def _study_name(path: Path) -> object:
     try:
-        study = tomllib.loads(path.read_text(encoding="utf-8")).get("study")
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError):
+        study = toml_tables(path.read_text(encoding="utf-8"), where=str(path)).get("study")
+    except (OSError, UnicodeDecodeError, InputError):
         return None
     return study.get("name") if isinstance(study, dict) else None

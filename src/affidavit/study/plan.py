@@ -18,11 +18,12 @@ from affidavit.items.option_order import (
 )
 from affidavit.json_values import canonical
 from affidavit.models.model import Completion, Failure, Message, Request
+from affidavit.models.request_body import SharedRequest
 from affidavit.study.answer_records import failure_record, response_record
 from affidavit.study.crossing import Cell, LeftOut, cells, condition_of
 from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION, Condition, Example, messages, template
 from affidavit.study.request_seed import seed_of
-from affidavit.study.study_file import Study, decoding_of
+from affidavit.study.study_file import Study, requests_of
 from affidavit.study.task import Question, Task
 
 Examples = Mapping[tuple[str, str], tuple[Example, ...]]
@@ -40,13 +41,12 @@ class Plan:
         self.cells = [cell for cell in crossed if not isinstance(cell, LeftOut)]
         self.left_out = [cell for cell in crossed if isinstance(cell, LeftOut)]
         self.tasks = {name: self._task(name, contracts[name], counts[name], examples) for name in study.tasks}
-        self._decoding = decoding_of(study.decoding)
-        self._heads = {(cell.model, cell.condition): self._head(cell.model, cell.condition) for cell in self.cells}
-
-    def _head(self, model: str, condition: str) -> bytes:
-        """The front of the object whose digest is a question's key, up to its grammar."""
-        decoding = {**self._decoding, **self.study.models[model].body}
-        return canonical({"condition": condition, "decoding": decoding})[:-1] + b',"grammar":'
+        # The key is the digest of one JSON object with sorted names; what questions share of it is encoded once.
+        self._shared = {name: SharedRequest(fields) for name, fields in requests_of(study).items()}
+        self._heads = {
+            each: b'{"condition":%b,"item":' % canonical(each) for each in {c.condition for c in self.cells}
+        }
+        self._names = {name: canonical(name) for name in (*study.models, *study.tasks)}
 
     def _task(self, name: str, contract: AnyContract, count: int, examples: Examples) -> Task:
         table, conditions = self.study.tasks[name], dict[str, tuple[Condition, ...]]()
@@ -122,13 +122,15 @@ class Plan:
         if isinstance(grammar, Unread):
             raise InputError(item.id, expected="a grammar from the contract", found=grammar.error)
         said = canonical(asked)
-        # The key is the digest of one JSON object with sorted names; what questions share of it is encoded once.
-        head = self._heads[model, condition.name]
-        start = b"".join(
-            (head, canonical(grammar), b',"item":', canonical(item.id), b',"messages":', said, b',"model":')
-        )
-        request = Request(asked, self._decoding, grammar=grammar)
-        return _Prompt(task, item, model, condition.name, order, request, sha256(said).hexdigest(), start)
+        shared, constraint = self._shared[model], {}
+        if grammar is not None:
+            constraint = self.study.models[model].provider.grammar_fields(grammar)
+        to_seed, from_seed = shared.around_seed(said, constraint)
+        names = canonical(item.id), self._names[model]
+        start = b'%b%b,"model":%b,"request":%b' % (self._heads[condition.name], *names, to_seed)
+        end = from_seed + b',"sample":', b',"task":%b}' % self._names[task.name]
+        request = Request(shared.without_seed(asked, constraint), grammar=grammar)
+        return _Prompt(task, item, model, condition.name, order, request, sha256(said).hexdigest(), start, end)
 
     def _letters(self, task: Task, item: Item, order: Arrangement | None) -> dict[str, str]:
         """What the names of options stand for in a preamble; the wrong one is one option, wherever it is shown."""
@@ -157,15 +159,15 @@ class _Prompt(NamedTuple):
     request: Request
     prompt_sha256: str
     start: bytes
-    """Of the object whose digest is the key."""
+    """Of the object whose digest is the key: all before the seed."""
+    end: tuple[bytes, bytes]
+    """All after the seed, up to the number of the sample and from there on."""
 
     def question(self, plan: Plan, sample: int) -> Question:
         """One sample."""
         seed = seed_of(plan.study.study.seed, self.task.name, self.item.id, sample)
-        end = b'%b,"sample":%d,"task":%b}' % (canonical(self.model), sample, canonical(self.task.name))
-        key = sha256(self.start + end).hexdigest()
-        asked = self.request
-        request = Request(asked.messages, asked.decoding, seed, sample, asked.grammar)
+        key = sha256(b"%b%d%b%d%b" % (self.start, seed, self.end[0], sample, self.end[1])).hexdigest()
+        request = Request({**self.request.body, "seed": seed}, sample, self.request.grammar)
         return Question(
             key,
             self.task,

@@ -6,7 +6,7 @@ is reached and how patiently may change from run to run.
 
 import re
 import tomllib
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -97,15 +97,28 @@ class Study(SettingsTable, frozen=True, kw_only=True):
 
 def decode_study(text: str, *, where: str) -> Study:
     """The tables of a TOML text, each key of its type; what they say together is checked by `study_check`."""
+    tables = toml_tables(text, where=where)
     try:
-        tables = tomllib.loads(text)
         if isinstance(models := tables.get("models"), dict):
             tables["models"] = read_model_tables(models, where=where)
         return msgspec.convert(tables, Study)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(where, expected="TOML", found=str(error)) from error
     except msgspec.ValidationError as error:
         raise InputError(where, expected="a study", found=str(error), hint=_hint(str(error))) from error
+
+
+def toml_tables(text: str, *, where: str, expected: str = "TOML") -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    >>> toml_tables("a = " + "[" * 9000, where="study.toml")
+    Traceback (most recent call last):
+    affidavit.errors.InputError: study.toml: expected TOML, found values that are nested too deeply
+    """
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise InputError(where, expected=expected, found="values that are nested too deeply") from error
+    except ValueError as error:  # not TOML, or a number of thousands of digits
+        raise InputError(where, expected=expected, found=str(error)) from error
 
 
 _TABLES = (Study, Header, TaskTable, Generate, ConditionTable, Decoding, JudgingTable, Limits)
@@ -121,3 +134,9 @@ def decoding_of(table: Decoding | JudgingTable) -> Fields:
     """What every request carries, by the names of the OpenAI interface."""
     chosen: Fields = {"temperature": table.temperature, "max_tokens": table.max_tokens}
     return chosen if table.top_p is None else {**chosen, "top_p": table.top_p}
+
+
+def requests_of(study: Study) -> dict[str, Fields]:
+    """What every request to each model carries beside messages, seed and constraint, merged (ruling C9)."""
+    decoding = decoding_of(study.decoding)
+    return {name: table.request(decoding) for name, table in study.models.items()}

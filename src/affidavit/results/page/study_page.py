@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
+from msgspec.structs import replace
 
 from affidavit import __version__
 from affidavit.archive.disk import Disk, new_file, storage_errors
 from affidavit.archive.layout import PAGE
+from affidavit.archive.record import Judgement, Record
 from affidavit.archive.study_directory import IMPORTED, StudyDirectory
 from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
@@ -33,6 +35,7 @@ from affidavit.results.table import Table
 from affidavit.study.crossing import condition_of
 from affidavit.study.freezing import examples_from_frozen, frozen_items
 from affidavit.study.prompt import template
+from affidavit.study.study_file import requests_of
 
 CHEAP = 20_000
 """Records; the page of so many is a matter of seconds, and a command writes it at its end."""
@@ -49,11 +52,20 @@ class Page(NamedTuple):
     answers: Sequence[Answer]
 
 
+Mask = Callable[[str], str]
+"""Covers what must not be shown in a text, which stays as long as it is."""
+
+
 def write_page(
-    directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False, out: Path | None = None
+    directory: StudyDirectory,
+    *,
+    by: Sequence[str] = CELL,
+    include_self: bool = False,
+    out: Path | None = None,
+    mask: Mask = str,
 ) -> Page:
     """Write the page of a study; it is there whole, or not at all."""
-    gathered, made = make_page(directory, by=by, include_self=include_self)
+    gathered, made = make_page(directory, by=by, include_self=include_self, mask=mask)
     if out is None:
         path = directory.path / PAGE
         # In the directory a name that leads elsewhere is replaced, never followed.
@@ -66,13 +78,19 @@ def write_page(
 
 
 def make_page(
-    directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False, called: str | None = None
+    directory: StudyDirectory,
+    *,
+    by: Sequence[str] = CELL,
+    include_self: bool = False,
+    called: str | None = None,
+    mask: Mask = str,
 ) -> tuple[Content, bytes]:
     """What is on the page of a study, and the page; `called` is the directory's name, where it had another."""
     with ThreadPoolExecutor(1) as aside:
         page = aside.submit(_page_maker)
-        gathered = content(directory, by=by, include_self=include_self, called=called)
-    return gathered, page.result()(gathered).encode("utf-8", "backslashreplace")
+        gathered = content(directory, by=by, include_self=include_self, called=called, mask=mask)
+    # Once more over all of it: names and words of judges are not outputs.
+    return gathered, mask(page.result()(gathered)).encode("utf-8", "backslashreplace")
 
 
 def _page_maker() -> Callable[[Content], str]:
@@ -108,17 +126,23 @@ def page_at_the_end(directory: StudyDirectory, *, anew: bool) -> str:
 
 
 def content(
-    directory: StudyDirectory, *, by: Sequence[str] = CELL, include_self: bool = False, called: str | None = None
+    directory: StudyDirectory,
+    *,
+    by: Sequence[str] = CELL,
+    include_self: bool = False,
+    called: str | None = None,
+    mask: Mask = str,
 ) -> Content:
-    """Everything that is on the page."""
+    """Everything that is on the page; outputs are masked before anything is cut or marked in them."""
     findings = FindingSamples()
-    results = StudyResults(directory, by, watch=findings.add)
+    results = StudyResults(directory, by, watch=lambda record: findings.add(_masked(record, mask)))
     with ThreadPoolExecutor(1) as aside:
         # Both are mostly outside of Python's own lock: on two cores one hides behind the other.
         comparisons = aside.submit(_comparisons, results)
         report = results.report(include_self=include_self)
     tables = {table.name: table for table in report.tables}
     rows, kinds = sampled(results.records.outputs())
+    rows = rows.with_columns(pl.col("raw_output", "raw_output_escaped", "unread").map_elements(mask, pl.String))
     asked, name = _asked(results), called or directory.path.resolve().name
     return Content(
         name=results.name,
@@ -132,7 +156,9 @@ def content(
         comparisons=comparisons.result(),
         samples=_samples(results, rows),
         kinds=kinds,
-        findings=list(findings.shown(_outputs(results, findings.judged_keys()))),
+        findings=list(
+            findings.shown({key: mask(text) for key, text in _outputs(results, findings.judged_keys()).items()})
+        ),
         notes=[*report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
         digests=list(_digests(results)),
         commands=list(_commands(results, name, include_self=include_self)),
@@ -150,6 +176,10 @@ def _made_of(results: StudyResults, name: str, *, include_self: bool) -> str:
         "seal_sha256": None if seal is None else seal.sha256,
     }
     return canonical(made).decode()
+
+
+def _masked(record: Record, mask: Mask) -> Record:
+    return replace(record, raw_output=mask(record.raw_output)) if isinstance(record, Judgement) else record
 
 
 # --- what was asked ---
@@ -188,11 +218,12 @@ def _asked(results: StudyResults) -> AskedSection:
 def _asked_tables(results: StudyResults) -> Iterator[Table]:
     config, counts = results.config, results.counts
     study = results.study
+    requests = {} if study is None else requests_of(study)
     models = tuple(
-        (name, str(each.get("model", name)), str(each.get("flavour", "")), _settings(each.get("body")))
+        (name, str(each.get("model", name)), str(each.get("flavour", "")), _request(requests.get(name, {})))
         for name, each in config["models"].items()
     )
-    yield Table("models", "Models", ("model", "name at its server", "kind", "further settings"), models, "")
+    yield Table("models", "Models", ("model", "name at its server", "kind", "every request"), models, "")
     if study is None:
         yield Table("tasks", "Tasks", ("task",), ((IMPORTED,),), "")
         return
@@ -222,6 +253,11 @@ def _asked_tables(results: StudyResults) -> Iterator[Table]:
         yield Table("conditions", "Conditions", columns, conditions, "")
     decoding = tuple((name, str(value)) for name, value in config["decoding"].items())
     yield Table("decoding", "Decoding", ("setting", "value"), decoding, "")
+
+
+def _request(merged: Mapping[str, object]) -> str:
+    """What was really sent with every question (ruling C9); the model's name has a column of its own."""
+    return _settings({name: value for name, value in merged.items() if name != "model"})
 
 
 def _settings(value: object) -> str:

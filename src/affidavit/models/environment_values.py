@@ -1,0 +1,122 @@
+"""Values that are taken from the environment when a request is sent: `{ env = "NAME" }` in `body` and `headers`.
+
+On the record stands that object, never the value. A literal under a key that names a secret is refused, because a
+body is frozen with the study, logged and shown.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from affidavit.errors import InputError, UsageError
+from affidavit.models.redaction import Redaction
+
+_NAMES_A_SECRET = frozenset(
+    [
+        "accesskey",
+        "accesstoken",
+        "apikey",
+        "apisecret",
+        "apitoken",
+        "auth",
+        "authorization",
+        "authtoken",
+        "bearer",
+        "bearertoken",
+        "clientsecret",
+        "credential",
+        "credentials",
+        "key",
+        "passphrase",
+        "passwd",
+        "password",
+        "privatekey",
+        "secret",
+        "secretkey",
+        "token",
+        "xapikey",
+    ]
+)
+_ENDS_LIKE_ONE = ("apikey", "password", "secret", "accesstoken", "authtoken", "apitoken", "secretkey")
+
+
+def name_of(value: object) -> str | None:
+    """The variable that a value stands for; None for any other value.
+
+    >>> name_of({"env": "SERVER_KEY"}), name_of({"env": 1}), name_of("SERVER_KEY")
+    ('SERVER_KEY', None, None)
+    """
+    if isinstance(value, dict) and value.keys() == {"env"} and isinstance(value["env"], str):
+        return value["env"]
+    return None
+
+
+def variables_in(value: object) -> Iterator[str]:
+    """The names of all variables that a value needs, at any depth."""
+    if (name := name_of(value)) is not None:
+        yield name
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from variables_in(each)
+
+
+def with_values(value: object, values: Mapping[str, str]) -> object:
+    """The value with the content of the variables in their place."""
+    if (name := name_of(value)) is not None:
+        return values[name]
+    if isinstance(value, dict):
+        return {key: with_values(each, values) for key, each in value.items()}
+    return [with_values(each, values) for each in value] if isinstance(value, list) else value
+
+
+def look_up(name: str, *, place: str) -> str:
+    """The content of a variable, without blanks around it; refused if there is none."""
+    value = os.environ.get(name, "").strip()
+    if not value:
+        raise UsageError(
+            place,
+            expected=f"a value in the environment variable {name}",
+            found="none",
+            hint=f"Set it before running: export {name}=…",
+        )
+    return value
+
+
+def mask_of(names: Iterable[str]) -> Callable[[str], str]:
+    """What covers the values of some variables in a text; each must have one."""
+    redaction = Redaction()
+    for name in names:
+        redaction.add(look_up(name, place="--mask"))
+    return redaction.masked
+
+
+def refuse_literal_secrets(value: object, *, where: str, place: str) -> None:
+    """Refuse a text under a key that names a secret; the text is not repeated.
+
+    >>> refuse_literal_secrets({"a": {"api_key": "sk-1"}}, where="study.toml", place="models.m.body")
+    Traceback (most recent call last):
+    affidavit.errors.InputError: study.toml: expected no secret in models.m.body.a.api_key, found a text
+    A body stands on the record. Take it from the environment: api_key = { env = "NAME" }
+    """
+    if isinstance(value, list):
+        for number, each in enumerate(value):
+            refuse_literal_secrets(each, where=where, place=f"{place}[{number}]")
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if isinstance(each, str) and each and _names_a_secret(key):
+                hint = f'A body stands on the record. Take it from the environment: {key} = {{ env = "NAME" }}'
+                raise InputError(where, expected=f"no secret in {place}.{key}", found="a text", hint=hint)
+            refuse_literal_secrets(each, where=where, place=f"{place}.{key}")
+
+
+def is_secret_header(name: str) -> bool:
+    """Whether the value of a header is a secret by the header's name.
+
+    >>> is_secret_header("X-Api-Key"), is_secret_header("Cookie"), is_secret_header("X-Title")
+    (True, True, False)
+    """
+    return any(word in name.lower() for word in ("auth", "cookie", "credential", "key", "pass", "secret", "token"))
+
+
+def _names_a_secret(key: str) -> bool:
+    bare = key.lower().replace("_", "").replace("-", "").replace(" ", "")
+    return bare in _NAMES_A_SECRET or bare.endswith(_ENDS_LIKE_ONE)

@@ -1,0 +1,69 @@
+"""Values of the environment: where they are named, what takes their place, and what may not stand in a file."""
+
+import pytest
+
+from affidavit.errors import InputError, UsageError
+from affidavit.models.environment_values import (
+    is_secret_header,
+    look_up,
+    mask_of,
+    name_of,
+    refuse_literal_secrets,
+    variables_in,
+    with_values,
+)
+
+BODY = {
+    "a": {"env": "A"},
+    "b": [1, {"c": {"env": "B"}, "d": {"env": "A"}}],
+    "e": {"env": 1},
+    "f": {"env": "A", "g": 1},
+}
+
+
+def test_values_take_the_place_of_their_names_and_of_nothing_else():
+    assert list(variables_in(BODY)) == ["A", "B", "A"]
+    assert with_values(BODY, {"A": "x", "B": "y"}) == {
+        "a": "x", "b": [1, {"c": "y", "d": "x"}], "e": {"env": 1}, "f": {"env": "A", "g": 1}
+    }  # fmt: skip
+    assert name_of("A") is None
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["api_key", "API-Key", "apiKey", "key", "token", "password", "secret", "authorization", "Authorization",
+     "access_token", "auth-token", "client_secret", "my_api_key", "openai_api_key", "credentials", "x-api-key"],
+)  # fmt: skip
+def test_a_text_under_a_name_for_secrets_is_refused_and_not_repeated(key):
+    with pytest.raises(InputError) as caught:
+        refuse_literal_secrets({"a": [{key: "sk-canary"}]}, where="s", place="models.m.body")
+    assert f"models.m.body.a[0].{key}" in str(caught.value)
+    assert f'{key} = {{ env = "NAME" }}' in str(caught.value)
+    assert "canary" not in str(caught.value)
+    refuse_literal_secrets({key: {"env": "NAME"}, f"{key}s_allowed": "a"}, where="s", place="models.m.body")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"eos_token": "</s>"}, {"stop_token": "x"}, {"token": 3}, {"keys": "a"}, {"keyword": "a"}, {"key": ""}],
+)
+def test_other_texts_are_taken(body):
+    refuse_literal_secrets(body, where="s", place="b")
+
+
+def test_headers_are_secret_by_their_names():
+    assert [is_secret_header(name) for name in ("X-Api-Key", "Proxy-Authorization", "X-Title", "Accept")] == [
+        True, True, False, False
+    ]  # fmt: skip
+
+
+def test_a_variable_without_a_value_is_refused(monkeypatch):
+    monkeypatch.setenv("A_BLANK", "  ")
+    monkeypatch.setenv("A_VALUE", " x-y-z \n")
+    assert look_up("A_VALUE", place="p") == "x-y-z"
+    with pytest.raises(
+        UsageError, match=r"(?s)^p: expected a value in the environment variable A_BLANK.*export A_BLANK"
+    ):
+        look_up("A_BLANK", place="p")
+    assert mask_of(["A_VALUE"])("say X-Y-Z!") == "say █████!"
+    assert mask_of([])("say X-Y-Z!") == "say X-Y-Z!"
