@@ -468,6 +468,7 @@ def judge_study(  # noqa: PLR0913
     tasks: Names = (),
     conditions: Names = (),
     repeats: int | None = None,
+    blind: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
     retry_failed: bool = False,
@@ -485,7 +486,7 @@ def judge_study(  # noqa: PLR0913
         pattern=pattern,
     )
     wanted = WantedTerms(
-        _names(judges), rubric, _names(tasks), _names(conditions), repeats, temperature, max_tokens
+        _names(judges), rubric, _names(tasks), _names(conditions), repeats, temperature, max_tokens, blind
     )
     file = models_for(directory, None if models is None else _path(models))
     given = given_contracts(_names(contracts), None if study_file is None else _path(study_file))

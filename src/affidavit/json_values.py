@@ -27,16 +27,16 @@ def digest(value: object) -> str:
     return sha256(canonical(value)).hexdigest()
 
 
-def shown(value: object) -> str:
+def shown(value: object, longest: int = _LONGEST_SHOWN) -> str:
     """A JSON value for a message or a finding: ASCII, on one line, cut when long.
 
     >>> shown({"a": [1, None]}), shown("x" * 100)[-10:]
     ('{"a": [1, null]}', 'xxxxxxxxx…')
     """
     try:
-        text = json.dumps(value[:_LONGEST_SHOWN] if isinstance(value, str) else value)
+        text = json.dumps(value[:longest] if isinstance(value, str) else value)
     except RecursionError:
         return "a value nested too deeply to be shown"
     except TypeError:  # from a table, whose cells hold more than JSON does
         return f"a value of the type {type(value).__name__}"
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -21,6 +21,7 @@ from affidavit.archive.record import (
     Placed,
     QuestionIdentity,
     Record,
+    RecordedCount,
     RecordedFinding,
     RecordedQuote,
     Response,
@@ -71,7 +72,7 @@ judged = st.builds(
     JudgementIdentity,
     *(key, text, text, key, text, text, count),
     st.fixed_dictionaries(dict.fromkeys(META, text)),
-    *(text, text, text, count, text, maybe),
+    *(text, text, st.booleans(), text, text, text, count, text, maybe),
 )
 usage = st.none() | st.dictionaries(text, st.integers(0, 2**53) | text, max_size=2)
 arrival = {
@@ -97,11 +98,14 @@ judgements = st.builds(
     *(judged, text, text, params, text, st.booleans(), st.booleans()),
     flags=st.lists(text, max_size=2).map(tuple),
     findings=st.lists(findings, max_size=2).map(tuple),
+    further_findings=st.lists(st.builds(RecordedCount, code=text, count=count), max_size=2).map(tuple),
     judge_flags=st.lists(text, max_size=2).map(tuple),
+    further_judge_flags=count,
     scores=st.none() | st.dictionaries(text, count, max_size=3),
     verdict=maybe,
     evidence=st.lists(quotes, max_size=2).map(tuple),
     evidence_checked=st.booleans(),
+    identifiers_checked=st.booleans(),
     **arrival,
 )
 labels = st.builds(Label, key, text, text | count | st.booleans(), text, text)
@@ -166,8 +170,8 @@ def test_a_line_on_record_is_written_again_to_the_byte(line):
 @pytest.mark.parametrize(
     ("study", "root_sha256"),
     {
-        "planned": "8b582917b0391c118c55bc9b1845fd3631b63e0c060710db9eb2ac73b0492375",
-        "imported": "de049166e0fef14860f57fc881b4685b70bd28968b046305b473633ec50f2373",
+        "planned": "3bfd763eccfaa4b3e42f131c07132ce9ee46fa0283707bfc1688798dd344423a",
+        "imported": "29626e1435060b99c365e6e000b1303377d8a01d29d103229f49a4da86e2593e",
         "own": "5353d95d7fda5daff67b051f3bb30c18567f52391fb1433715fbf555331ad6ff",
     }.items(),
 )
@@ -190,7 +194,23 @@ def test_the_studies_on_record_hold_records_of_every_kind():
 
 IMPORT = ImportIdentity("a" * 64, "s", "t", "q", "m", "c", 0, "o1", None)
 JUDGED = JudgementIdentity(
-    "a" * 64, "s", "j", "b" * 64, "c" * 64, "free", 1, dict.fromkeys(META, "x"), "q", "c", "m", 0, "d" * 64, None
+    "a" * 64,
+    "s",
+    "j",
+    "b" * 64,
+    "c" * 64,
+    "free",
+    1,
+    dict.fromkeys(META, "x"),
+    "t",
+    "cross_judge",
+    False,
+    "q",
+    "c",
+    "m",
+    0,
+    "d" * 64,
+    None,
 )
 RESPONSE = record_fields(
     Response(QUESTION, "B", "mcqa/1", {}, True, {"correct": True}, usage={"prompt_tokens": 1}, keyed=True)
@@ -200,6 +220,8 @@ JUDGEMENT = record_fields(
         JUDGED, "{}", "judge/1", {}, "e" * 64, protocol_compliant=True, valid=True, flags=("F",), judge_flags=(),
         findings=(RecordedFinding(code="c", path="$", expected="a", found="b"),), scores={"D1": 2}, verdict="PASS",
         evidence=(RecordedQuote(dimension="D1", quote="x", kind="exact", start=0, end=1),), evidence_checked=True,
+        further_findings=(RecordedCount(code="c", count=3),), further_judge_flags=0,
+        identifiers_checked=True,
     )
 )  # fmt: skip
 FAILED = record_fields(Failed(QUESTION, "timeout"))
@@ -256,6 +278,12 @@ MISTYPED = {
     "a finding that is a text": (JUDGEMENT, {"findings": ["c"]}, "an object in 'findings'", '"c"'),
     "a finding without a code": (
         JUDGEMENT, {"findings": [{"path": "$", "expected": "", "found": ""}]}, "a field 'code'", "none"
+    ),
+    "a count that is a text": (
+        JUDGEMENT, {"further_findings": [{"code": "c", "count": "3"}]}, "a whole number in 'count'", '"3"'
+    ),
+    "flags that are not counted": (
+        JUDGEMENT, {"further_judge_flags": ABSENT}, "a field 'further_judge_flags'", "none"
     ),
     "a quote without a place": (
         JUDGEMENT, {"evidence": [{"dimension": "D", "quote": "", "kind": ""}]}, "a field 'end'", "none"

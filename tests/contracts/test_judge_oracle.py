@@ -55,7 +55,7 @@ SCHEMA = {
                 "properties": {
                     "dimension": {"enum": list(NAMES)},
                     "quote": {"type": "string"},
-                    "reason": {"type": "string"},
+                    "reason": {"type": "string", "not": {"pattern": BLANK}},
                 },
             },
         },

@@ -17,6 +17,7 @@ META = {
 }  # fmt: skip
 READ = {
     "valid": True, "flags": [], "findings": [], "judge_flags": [], "evidence": [], "evidence_checked": True,
+    "further_findings": [], "further_judge_flags": 0, "identifiers_checked": True,
 }  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def test_an_evaluation_lies_below_its_names_in_the_tree_that_its_validity_says(t
         ({"asked": {}, "stated": {}}, ("", "", "", "", "", "", "1.json")),
         ({"asked": {"judge_model": "m", "target_model": "m"}}, ("self_judge", "m", "m", "", "", "", "1.json")),
         (
-            {"judge": "name in the study"},
+            {"names": {"judge_model": "name in the study"}},
             ("cross_judge", "name in the study", "T/1", "Q1", "A", "out-1", "1.json"),
         ),
         ({"file": "schema-3"}, ("cross_judge", "J", "T/1", "Q1", "A", "out-1", "schema-3.json")),

@@ -5,9 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from affidavit.archive.path_names import decode
+from affidavit.contracts.evaluation import NAMES
 from support.command import COMMAND, affidavit
 from support.read_rows import EVALUATION, META, jsonl, rows
 
@@ -145,8 +147,36 @@ def test_judge_rows_and_trees(tmp_path):
     assert second["findings"][0] == {
         "code": "identifier_mismatch", "path": "$.meta.output_id", "expected": '"out-2"', "found": '"out-1"',
     }  # fmt: skip
-    assert (third["flags"], third["evidence_checked"]) == (["JUDGE_REFUSAL_OR_EVASION"], False)
+    assert third["flags"] == ["UNPARSABLE_OUTPUT", "JUDGE_REFUSAL_OR_EVASION"]
+    assert third["evidence_checked"] is False
     check_trees(tmp_path / "judged")
+
+
+def test_judge_rows_may_name_what_was_asked_in_fields_of_their_own(tmp_path):
+    """Ruling J9: they are compared, filed and covered like those in `asked`, in every kind of file."""
+    names = {name: value for name, value in META.items() if name not in ("method", "timestamp")}
+    own = {"raw_output": json.dumps(EVALUATION), "judged_output": "Here is a fine answer.", **names}
+    other = {**own, "question_id": "Q2"}
+    lines = jsonl(own, own, other, {**own, "prompt_variant": "B"})
+    done = affidavit("read", "judge", "--json", given=lines)
+    figures = json.loads(done.stdout)
+    assert figures["findings"] == {"identifier_mismatch": 2}
+    assert figures["coverage"] == {
+        "evaluations": 4, "unidentified": 0, "planned": 4, "missing": 1, "double": 1,
+        "missing_listed": [
+            {"judge_model": "J", "question_id": "Q2", "prompt_variant": "B", "target_model": "T/1"}
+        ],
+        "double_listed": [{**{name: META[name] for name in NAMES}, "times": 2}],
+    }  # fmt: skip
+    read = affidavit("read", "judge", given=lines)
+    assert [row["identifiers_checked"] for row in rows(read.stdout)] == [True] * 4
+    assert b"coverage: 4 of 4 evaluations say which output they are about\n  double: 1\n" in read.stderr
+    frame = pl.read_ndjson(lines)
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    for file in ("rows.csv", "rows.parquet"):
+        same = affidavit("read", "judge", file, "--json", cwd=tmp_path)
+        assert json.loads(same.stdout)["coverage"] == figures["coverage"]
 
 
 def check_trees(judged: Path) -> None:
@@ -160,7 +190,8 @@ def check_trees(judged: Path) -> None:
     ]
     valid, invalid = json.loads((judged / files[-1]).read_text()), json.loads((judged / files[0]).read_text())
     assert (valid["contract"], valid["evaluation"], valid["source"]) == ("judge/1", EVALUATION, "in.jsonl:1")
-    assert (invalid["raw_output"], invalid["findings"][0]["code"]) == ("I cannot judge this.", "no_json")
+    assert invalid["raw_output"] == "I cannot judge this."
+    assert [finding["code"] for finding in invalid["findings"]] == ["json_syntax", "no_json"]
     readme = (judged / "invalid_evaluations" / "README.md").read_text()
     assert "5 planned = 1 valid + 4 invalid + 0 failed + 0 pending" in readme
     assert "| `PROTOCOL_VIOLATION` |" in readme
@@ -272,6 +303,7 @@ MISTAKES = {
     "a target that is none": (["game24"], b'{"raw_output": "x", "numbers": [4], "target": "24"}', "found '24' in numbers [4]"),
     "a number beyond use": (["game24"], b'{"raw_output": "x", "numbers": "1 ' + b"9" * 501 + b'"}', "whole numbers from 0 of at most 500 digits"),
     "asked is no object": (["judge"], b'{"raw_output": "x", "asked": "Q1"}', "standard input:1: expected an object in 'asked', found \"Q1\""),
+    "asked says otherwise": (["judge"], b'{"raw_output": "x", "output_id": "o1", "asked": {"output_id": "o2"}}', "standard input:1: expected \"o2\" in 'output_id', as 'asked' says, found \"o1\""),
     "asked holds a number": (["judge"], b'{"raw_output": "x", "asked": {"method": 5}}', "expected a text in 'asked.method', found 5"),
     "judged is no text": (["judge"], b'{"raw_output": "x", "judged_output": 1}', "expected a text in 'judged_output', found 1"),
     "lenses of another contract": (["text", "--lenses"], b"", "--lenses: expected a contract that has lenient readings: mcqa, found text"),

@@ -230,13 +230,14 @@ def test_marks_that_overlap_are_marked_once():
 def judgement(key: str, code: str, quotes: list[tuple[str, str, Span | None]]) -> Judgement:
     subject = JudgementIdentity(
         key=key, study="s", judge="j", judged_key="out", judging_sha256="", judging_condition="free", repeat=1,
-        asked={"method": "cross_judge"}, item_id="q", condition="A", model="m", sample=0, prompt_sha256="",
+        asked={"method": "cross_judge"}, target_model="m", method="cross_judge", blind=False, item_id="q", condition="A", model="m", sample=0, prompt_sha256="",
         schema_sha256=None,
     )  # fmt: skip
     return Judgement(
         subject, json.dumps([quote for quote, _, _ in quotes]), contract="judge/1", contract_params={},
         rubric_sha256="", protocol_compliant=False, valid=False, flags=(), judge_flags=(), scores=None, verdict=None,
         findings=(RecordedFinding(code=code, path="$", expected="this", found="that"),), evidence_checked=True,
+        further_findings=(), further_judge_flags=0, identifiers_checked=True,
         evidence=tuple(
             RecordedQuote(
                 dimension="D", quote=quote, kind=kind, start=span and span.start, end=span and span.end

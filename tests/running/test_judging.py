@@ -339,7 +339,7 @@ def test_the_delimiters_carry_the_nonce_of_the_ruling(judged):
     seen = set()
     for asked, prompt in judged.prompts:
         key = keys[prompt.meta["target_model"], prompt.meta["question_id"], prompt.meta["prompt_variant"]]
-        assert prompt.meta["output_id"] == key
+        assert prompt.meta["output_id"] == key[:8], "short, and unique (ruling J14)"
         assert prompt.nonce == nonce(terms, key, prompt.output, prompt.task, asked.body["model"], 1)
         assert prompt.task == VARIANTS[prompt.meta["prompt_variant"]].replace(
             "{question}", f"[{prompt.meta['question_id']}] What now?"

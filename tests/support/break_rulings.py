@@ -22,6 +22,9 @@ THOROUGH = (
     "tests/contracts/test_laws.py",
     "tests/contracts/test_judge_oracle.py",
     "tests/archive/test_archive_names.py",
+    "tests/judging/test_amplification.py",
+    "tests/judging/test_terms.py",
+    "tests/judging/test_plan.py",
     "tests/reading/test_read_command.py",
     "tests/models/test_request_body.py",
     "tests/models/test_openai_compatible.py",
@@ -46,6 +49,7 @@ class Break:
 
 MCQA, GAME, JUDGE = "contracts/mcqa.py", "contracts/game24.py", "contracts/judge.py"
 STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
+FINDINGS = "contracts/bounded_findings.py"
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
 REQUEST = "models/request_body.py"
 
@@ -136,10 +140,16 @@ BREAKS = (
     Break("J3", "contracts/rubric.py", "        if overall <= self.thresholds.fail_to:\n            return Verdict.FAIL\n", "        if 0 in scores.values():\n            return Verdict.PARTIAL\n        if overall <= self.thresholds.fail_to:\n            return Verdict.FAIL\n"),
     Break("J3", "contracts/rubric.py", "overall >= self.thresholds.pass_from and all(", "overall >= self.thresholds.pass_from or all("),
     Break("J4", "contracts/finding.py", "    Flag.JUDGE_REFUSAL_OR_EVASION: (Code.NO_JSON, Code.SCORES_MISSING),", "    Flag.JUDGE_REFUSAL_OR_EVASION: (Code.NO_JSON,),"),
+    Break("J4", STRICT, '    found.add(Code.JSON_SYNTAX, "$", "one JSON object", place)\n', '    if start >= 0:\n        found.add(Code.JSON_SYNTAX, "$", "one JSON object", place)\n'),
+    Break("J4", STRICT, '    found.add(Code.TEXT_AROUND_JSON, "$",', '    found = FindingsSoFar()\n    found.add(Code.TEXT_AROUND_JSON, "$",'),
+    Break("J4", FINDINGS, "        if self.full:\n            self.count(code, declared)\n            return\n", "        if self.full:\n            return\n"),
+    Break("J4", FINDINGS, "MOST = 200", "MOST = 2000"),
+    Break("J4", FINDINGS, "LONGEST if self._room > 0 else SHORT", "LONGEST"),
+    Break("J4", FINDINGS, "text if _written(text) <= 3 * size + SHORT else cut(text, SHORT)", "text"),
     Break("J4", EVALUATION, "stated.get(name, asked) != asked:", "False:"),
     Break("J4", EVALUATION, "            code = Code.MISSING_IDENTIFIER if name in IDENTIFIERS else", "            code = Code.MISSING_IDENTIFIER if name in NAMES else"),
     Break("J4", EVALUATION, "    year, month, day = map(int, match.groups())\n", "    return True\n"),
-    Break("J5", EVALUATION, "            if flag in _FLAGS:", "            if False:"),
+    Break("J5", EVALUATION, "            elif flag in _FLAGS:", "            elif False:"),
     Break("J6", QUOTES, "SHORTEST_PIECE = 8", "SHORTEST_PIECE = 7"),
     Break("J6", QUOTES, "SHORTEST_EAST_ASIAN_PIECE = 4", "SHORTEST_EAST_ASIAN_PIECE = 5"),
     Break("J6", QUOTES, '    "-": "\\u2010', '    "-": "'),
@@ -148,12 +158,24 @@ BREAKS = (
     Break("J6", QUOTES, "    if len(quote) >= 2 and quote[0] == quote[-1]", "    if len(quote) >= 99 and quote[0] == quote[-1]"),
     Break("J6", EVALUATION, "        below = type(score) is int and score < self.rubric.scores[-1]", "        below = type(score) is int and score <= self.rubric.scores[-1]"),
     Break("J6", EVALUATION, "            return evidence.kind is not EvidenceKind.ABSENT", "            return True"),
+    Break("J6", EVALUATION, "        if reason is not None and not reason.strip():", "        if reason is not None and not reason:"),
     Break("J7", "contracts/rubric.py", "        canonical = json.dumps(asdict(self), sort_keys", "        canonical = json.dumps(self.name, sort_keys"),
+    Break("J9", "contracts/asked_row.py", "    return outer if inner is None else inner", "    return inner"),
+    Break("J9", "contracts/asked_row.py", "outer is not None and inner != outer:", "False:"),
+    Break("J9", "judging/coverage.py", "        self._double.add(digest)\n", ""),
+    Break("J9", "judging/coverage.py", "                if cell not in cells:", "                if False:"),
     Break("J11", "contracts/rubric.py", "{dimension: min(finer) for", "{dimension: max(finer) for"),
-    Break("J12", NAMES, "_KEPT = frozenset(b\"abc", "_KEPT = frozenset(b\"ABCabc"),
-    Break("J12", NAMES, 'if units[start] == "." or _DEVICE', "if _DEVICE"),
+    Break("J12", NAMES, '["~c", *f"{number:x}"] if number else []', "[]"),
+    Break("J12", NAMES, 'letter in reversed(_LETTER.findall(name))', 'letter in _LETTER.findall(name)'),
+    Break("J12", NAMES, 'if both[start] == "." or _DEVICE', "if _DEVICE"),
+    Break("J12", NAMES, '(?:\\.|\\Z)", re.IGNORECASE)', '(?:\\.|\\Z)")'),
     Break("J12", NAMES, "LONGEST = 180", "LONGEST = 181"),
     Break("J12", NAMES, ') or (EMPTY,)', ') or ("_",)'),
+    Break("J14", "judging/terms.py", "max(_FEWEST_DIGITS, size + 1)", "max(_FEWEST_DIGITS, size)"),
+    Break("J14", "judging/terms.py", "_FEWEST_DIGITS = 8", "_FEWEST_DIGITS = 7"),
+    Break("J16", "judging/plan.py", "output.target_model if aliases is None else aliases[output.target_model]", "output.target_model"),
+    Break("J16", "judging/plan.py", "method if aliases is None else JudgingMethod.CROSS", "method"),
+    Break("J16", "judging/plan.py", "            target_model=output.target_model,\n            method", "            target_model=judgement.asked.meta[\"target_model\"],\n            method"),
     Break("J13", "contracts/evaluation.py", "JudgingMethod.SELF if judge_model == target_model", "JudgingMethod.SELF if judge_model.lower() == target_model.lower()"),
 )  # fmt: skip
 

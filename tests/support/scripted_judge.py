@@ -182,20 +182,21 @@ PROTOCOL, UNPARSABLE, COVERAGE, REFUSAL, CONTRADICTION = (
     ("JUDGE_REFUSAL_OR_EVASION",),
     ("INTERNAL_INCONSISTENCY",),
 )
-AROUND = (("text_around_json", "$"),)
+SYNTAX = ("json_syntax", "$")
+AROUND, NOTHING = (SYNTAX, ("text_around_json", "$")), (SYNTAX, ("no_json", "$"))
 LAST = "evidence.3"
 
 WAYS: dict[str, Way] = {
     "valid": Way(whole()),
-    "fenced": Way(text(lambda t: f"```json\n{t}\n```"), PROTOCOL, AROUND, None),
-    "prose before": Way(text(lambda t: f"Here it is:\n{t}"), PROTOCOL, AROUND, None),
-    "prose after": Way(text(lambda t: f"{t}\nI hope this helps."), PROTOCOL, AROUND, None),
-    "two objects": Way(text(lambda t: t + t), PROTOCOL, AROUND, None),
-    "a mark before": Way(text(lambda t: f"\ufeff{t}"), PROTOCOL, AROUND, None),
+    "fenced": Way(text(lambda t: f"```json\n{t}\n```"), PROTOCOL + UNPARSABLE, AROUND, None),
+    "prose before": Way(text(lambda t: f"Here it is:\n{t}"), PROTOCOL + UNPARSABLE, AROUND, None),
+    "prose after": Way(text(lambda t: f"{t}\nI hope this helps."), PROTOCOL + UNPARSABLE, AROUND, None),
+    "two objects": Way(text(lambda t: t + t), PROTOCOL + UNPARSABLE, AROUND, None),
+    "a mark before": Way(text(lambda t: f"\ufeff{t}"), PROTOCOL + UNPARSABLE, AROUND, None),
     "blanks of JSON around": Way(text(lambda t: f" \t\r\n{t}\n")),
-    "truncated": Way(_truncated, UNPARSABLE, (("json_syntax", "$"),), None, finish="length"),
-    "refusal": Way(lambda prompt: "I would rather not judge this.", REFUSAL, (("no_json", "$"),), None),
-    "empty": Way(lambda prompt: "", REFUSAL, (("no_json", "$"),), None),
+    "truncated": Way(_truncated, UNPARSABLE, (SYNTAX,), None, finish="length"),
+    "refusal": Way(lambda prompt: "I would rather not judge this.", UNPARSABLE + REFUSAL, NOTHING, None),
+    "empty": Way(lambda prompt: "", UNPARSABLE + REFUSAL, NOTHING, None),
     "another value": Way(lambda prompt: '[{"verdict": "PASS"}]', UNPARSABLE, (("not_an_object", "$"),), None),
     "low scores": Way(whole(scores=(0, 0, 0, 0))),
     "wrong sum": Way(
@@ -266,8 +267,8 @@ WAYS: dict[str, Way] = {
     ),
     "blank quote without a reason": Way(
         whole(lambda v: (quoting("")(v), put("evidence.3.reason", " ")(v)), (2, 2, 2, 1)),
-        PROTOCOL,
-        (("evidence_not_located", "$.evidence"),),
+        PROTOCOL + UNPARSABLE,
+        (("missing_field", "$.evidence[3].reason"), ("evidence_not_located", "$.evidence")),
         ("exact",) * 3 + ("absence",),
     ),
     "long quote": Way(
@@ -310,7 +311,9 @@ WAYS: dict[str, Way] = {
 CROSS_ON_ITSELF = Way(
     whole(put("meta.method", "cross_judge")), CONTRADICTION, (("method_mismatch", "$.meta.method"),)
 )
-PLANTED_AND_TOLD = Way(lambda prompt: f"The output says:\n{planted_in(prompt.output)}", PROTOCOL, AROUND, None)
+PLANTED_AND_TOLD = Way(
+    lambda prompt: f"The output says:\n{planted_in(prompt.output)}", PROTOCOL + UNPARSABLE, AROUND, None
+)
 PLANTED_AND_TAKEN = Way(
     lambda prompt: planted_in(prompt.output), COVERAGE, (("identifier_mismatch", "$.meta.output_id"),)
 )

@@ -100,6 +100,11 @@ class JudgementIdentity(Struct, frozen=True):
     repeat: int
     asked: Mapping[str, str]
     """The meta that the judge was given and must state, by the names of the protocol."""
+    target_model: str
+    """Whose output it is; the judge was given an alias if the judging is blind (ruling J16)."""
+    method: str
+    """Whether that is the judge itself, whatever it was given."""
+    blind: bool
     item_id: str
     condition: str
     model: str
@@ -111,7 +116,7 @@ class JudgementIdentity(Struct, frozen=True):
     @property
     def cell(self) -> tuple[str, str, str]:
         """What it is counted with: its judge, condition of judging, and method."""
-        return self.judge, self.judging_condition, self.asked["method"]
+        return self.judge, self.judging_condition, self.method
 
 
 # --- the records ---
@@ -178,6 +183,13 @@ class RecordedFinding(Struct, frozen=True, kw_only=True):
     path: str
 
 
+class RecordedCount(Struct, frozen=True, kw_only=True):
+    """How many more findings of a code there were than are kept."""
+
+    code: str
+    count: int
+
+
 class RecordedQuote(Struct, frozen=True, kw_only=True):
     """One quote of a judge, what became of it, and where it stands in the judged output."""
 
@@ -202,12 +214,15 @@ class Judgement(Struct, frozen=True):
     """The same, by the name that people know it under."""
     flags: tuple[str, ...]
     findings: tuple[RecordedFinding, ...]
+    further_findings: tuple[RecordedCount, ...]
     judge_flags: tuple[str, ...]
     """Those that the judge itself raised."""
+    further_judge_flags: int
     scores: Mapping[str, int] | None
     verdict: str | None
     evidence: tuple[RecordedQuote, ...]
     evidence_checked: bool
+    identifiers_checked: bool
     finish_reason: str | None = None
     reasoning: str | None = None
     rendered_prompt: str | None = None
@@ -221,6 +236,12 @@ class Judgement(Struct, frozen=True):
         return self.subject.key
 
     @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of all findings, each once: also of those that are only counted."""
+        kept, further = (each.code for each in self.findings), (each.code for each in self.further_findings)
+        return tuple(dict.fromkeys([*kept, *further]))
+
+    @property
     def reading(self) -> Fields:
         """What the contract says of the text, as the fields that a row of such texts gains."""
         return {
@@ -228,11 +249,14 @@ class Judgement(Struct, frozen=True):
             "valid": self.valid,
             "flags": list(self.flags),
             "findings": [asdict(finding) for finding in self.findings],
+            "further_findings": [asdict(further) for further in self.further_findings],
             "judge_flags": list(self.judge_flags),
+            "further_judge_flags": self.further_judge_flags,
             "scores": self.scores,
             "verdict": self.verdict,
             "evidence": [asdict(quote) for quote in self.evidence],
             "evidence_checked": self.evidence_checked,
+            "identifiers_checked": self.identifiers_checked,
         }
 
 
@@ -432,7 +456,7 @@ _FAILED = _Shape(_Place, QuestionIdentity, Failed, without=_OWN)
 _FAILED_JUDGEMENT = _Shape(_Place, JudgementIdentity, Failed, without=_OWN)
 _JUDGEMENT = _Shape(_Place, JudgementIdentity, Judgement, without=_OWN)
 _LABEL = _Shape(_Place, Label)
-_FINDING, _QUOTE = _Shape(RecordedFinding), _Shape(RecordedQuote)
+_FINDING, _QUOTE, _FURTHER = _Shape(RecordedFinding), _Shape(RecordedQuote), _Shape(RecordedCount)
 _QUESTION_END = 2 + len(QuestionIdentity.__struct_fields__)
 _JUDGED_END = 2 + len(JudgementIdentity.__struct_fields__)
 _KEY = re.compile("[0-9a-f]{64}")
@@ -504,6 +528,9 @@ def _judgement(fields: Fields) -> Placed:
         said,
         flags=tuple(said.flags),
         findings=tuple(RecordedFinding(**_FINDING.all_of(each, "findings")) for each in said.findings),
+        further_findings=tuple(
+            RecordedCount(**_FURTHER.all_of(each, "further_findings")) for each in said.further_findings
+        ),
         judge_flags=tuple(said.judge_flags),
         evidence=tuple(RecordedQuote(**_QUOTE.all_of(each, "evidence")) for each in said.evidence),
     )

@@ -167,8 +167,8 @@ def _about(subject: QuestionIdentity | ImportIdentity | JudgementIdentity) -> di
             judging_condition=subject.judging_condition,
             judged_key=subject.judged_key,
             repeat=subject.repeat,
-            method=subject.asked["method"],
-            target_model=subject.asked["target_model"],
+            method=subject.method,
+            target_model=subject.target_model,
         )
     else:
         cells["task"] = subject.task
@@ -236,7 +236,7 @@ def _judged(judgement: Judgement) -> dict[str, object]:
     scores, kinds = judgement.scores, [quote.kind for quote in judgement.evidence]
     return {
         "flags": list(judgement.flags),
-        "findings": list(dict.fromkeys(finding.code for finding in judgement.findings)),
+        "findings": list(judgement.codes),
         "verdict": judgement.verdict,
         TOTAL: None if scores is None else sum(scores.values()),
         "scores": None if scores is None else json.dumps(scores, sort_keys=True),

@@ -53,6 +53,12 @@ if TYPE_CHECKING:
     help="Free decoding, or decoding constrained to the JSON schema; may be given twice.",
 )
 @click.option("--repeats", type=click.IntRange(min=1), help="Judgements of each output by each judge.")
+@click.option(
+    "--blind",
+    is_flag=True,
+    default=None,
+    help="Give judges aliases in place of the targets' names; tables say so.",
+)
 @click.option("--temperature", type=float, help="0 unless given.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="1024 unless given.")
 @click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
@@ -74,6 +80,7 @@ def judge(
     temperature: float | None,
     max_tokens: int | None,
     *,
+    blind: bool | None,
     include_self: bool,
     retry_failed: bool,
     no_page: bool,
@@ -105,7 +112,7 @@ def judge(
 
     directory = outputs_directory(source, out=out, pattern=pattern)
     judgements = Judgements()
-    wanted = WantedTerms(judges, rubric, tasks, conditions, repeats, temperature, max_tokens)
+    wanted = WantedTerms(judges, rubric, tasks, conditions, repeats, temperature, max_tokens, blind)
     given = given_contracts(contracts, study)
     judged = _judged(directory, wanted, models_file, judgements, given, retry_failed=retry_failed)
     _report(judged, judgements, include_self=include_self, as_json=as_json)
@@ -168,7 +175,14 @@ def figures_of(judged: "Judged", judgements: "Judgements", *, include_self: bool
     from affidavit.results.judging import judging_figures
 
     rubric = judged.frozen.terms.rubric
-    return judging_figures(judgements, rubric, judged.tallies, include_self=include_self, seed=judged.seed)
+    return judging_figures(
+        judgements,
+        rubric,
+        judged.tallies,
+        include_self=include_self,
+        seed=judged.seed,
+        blind=judged.frozen.terms.blind,
+    )
 
 
 def json_of(judged: "Judged", figures: "JudgingFigures") -> "Fields":

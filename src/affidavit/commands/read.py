@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from affidavit.contracts.judge import Judge
-    from affidavit.reading.batches import OnRow, Result
+    from affidavit.judging.coverage import Coverage
+    from affidavit.reading.batches import OnRow, Result, RowReading
     from affidavit.reading.rows import RowReader
     from affidavit.reading.source import Source
 
@@ -70,6 +71,7 @@ def read(
     """
     from affidavit.commands.progress import Progress
     from affidavit.contracts.registry import contract_named
+    from affidavit.judging.coverage import Coverage
     from affidavit.reading.engines import batch_reader, common_format, read_files
     from affidavit.reading.rows import RowReader
 
@@ -77,8 +79,9 @@ def read(
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
     reader = RowReader(contract_named(contract, options), field=field, lenses=lenses)
+    coverage = Coverage() if reader.parts.evaluates else None
     with ExitStack() as stack:
-        on_row = _filed(stack, reader, archive)
+        on_row = _watched(coverage, _filed(stack, reader, archive))
         rows = _rows_out(stack, out, as_json=as_json)
         on_stdout = sys.stdout is not None and rows is sys.stdout.buffer
         sources = [_source(path) for path in files or (Path("-"),)]
@@ -91,7 +94,7 @@ def read(
         result = read_files(sources, batches, out=rows, on_row=on_row, progress=progress.tell)
         if rows is not None and on_stdout:
             rows.flush()
-    _report(result, reader, as_json=as_json, rows_on_stdout=on_stdout)
+    _report(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)
     sys.exit(ENDED_WITH_FAILURES if result.tally.unread else DONE)
 
 
@@ -135,6 +138,19 @@ def _filed(stack: ExitStack, reader: "RowReader", archive: Path | None) -> "OnRo
     return lambda row: file_row(trees, *row)
 
 
+def _watched(coverage: "Coverage | None", filed: "OnRow | None") -> "OnRow | None":
+    """What notes every evaluation in the coverage (ruling J9), and files it where that was asked for."""
+    if coverage is None:
+        return filed
+
+    def on_row(row: "RowReading") -> None:
+        coverage.add(row.result.item, evaluated=row.raw is not None)  # type: ignore[arg-type] # of the judge contract
+        if filed is not None:
+            filed(row)
+
+    return on_row
+
+
 def _rows_out(stack: ExitStack, out: Path | None, *, as_json: bool) -> BinaryIO | None:
     """Where the rows go, compressed if the name says so; None if nowhere."""
     from affidavit.archive.disk import new_file
@@ -149,18 +165,19 @@ def _rows_out(stack: ExitStack, out: Path | None, *, as_json: bool) -> BinaryIO 
     return None if out is None and sys.stdout.isatty() else sys.stdout.buffer
 
 
-def _report(result: "Result", reader: "RowReader", *, as_json: bool, rows_on_stdout: bool) -> None:
+def _report(
+    result: "Result", reader: "RowReader", coverage: "Coverage | None", *, as_json: bool, rows_on_stdout: bool
+) -> None:
     from affidavit import label
     from affidavit.reading.summary import figures, shares_of, text
 
     name = label(reader.contract)
     if as_json:
-        summary = json.dumps(
-            figures(result.tally, name, dict(reader.contract.params), reader.parts, shares_of(result.tally)),
-            indent=2,
-        )
+        said = figures(result.tally, name, dict(reader.contract.params), reader.parts, shares_of(result.tally))
+        summary = json.dumps(said if coverage is None else {**said, "coverage": coverage.fields()}, indent=2)
     else:
         summary = text(result.tally, name, reader.parts)
+        summary += "" if coverage is None else f"\n\n{coverage.text()}"
     click.echo(plain_lines(summary), err=rows_on_stdout)
     for note in _notes(result, reader):
         click.echo(f"note: {plain_lines(note)}", err=True)

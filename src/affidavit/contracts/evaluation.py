@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
+from affidavit.contracts.bounded_findings import FurtherFindings
 from affidavit.contracts.contract import Span
 from affidavit.contracts.finding import Finding, Flag
 from affidavit.contracts.rubric import Rubric, Verdict
@@ -13,6 +14,8 @@ from affidavit.json_values import Fields
 IDENTIFIERS = ("question_id", "prompt_variant", "target_model", "output_id")
 NAMES = ("judge_model", *IDENTIFIERS)
 META = ("judge_model", "target_model", "question_id", "prompt_variant", "output_id", "method", "timestamp")
+MOST_JUDGE_FLAGS = 200
+"""Of the judge's own flags that are kept; the others are counted."""
 LONGEST_QUOTE = 60
 """Words; a longer quote is noted, and invalidates nothing."""
 
@@ -48,6 +51,13 @@ class Asked:
     meta: Mapping[str, str] = field(default_factory=dict)
     judged_output: str | None = None
     rubric: Rubric | None = None
+    repeat: str | None = None
+    """Which asking it was, where the same was asked several times."""
+
+    @property
+    def identified(self) -> bool:
+        """Whether all of it is known that tells one output from others (ruling J9)."""
+        return all(name in self.meta for name in IDENTIFIERS)
 
 
 NOTHING_ASKED = Asked()
@@ -79,6 +89,8 @@ class EvaluationReading(NamedTuple):
     findings: tuple[Finding, ...]
     flags: tuple[Flag, ...]
     evidence_checked: bool
+    identifiers_checked: bool
+    """Whether the identifiers that the judge states could be compared with those that it was given."""
     meta: Mapping[str, str]
     """What the judge states, as far as it is text."""
     scores: Mapping[str, int] | None = None
@@ -86,6 +98,9 @@ class EvaluationReading(NamedTuple):
     verdict: Verdict | None = None
     judge_flags: tuple[str, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    further_findings: tuple[FurtherFindings, ...] = ()
+    """Those beyond the findings that are kept, counted by code (ruling J4)."""
+    further_judge_flags: int = 0
 
     @property
     def protocol_compliant(self) -> bool:
@@ -98,11 +113,14 @@ class EvaluationReading(NamedTuple):
             "valid": self.protocol_compliant,
             "flags": list(self.flags),
             "findings": [finding.fields() for finding in self.findings],
+            "further_findings": [further.fields() for further in self.further_findings],
             "judge_flags": list(self.judge_flags),
+            "further_judge_flags": self.further_judge_flags,
             "scores": None if self.scores is None else dict(self.scores),
             "verdict": self.verdict,
             "evidence": [evidence.fields() for evidence in self.evidence],
             "evidence_checked": self.evidence_checked,
+            "identifiers_checked": self.identifiers_checked,
         }
 
 

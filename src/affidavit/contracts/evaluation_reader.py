@@ -1,13 +1,16 @@
 """Reads the JSON object of a judge: all that speaks against it is told, with its place (rulings J2 to J6)."""
 
 import re
+from collections.abc import Container
 from datetime import date
 from typing import TypeVar, cast
 
+from affidavit.contracts.bounded_findings import FindingsSoFar, repeated
 from affidavit.contracts.evaluation import (
     IDENTIFIERS,
     LONGEST_QUOTE,
     META,
+    MOST_JUDGE_FLAGS,
     NAMES,
     Asked,
     EvaluationReading,
@@ -16,10 +19,9 @@ from affidavit.contracts.evaluation import (
     JudgingMethod,
     own_method,
 )
-from affidavit.contracts.finding import Code, Finding, Flag, at_key, flags_of
+from affidavit.contracts.finding import Code, Flag, at_key, found_value
 from affidavit.contracts.quotes import MatchKind, Quotable
 from affidavit.contracts.rubric import TOTAL, Rubric, Verdict
-from affidavit.json_values import shown
 
 TOP = frozenset(("meta", "scores", "verdict", "flags", "evidence", "notes"))
 EVIDENCE_ITEM = frozenset(("dimension", "quote", "reason"))
@@ -50,7 +52,7 @@ class _EvaluationReader:
         self.asked = asked
         self.rubric = rubric
         self.ids = rubric.ids
-        self.findings: list[Finding] = []
+        self.found = FindingsSoFar()
 
     def reading(self) -> EvaluationReading:
         self.refuse_others(self.evaluation, "$", TOP)
@@ -62,27 +64,35 @@ class _EvaluationReader:
         evidence = self.evidence(self.member(self.evaluation, "$", "evidence", list) or [], given)
         if "notes" in self.evaluation:
             self.member(self.evaluation, "$", "notes", str)
-        findings = tuple(self.findings)
+        found = self.found.all()
         return EvaluationReading(
-            findings=findings,
-            flags=flags_of(findings),
+            findings=found.kept,
+            further_findings=found.further,
+            flags=found.flags,
             evidence_checked=self.asked.judged_output is not None,
+            identifiers_checked=self.asked.identified,
             meta=meta,
             scores=scores,
             verdict=verdict,
-            judge_flags=judge_flags,
+            judge_flags=tuple(map(repeated, judge_flags[:MOST_JUDGE_FLAGS])),
+            further_judge_flags=max(len(judge_flags) - MOST_JUDGE_FLAGS, 0),
             evidence=evidence,
         )
 
     def tell(self, code: Code, path: str, expected: str, found: str) -> None:
-        self.findings.append(Finding(code, path, expected, found))
+        self.found.add(code, path, expected, found)
 
-    def refuse_others(self, members: dict[str, object], path: str, known: frozenset[str]) -> None:
-        if members.keys() <= known:
-            return
+    def refuse_others(
+        self, members: dict[str, object], path: str, known: Container[str], code: Code = Code.UNKNOWN_FIELD
+    ) -> None:
+        expected = "no other dimension" if code is Code.UNKNOWN_DIMENSION else "no field but the protocol's"
         for key in members:
-            if key not in known:
-                self.tell(Code.UNKNOWN_FIELD, at_key(path, key), "no field but the protocol's", shown(key))
+            if key in known:
+                continue
+            if self.found.full:  # there may be tens of thousands
+                self.found.count(code)
+            else:
+                self.tell(code, at_key(path, key), expected, found_value(key))
 
     def member(self, members: dict[str, object], path: str, key: str, kind: type[_KindT]) -> _KindT | None:
         """The member if it is there and of its type; otherwise that is told, and it is None."""
@@ -91,7 +101,7 @@ class _EvaluationReader:
         if type(value) is kind:
             return value
         if key in members:
-            self.tell(Code.WRONG_TYPE, at_key(path, key), _NAMES[kind], shown(value))
+            self.tell(Code.WRONG_TYPE, at_key(path, key), _NAMES[kind], found_value(value))
         else:
             self.tell(Code.MISSING_FIELD, at_key(path, key), _NAMES[kind], "nothing")
         return None
@@ -110,7 +120,9 @@ class _EvaluationReader:
         for name in NAMES if self.asked.meta else ():
             asked = self.asked.meta.get(name)
             if asked is not None and stated.get(name, asked) != asked:
-                self.tell(Code.IDENTIFIER_MISMATCH, f"$.meta.{name}", shown(asked), shown(stated[name]))
+                self.tell(
+                    Code.IDENTIFIER_MISMATCH, f"$.meta.{name}", found_value(asked), found_value(stated[name])
+                )
         self.method(stated)
         self.timestamp(stated)
         return stated
@@ -120,7 +132,7 @@ class _EvaluationReader:
         value = meta.get(name, "")
         if name in NAMES and isinstance(value, str) and not value.strip():
             code = Code.MISSING_IDENTIFIER if name in IDENTIFIERS else Code.MISSING_FIELD
-            self.tell(code, f"$.meta.{name}", "a name", shown(value) if name in meta else "nothing")
+            self.tell(code, f"$.meta.{name}", "a name", found_value(value) if name in meta else "nothing")
             return None
         return self.member(meta, "$.meta", name, str)
 
@@ -129,24 +141,22 @@ class _EvaluationReader:
         if method is None:
             return
         if method not in _METHODS:
-            self.tell(Code.BAD_METHOD, "$.meta.method", "cross_judge or self_judge", shown(method))
+            self.tell(Code.BAD_METHOD, "$.meta.method", "cross_judge or self_judge", found_value(method))
         elif "judge_model" in stated and "target_model" in stated:
             fitting = own_method(stated["judge_model"], stated["target_model"])
             if method != fitting:
-                self.tell(Code.METHOD_MISMATCH, "$.meta.method", fitting, shown(method))
+                self.tell(Code.METHOD_MISMATCH, "$.meta.method", fitting, found_value(method))
 
     def timestamp(self, stated: dict[str, str]) -> None:
         day = stated.get("timestamp")
         if day is not None and not _is_day(day):
-            self.tell(Code.BAD_DATE, "$.meta.timestamp", "a calendar day as YYYY-MM-DD", shown(day))
+            self.tell(Code.BAD_DATE, "$.meta.timestamp", "a calendar day as YYYY-MM-DD", found_value(day))
 
     # --- scores and verdict ---
 
     def scores(self, given: dict[str, object]) -> dict[str, int] | None:
         """The scores if every dimension has one on the scale."""
-        for key in given:
-            if key not in self.ids and key != TOTAL:
-                self.tell(Code.UNKNOWN_DIMENSION, at_key("$.scores", key), "no other dimension", shown(key))
+        self.refuse_others(given, "$.scores", (*self.ids, TOTAL), Code.UNKNOWN_DIMENSION)
         scale, whole, on_scale = self.rubric.scores, {}, True
         for dimension in self.ids:
             score = self.member(given, "$.scores", dimension, int)
@@ -155,7 +165,7 @@ class _EvaluationReader:
                 if score not in scale:
                     on_scale = False
                     expected = "one of " + ", ".join(map(str, scale))
-                    self.tell(Code.SCORE_OUT_OF_SCALE, at_key("$.scores", dimension), expected, shown(score))
+                    self.tell(Code.SCORE_OUT_OF_SCALE, at_key("$.scores", dimension), expected, found_value(score))
         self.total(given, whole)
         return whole if on_scale and len(whole) == len(self.ids) else None
 
@@ -166,7 +176,7 @@ class _EvaluationReader:
             if absent:
                 self.tell(Code.SCORES_MISSING, "$.scores", "a score for every dimension", f"no {absent}")
         elif overall is not None and overall != (total := sum(whole.values())):
-            self.tell(Code.SUM_MISMATCH, f"$.scores.{TOTAL}", f"{total}, the sum", shown(overall))
+            self.tell(Code.SUM_MISMATCH, f"$.scores.{TOTAL}", f"{total}, the sum", found_value(overall))
 
     def verdict(self, scores: dict[str, int] | None) -> Verdict | None:
         word = self.member(self.evaluation, "$", "verdict", str)
@@ -174,26 +184,21 @@ class _EvaluationReader:
             return None
         verdict = _VERDICTS.get(word)
         if verdict is None:
-            self.tell(Code.BAD_VERDICT, "$.verdict", "PASS, PARTIAL or FAIL", shown(word))
+            self.tell(Code.BAD_VERDICT, "$.verdict", "PASS, PARTIAL or FAIL", found_value(word))
         elif scores is not None and (fitting := self.rubric.verdict(scores)) is not verdict:
-            self.tell(Code.VERDICT_MISMATCH, "$.verdict", fitting, shown(word))
+            self.tell(Code.VERDICT_MISMATCH, "$.verdict", fitting, found_value(word))
         return verdict
 
     # --- the judge's own flags ---
 
     def judge_flags(self, flags: list[object]) -> tuple[str, ...]:
-        kept = []
         for place, flag in enumerate(flags):
             path = f"$.flags[{place}]"
             if not isinstance(flag, str):
-                self.tell(Code.WRONG_TYPE, path, _NAMES[str], shown(flag))
-                continue
-            kept.append(flag)
-            if flag in _FLAGS:
-                self.findings.append(
-                    Finding(Code.DECLARED_BY_JUDGE, path, "no criterion", shown(flag), declared=Flag(flag))
-                )
-        return tuple(kept)
+                self.tell(Code.WRONG_TYPE, path, _NAMES[str], found_value(flag))
+            elif flag in _FLAGS:
+                self.found.add(Code.DECLARED_BY_JUDGE, path, "no criterion", found_value(flag), Flag(flag))
+        return tuple(flag for flag in flags if isinstance(flag, str))
 
     # --- evidence ---
 
@@ -204,7 +209,7 @@ class _EvaluationReader:
         for place, item in enumerate(items):
             path = f"$.evidence[{place}]"
             if type(item) is not dict:
-                self.tell(Code.WRONG_TYPE, path, _NAMES[dict], shown(item))
+                self.tell(Code.WRONG_TYPE, path, _NAMES[dict], found_value(item))
                 continue
             dimension, quote, reason = self.evidence_texts(item, path)
             evidence = None if quote is None else self.look_for(quote, dimension or "", path, judged)
@@ -220,28 +225,32 @@ class _EvaluationReader:
         """The parts of an item; whatever is wrong with them is told."""
         dimension, quote, reason = item.get("dimension"), item.get("quote"), item.get("reason")
         texts = type(dimension) is str and type(quote) is str and type(reason) is str
-        if texts and dimension in self.ids and len(item) == len(EVIDENCE_ITEM):
+        if texts and dimension in self.ids and len(item) == len(EVIDENCE_ITEM) and cast("str", reason).strip():
             return cast("_EvidenceTexts", (dimension, quote, reason))
         self.refuse_others(item, path, EVIDENCE_ITEM)
         dimension = self.member(item, path, "dimension", str)
         if dimension is not None and dimension not in self.ids:
             known = ", ".join(self.ids)
-            self.tell(Code.UNKNOWN_DIMENSION, f"{path}.dimension", f"one of {known}", shown(dimension))
-        return dimension, self.member(item, path, "quote", str), self.member(item, path, "reason", str)
+            self.tell(Code.UNKNOWN_DIMENSION, f"{path}.dimension", f"one of {known}", found_value(dimension))
+        quote, reason = self.member(item, path, "quote", str), self.member(item, path, "reason", str)
+        if reason is not None and not reason.strip():  # it has to explain the score (ruling J6)
+            self.tell(Code.MISSING_FIELD, f"{path}.reason", "a reason", found_value(reason))
+        return dimension, quote, reason
 
     def look_for(self, quote: str, dimension: str, path: str, judged: Quotable | None) -> Evidence:
         """What became of a quote."""
+        dimension, kept = repeated(dimension), repeated(quote)
         if not quote.strip():
-            return Evidence(dimension, quote, EvidenceKind.ABSENCE, None)
+            return Evidence(dimension, kept, EvidenceKind.ABSENCE, None)
         # Sixty-one words need at least as many characters and sixty blanks.
         if len(quote) > 2 * LONGEST_QUOTE and (words := len(quote.split())) > LONGEST_QUOTE:
             self.tell(Code.QUOTE_LONG, f"{path}.quote", f"at most {LONGEST_QUOTE} words", f"{words} words")
         if judged is None:
-            return Evidence(dimension, quote, EvidenceKind.UNCHECKED, None)
+            return Evidence(dimension, kept, EvidenceKind.UNCHECKED, None)
         location = judged.locate(quote)
         if location.kind is MatchKind.ABSENT:
-            self.tell(Code.QUOTE_NOT_FOUND, f"{path}.quote", "words of the judged output", shown(quote))
-        return Evidence(dimension, quote, EvidenceKind(location.kind), location.span)
+            self.tell(Code.QUOTE_NOT_FOUND, f"{path}.quote", "words of the judged output", found_value(quote))
+        return Evidence(dimension, kept, EvidenceKind(location.kind), location.span)
 
     def carries(self, evidence: Evidence, score: object, reason: str | None) -> bool:
         """Whether an item supports its dimension: a located quote, or a reasoned absence below full score."""

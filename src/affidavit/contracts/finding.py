@@ -5,7 +5,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, shown
 
 
 class Flag(StrEnum):
@@ -103,16 +103,9 @@ class Finding(NamedTuple):
         return {"code": self.code, "path": self.path, "expected": self.expected, "found": self.found}
 
 
-def flags_of(findings: tuple[Finding, ...]) -> tuple[Flag, ...]:
-    """Every flag that occurs, in the protocol's order."""
-    if not findings:
-        return ()
-    raised = {finding.flag for finding in findings}
-    return tuple(flag for flag in Flag if flag in raised)
-
-
 _PLAIN_KEY = re.compile("[A-Za-z_][A-Za-z0-9_]*")
-_LONGEST_SHOWN = 80
+LONGEST = 200
+"""Characters of a path, or of a value that was expected or found."""
 
 
 def at_key(path: str, key: str) -> str:
@@ -121,7 +114,13 @@ def at_key(path: str, key: str) -> str:
     >>> at_key("$.meta", "method"), at_key("$", "overall score")
     ('$.meta.method', '$["overall score"]')
     """
-    # Long keys are cut: a path that repeats one for every finding would grow with the square of the text.
-    if len(key) > _LONGEST_SHOWN:
-        key = f"{key[:_LONGEST_SHOWN]}…"
+    # Beyond its limit a path grows no more: one that repeats long keys would grow with the square of the text.
+    if len(path) > LONGEST:
+        return path
+    key = key[:LONGEST]
     return f"{path}.{key}" if _PLAIN_KEY.fullmatch(key) else f"{path}[{json.dumps(key)}]"
+
+
+def found_value(value: object) -> str:
+    """A JSON value as a finding shows it."""
+    return shown(value, LONGEST)

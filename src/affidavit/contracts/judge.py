@@ -5,8 +5,8 @@ quality. Everything that can be told is told, with its place in the JSON, what w
 found (ruling J4). Every quote is looked for in the judged output (ruling J6): a score whose evidence is
 nowhere to be found is an opinion.
 
-    >>> judge.read("I would rather not say.").flags
-    (<Flag.JUDGE_REFUSAL_OR_EVASION: 'JUDGE_REFUSAL_OR_EVASION'>,)
+    >>> [flag.value for flag in judge.read("I would rather not say.").flags]
+    ['UNPARSABLE_OUTPUT', 'JUDGE_REFUSAL_OR_EVASION']
 """
 
 import unicodedata
@@ -14,16 +14,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from affidavit.contracts.asked_row import ASKED_FIELDS, asked_row
 from affidavit.contracts.contract import Validation
-from affidavit.contracts.evaluation import NAMES, NOTHING_ASKED, Asked, EvaluationReading
+from affidavit.contracts.evaluation import NOTHING_ASKED, Asked, EvaluationReading
 from affidavit.contracts.evaluation_reader import read_evaluation
-from affidavit.contracts.finding import ADVISORY, Code, flags_of
+from affidavit.contracts.finding import ADVISORY, Code
 from affidavit.contracts.judge_instruction import judge_instruction
 from affidavit.contracts.parts import FieldType, OutcomeWords, Parts
 from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.strict_json import Refused, decode
-from affidavit.errors import InputError
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Judge(Parts):
         asked = item or NOTHING_ASKED
         evaluation = decode(raw)
         if isinstance(evaluation, Refused):
-            findings = evaluation.findings
-            return EvaluationReading(findings, flags_of(findings), asked.judged_output is not None, meta={})
+            found, checked = evaluation.findings, (asked.judged_output is not None, asked.identified)
+            return EvaluationReading(found.kept, found.flags, *checked, {}, further_findings=found.further)
         return read_evaluation(evaluation, asked, asked.rubric or self.rubric)
 
     def validate(self, reading: EvaluationReading, item: Asked, /) -> Validation | None:
@@ -66,7 +66,7 @@ class Judge(Parts):
     for_items = False
     has_grammar = False
     evaluates = True
-    item_fields = ("judged_output", "asked")
+    item_fields = ASKED_FIELDS
     checked_by = "judged_output"
     unchecked = "quotes could not be checked (evidence_checked is false)"
     outcome_words = OutcomeWords("valid", "invalid", "valid if quotes are ignored", "without evidence_not_located")
@@ -81,18 +81,8 @@ class Judge(Parts):
     several_values = ("evidence",)
 
     def item(self, row: Fields, *, where: str) -> Asked:
-        """The judged text and the meta that was asked for."""
-        judged, asked = row.get("judged_output"), row.get("asked")
-        if judged is not None and not isinstance(judged, str):
-            raise InputError(where, expected="a text in 'judged_output'", found=shown(judged))
-        if asked is None:
-            asked = {}
-        if not isinstance(asked, dict):
-            raise InputError(where, expected="an object in 'asked'", found=shown(asked))
-        for name in (*NAMES, "method"):
-            if asked.get(name) is not None and not isinstance(asked[name], str):
-                raise InputError(where, expected=f"a text in 'asked.{name}'", found=shown(asked[name]))
-        return Asked({name: asked[name] for name in (*NAMES, "method") if asked.get(name) is not None}, judged)
+        """The judged text and the names that were asked for."""
+        return asked_row(row, where=where)
 
     def right_answer_known(self, item: object) -> bool:
         """Never: there is no key to a judgement."""
@@ -104,11 +94,14 @@ class Judge(Parts):
             "valid": bool,
             "flags": [str],
             "findings": [dict.fromkeys(("code", "path", "expected", "found"), str)],
+            "further_findings": [{"code": str, "count": int}],
             "judge_flags": [str],
+            "further_judge_flags": int,
             "scores": dict.fromkeys(self.rubric.ids, int),
             "verdict": str,
             "evidence": [{"dimension": str, "quote": str, "kind": str, "start": int, "end": int}],
             "evidence_checked": bool,
+            "identifiers_checked": bool,
         }
 
     def verdict(self, row: Fields, validation: Validation | None) -> Fields:
@@ -122,7 +115,7 @@ class Judge(Parts):
         """
         for name in ("flags", "judge_flags"):
             yield from ((name, flag) for flag in dict.fromkeys(_listed(fields, name)))
-        codes = list(dict.fromkeys(each["code"] for each in _listed(fields, "findings")))
+        codes = _codes(fields)
         yield from (("findings", code) for code in codes)
         yield from (("evidence", each["kind"]) for each in _listed(fields, "evidence"))
         verdict, scores = fields.get("verdict"), fields.get("scores")
@@ -134,8 +127,13 @@ class Judge(Parts):
 
     def nearly_kept(self, fields: Mapping[str, object]) -> bool:
         """Whether nothing speaks against the evaluation but that its quotes are not there (ruling J6)."""
-        codes = {each["code"] for each in _listed(fields, "findings")}
-        return codes - set(ADVISORY) == {Code.EVIDENCE_NOT_LOCATED}
+        return set(_codes(fields)) - set(ADVISORY) == {Code.EVIDENCE_NOT_LOCATED}
+
+
+def _codes(fields: Mapping[str, object]) -> list[str]:
+    """The codes of all findings, each once: also of those that are only counted."""
+    found = (*_listed(fields, "findings"), *_listed(fields, "further_findings"))
+    return list(dict.fromkeys(each["code"] for each in found))
 
 
 def _listed(fields: Mapping[str, object], name: str) -> list[Any]:

@@ -39,6 +39,7 @@ Rules:
 - Repeat the values of "meta" as they are given.
 - "evidence" holds at least one item per dimension. "quote" is copied from the judged output word for word,
   at most {LONGEST_QUOTE} words; leave it empty only to show that something is missing, and say in "reason" what.
+  "reason" explains the score and is never empty.
 - "flags" describes this evaluation, never the judged output: leave it empty unless you cannot evaluate.
 - "notes" may be left out.
 

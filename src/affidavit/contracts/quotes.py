@@ -25,14 +25,16 @@ MARKS_AT_ONCE = 32
 SHORTEST_PIECE = 8
 SHORTEST_EAST_ASIAN_PIECE = 4
 _SIZE = 4096
+_FEW = 8
 
 _FOLDS = {
     "'": "\u2018\u2019\u201a\u201b",
     '"': "\u201c\u201d\u201e\u201f",
     "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212",
 }
-_FOLD = {ord(fancy): plain for plain, fancies in _FOLDS.items() for fancy in fancies}
-_FOLDABLE = re.compile(f"[{''.join(map(chr, _FOLD))}]")
+_FOLD = tuple((fancy, plain) for plain, fancies in _FOLDS.items() for fancy in fancies)
+_ASCII_BLANKS = "".join(chr(code) for code in range(128) if chr(code).isspace()).encode()
+_COMMON_BLANKS = " \n\r\t"
 # NFKC has turned every … into three dots by the time a quote is split.
 _ELLIPSIS = re.compile(r"\[\.\.\.\.*+\]|\(\.\.\.\.*+\)|\.\.\.\.*+")
 _EAST_ASIAN = re.compile(
@@ -150,9 +152,13 @@ class _Normalised:
         text = self._original
         if text.isascii():
             return ((start, text[start : start + _SIZE]) for start in range(0, len(text), _SIZE))
-        if self._cuts.long_run.search(text) is None:
+        # A run of more marks than may stand together covers one character of every so many.
+        if self._cuts.mark.search(text[MARKS_AT_ONCE :: MARKS_AT_ONCE + 1]) is None or not self._long_run():
             return _cut_before(self._cuts.plain, text)
         return ((match.start(), match[0]) for match in self._cuts.piece.finditer(text))
+
+    def _long_run(self) -> bool:
+        return self._cuts.long_run.search(self._original) is not None
 
     def original(self, start: int, end: int) -> Span:
         """The stretch of the original that the normalised characters `start` to `end` come from."""
@@ -164,11 +170,28 @@ class _Normalised:
         # Several pieces may share a place when all but the last of them vanish; bisect gives the last.
         reached, start = self._places[number], self._starts[number]
         stop = self._starts[number + 1] if number + 1 < len(self._starts) else len(self._original)
+        start, reached = self._nearest(start, stop, reached, place)
         for unit in self._cuts.unit.finditer(self._original, start, stop):
             reached += len(_folded(unit[0]))
             if reached > place:
                 return _within(unit[0], unit.start(), place - reached + len(_folded(unit[0])))
         raise AssertionError("every normalised character comes from a unit of the original")
+
+    def _nearest(self, start: int, stop: int, reached: int, place: int) -> tuple[int, int]:
+        """A unit shortly before the one that gave the character at `place`, and where what it gives begins.
+
+        By halves: to go through the units of a whole piece would take longer than to find the quote.
+        """
+        while stop - start > _FEW:
+            middle = self._cuts.plain.search(self._original, (start + stop) // 2, stop)
+            if middle is None:
+                break
+            before = reached + len(_folded(self._original[start : middle.start()]))
+            if before > place:
+                stop = middle.start()
+            else:
+                start, reached = middle.start(), before
+        return start, reached
 
 
 def _within(unit: str, start: int, place: int) -> Span:
@@ -195,10 +218,14 @@ def _cut_before(plain: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
 
 def _folded(piece: str) -> str:
     """NFKC, then folded, then without whitespace: in this order (ruling J6)."""
-    if not piece.isascii():
-        piece = unicodedata.normalize("NFKC", piece)
-        if _FOLDABLE.search(piece):
-            piece = piece.translate(_FOLD)
+    if piece.isascii():
+        return piece.encode("ascii").translate(None, _ASCII_BLANKS).decode("ascii")
+    piece = unicodedata.normalize("NFKC", piece)
+    # One replacement after the other: each is a search for one character, and most of them are not there.
+    for fancy, plain in _FOLD:
+        piece = piece.replace(fancy, plain)
+    for blank in _COMMON_BLANKS:
+        piece = piece.replace(blank, "")
     return "".join(piece.split())
 
 
@@ -208,6 +235,8 @@ class _Cuts:
 
     plain: re.Pattern[str]
     """A code point that does not attach to what stands before it."""
+    mark: re.Pattern[str]
+    """One that does."""
     long_run: re.Pattern[str]
     """More marks than may be normalised at once."""
     unit: re.Pattern[str]
@@ -221,6 +250,7 @@ class _Cuts:
         marked = f"{plain}{{1,64}}{glue}{{0,{MARKS_AT_ONCE}}}(?!{glue})"
         return cls(
             plain=re.compile(plain),
+            mark=re.compile(glue),
             long_run=re.compile(f"{glue}{{{MARKS_AT_ONCE + 1}}}"),
             unit=re.compile(unit),
             piece=re.compile(f"(?:{marked}){{1,64}}|{unit}"),
@@ -229,12 +259,16 @@ class _Cuts:
 
 def _cuts_for(text: str) -> _Cuts:
     """A character class is fast up to U+FFFF and slow beyond, so few texts get the class that goes beyond."""
+    if len(text.encode("utf-16-le", "surrogatepass")) == 2 * len(text):  # there is nothing beyond U+FFFF
+        return _cuts_within_bmp()
     far = map(ord, _far_range().findall(text))
     return _cuts_within_bmp() if _far_glue().isdisjoint(far) else _cuts_beyond_bmp()
 
 
 _ANY, _NONE = re.compile("(?s)."), re.compile("(?!)")
-_ASCII_CUTS = _Cuts(plain=_ANY, long_run=_NONE, unit=_ANY, piece=_ANY)  # every character stands for itself
+_ASCII_CUTS = _Cuts(
+    plain=_ANY, mark=_NONE, long_run=_NONE, unit=_ANY, piece=_ANY
+)  # every character stands for itself
 
 
 @cache

@@ -8,14 +8,13 @@ It recurses, so depth is measured first.
 import json
 import re
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isinf
 from typing import Never
 
-from affidavit.contracts.finding import Code, Finding, at_key
-from affidavit.json_values import shown
+from affidavit.contracts.bounded_findings import Findings, FindingsSoFar
+from affidavit.contracts.finding import Code, at_key, found_value
 
 LARGEST = 256 * 1024
 """Bytes of UTF-8, a lone surrogate counted as three."""
@@ -34,7 +33,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class Refused:
     """A text that is not one strict JSON object, and why."""
 
-    findings: tuple[Finding, ...]
+    findings: Findings
 
 
 def decode(text: str) -> dict[str, object] | Refused:
@@ -42,12 +41,11 @@ def decode(text: str) -> dict[str, object] | Refused:
 
     >>> decode(' {"a": 1} ')
     {'a': 1}
-    >>> [finding.code.value for finding in decode('Here: {"a": 1}').findings]
-    ['text_around_json']
+    >>> [finding.code.value for finding in decode('Here: {"a": 1}').findings.kept]
+    ['json_syntax', 'text_around_json']
     """
-    beyond = _beyond_limits(text)
-    if beyond:
-        return Refused(beyond)
+    if beyond := _beyond_limits(text):
+        return Refused(beyond.all())
     try:
         value = _STRICT.decode(text)
         if type(value) is dict and not _may_hold_surrogates(text) and not _too_much_evidence(value):
@@ -62,23 +60,25 @@ def _second_look(text: str) -> dict[str, object] | Refused:
     try:
         value = _LENIENT.decode(text)
     except json.JSONDecodeError as error:
-        return Refused(_not_json(text, error))
-    findings = (*_shape(text, value), *_walk("$", value))
-    return Refused(findings) if findings or not isinstance(value, dict) else value
+        return Refused(_not_json(text, error).all())
+    found = FindingsSoFar()
+    _shape(text, value, found)
+    _Walk(found).value("$", value)
+    return Refused(found.all()) if found or not isinstance(value, dict) else value
 
 
 # --- before parsing ---
 
 
-def _beyond_limits(text: str) -> tuple[Finding, ...]:
+def _beyond_limits(text: str) -> FindingsSoFar:
     """Too large, too deep, or both: such a text is not parsed."""
-    findings = []
+    found = FindingsSoFar()
     # Four bytes hold any code point, so most texts need no counting.
     if len(text) * 4 > LARGEST and (size := len(text.encode("utf-8", "surrogatepass"))) > LARGEST:
-        findings.append(Finding(Code.TOO_LARGE, "$", f"at most {LARGEST} bytes of UTF-8", f"{size} bytes"))
+        found.add(Code.TOO_LARGE, "$", f"at most {LARGEST} bytes of UTF-8", f"{size} bytes")
     if (depth := _deepest(text)) > DEEPEST:
-        findings.append(Finding(Code.TOO_DEEP, "$", f"brackets nested at most {DEEPEST} deep", f"{depth} deep"))
-    return tuple(findings)
+        found.add(Code.TOO_DEEP, "$", f"brackets nested at most {DEEPEST} deep", f"{depth} deep")
+    return found
 
 
 def _deepest(text: str) -> int:
@@ -95,25 +95,28 @@ def _deepest(text: str) -> int:
 # --- when the text is not JSON ---
 
 
-def _not_json(text: str, error: json.JSONDecodeError) -> tuple[Finding, ...]:
-    """Exactly one of three: no object at all, an object with text around it, or broken syntax."""
-    start = text.find("{")
-    if start < 0:
-        return (_no_json(text),)
+def _not_json(text: str, error: json.JSONDecodeError) -> FindingsSoFar:
+    """Broken syntax and, beside it, that there is no object at all or that text stands around one (ruling J4)."""
+    found, start = FindingsSoFar(), text.find("{")
     # What stands before the object matters to the count only by its quote marks and brackets.
-    if _COUNTED.search(text, 0, start) and (too_deep := _beyond_limits(text[start:])):
-        return too_deep
+    if start >= 0 and _COUNTED.search(text, 0, start) and (beyond := _beyond_limits(text[start:])):
+        return beyond
+    place = f"{error.msg} at line {error.lineno}, column {error.colno}"
+    found.add(Code.JSON_SYNTAX, "$", "one JSON object", place)
+    if start < 0:
+        _add_no_json(text, found)
+        return found
     try:
         _, end = _SYNTAX_ALONE.raw_decode(text, start)
     except json.JSONDecodeError:
-        place = f"{error.msg} at line {error.lineno}, column {error.colno}"
-        return (Finding(Code.JSON_SYNTAX, "$", "one JSON object", place),)
+        return found
     around = text[:start].strip(_BLANKS) or text[end:].strip(_BLANKS)
-    return (Finding(Code.TEXT_AROUND_JSON, "$", "one JSON object and nothing else", shown(around)),)
+    found.add(Code.TEXT_AROUND_JSON, "$", "one JSON object and nothing else", found_value(around))
+    return found
 
 
-def _no_json(text: str) -> Finding:
-    return Finding(Code.NO_JSON, "$", "one JSON object", shown(text))
+def _add_no_json(text: str, found: FindingsSoFar) -> None:
+    found.add(Code.NO_JSON, "$", "one JSON object", found_value(text))
 
 
 _SYNTAX_ALONE = json.JSONDecoder(parse_int=float)
@@ -209,14 +212,13 @@ _LENIENT = json.JSONDecoder(
 _WALKED = (_NotFinite, str, list, dict)
 
 
-def _shape(text: str, value: object) -> Iterator[Finding]:
+def _shape(text: str, value: object, found: FindingsSoFar) -> None:
     if not isinstance(value, dict):
         if "{" not in text:
-            yield _no_json(text)
-        yield Finding(Code.NOT_AN_OBJECT, "$", "one JSON object", shown(text.strip()))
-        return
-    if _too_much_evidence(value):
-        yield Finding(Code.TOO_LARGE, "$.evidence", f"at most {MOST_EVIDENCE} items", "more")
+            _add_no_json(text, found)
+        found.add(Code.NOT_AN_OBJECT, "$", "one JSON object", found_value(text.strip()))
+    elif _too_much_evidence(value):
+        found.add(Code.TOO_LARGE, "$.evidence", f"at most {MOST_EVIDENCE} items", "more")
 
 
 def _too_much_evidence(value: dict[str, object]) -> bool:
@@ -228,28 +230,33 @@ def _may_hold_surrogates(text: str) -> bool:
     return ("\\" in text and "\\u" in text) or (not text.isascii() and _SURROGATE.search(text) is not None)
 
 
-def _walk(path: str, value: object) -> Iterator[Finding]:
+class _Walk:
     """Repeated keys, numbers beyond a double and lone surrogates, in the order of the text."""
-    if isinstance(value, _NotFinite):
-        yield Finding(Code.NOT_FINITE, path, "a finite number", shown(value.text))
-    elif isinstance(value, str):
-        if _SURROGATE.search(value):
-            yield Finding(Code.BAD_TEXT, path, "text without lone surrogates", shown(value))
-    elif isinstance(value, list):
-        for place, element in enumerate(value):
-            if isinstance(element, _WALKED):
-                yield from _walk(f"{path}[{place}]", element)
-    elif isinstance(value, dict):
-        yield from _walk_object(path, value)
 
+    def __init__(self, found: FindingsSoFar) -> None:
+        self._found = found
 
-def _walk_object(path: str, members: dict[str, object]) -> Iterator[Finding]:
-    met: set[str] = set()
-    for key, member in members.pairs if isinstance(members, _WithRepeats) else members.items():
-        below = at_key(path, key)
-        if key in met:
-            yield Finding(Code.DUPLICATE_KEY, below, "each key once", shown(key))
-        if _SURROGATE.search(key):
-            yield Finding(Code.BAD_TEXT, below, "keys without lone surrogates", shown(key))
-        met.add(key)
-        yield from _walk(below, member)
+    def value(self, path: str, value: object) -> None:
+        """A value and everything below it."""
+        if isinstance(value, _NotFinite):
+            self._found.add(Code.NOT_FINITE, path, "a finite number", found_value(value.text))
+        elif isinstance(value, str):
+            if _SURROGATE.search(value):
+                self._found.add(Code.BAD_TEXT, path, "text without lone surrogates", found_value(value))
+        elif isinstance(value, list):
+            for place, element in enumerate(value):
+                if isinstance(element, _WALKED):
+                    self.value(path if self._found.full else f"{path}[{place}]", element)
+        elif isinstance(value, dict):
+            self._members(path, value)
+
+    def _members(self, path: str, members: dict[str, object]) -> None:
+        met: set[str] = set()
+        for key, member in members.pairs if isinstance(members, _WithRepeats) else members.items():
+            below = path if self._found.full else at_key(path, key)
+            if key in met:
+                self._found.add(Code.DUPLICATE_KEY, below, "each key once", found_value(key))
+            if _SURROGATE.search(key):
+                self._found.add(Code.BAD_TEXT, below, "keys without lone surrogates", found_value(key))
+            met.add(key)
+            self.value(below, member)

@@ -32,7 +32,7 @@ def output_of(response: Response, *, identity: str, task: str) -> Output:
     subject = response.subject
     return Output(
         key=subject.key,
-        output_id=subject.output_id if isinstance(subject, ImportIdentity) else subject.key,
+        output_id=subject.output_id if isinstance(subject, ImportIdentity) else None,
         question_id=subject.item_id,
         prompt_variant=subject.condition,
         model=subject.model,

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from affidavit.archive.record import Failed, Judgement, JudgementIdentity, RecordedFinding, RecordedQuote
+from affidavit.archive.record import (
+    Failed,
+    Judgement,
+    JudgementIdentity,
+    RecordedCount,
+    RecordedFinding,
+    RecordedQuote,
+)
 from affidavit.contracts.contract import label
 from affidavit.contracts.evaluation import Asked, Evidence, JudgingMethod, own_method
 from affidavit.json_values import canonical, digest
@@ -22,7 +29,8 @@ class Output(NamedTuple):
 
     key: str
     """Of its record."""
-    output_id: str
+    output_id: str | None
+    """The id that it came with; None for an output of a study, which gets a short one (ruling J14)."""
     question_id: str
     prompt_variant: str
     model: str
@@ -109,13 +117,15 @@ class JudgingPlan:
         return own_method(judge.identity, target)
 
     def _asked(self, judge: JudgeTerms, output: Output) -> Asked:
+        """What a judge is given: an alias for the target and one method for all, if the judging is blind."""
+        aliases, method = self.terms.aliases, self.method(judge, output.target_model)
         meta = {
             "judge_model": judge.identity,
-            "target_model": output.target_model,
+            "target_model": output.target_model if aliases is None else aliases[output.target_model],
             "question_id": output.question_id,
             "prompt_variant": output.prompt_variant,
-            "output_id": output.output_id,
-            "method": self.method(judge, output.target_model),
+            "output_id": self.terms.short_ids[output.key] if output.output_id is None else output.output_id,
+            "method": method if aliases is None else JudgingMethod.CROSS,
             "timestamp": self.terms.date,
         }
         return Asked(meta, output.text)
@@ -139,11 +149,16 @@ class JudgingPlan:
                 RecordedFinding(code=each.code, path=each.path, expected=each.expected, found=each.found)
                 for each in reading.findings
             ),
+            further_findings=tuple(
+                RecordedCount(code=each.code, count=each.count) for each in reading.further_findings
+            ),
             judge_flags=reading.judge_flags,
+            further_judge_flags=reading.further_judge_flags,
             scores=reading.scores,
             verdict=reading.verdict,
             evidence=tuple(_recorded(each) for each in reading.evidence),
             evidence_checked=reading.evidence_checked,
+            identifiers_checked=reading.identifiers_checked,
             finish_reason=completion.finish_reason,
             reasoning=completion.reasoning,
             rendered_prompt=completion.rendered_prompt,
@@ -168,6 +183,9 @@ class JudgingPlan:
             judging_condition=judgement.condition,
             repeat=judgement.repeat,
             asked=dict(judgement.asked.meta),
+            target_model=output.target_model,
+            method=self.method(self.judges[judgement.model], output.target_model),
+            blind=self.terms.blind,
             item_id=output.question_id,
             condition=output.prompt_variant,
             model=output.model,

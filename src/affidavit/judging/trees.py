@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from affidavit.archive.disk import new_directories, write_below
@@ -47,13 +47,26 @@ class Evaluation:
     """What the contract says of the answer."""
     source: Mapping[str, object]
     """Where it comes from: a place, or the keys and digests of its record."""
-    judge: str = ""
-    """The judge's name in its study: two judges may have one identity, and each has a place of its own."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """True names, for such as the judge was given otherwise or has another in its study.
+
+    Two judges may have one identity, and each has a place of its own; a blind judge knows an alias (ruling J16).
+    """
     file: str = ""
     """The file's name; counted from 1 unless given."""
 
 
-_READ = ("valid", "flags", "findings", "judge_flags", "evidence", "evidence_checked")
+_READ = (
+    "valid",
+    "flags",
+    "findings",
+    "further_findings",
+    "judge_flags",
+    "further_judge_flags",
+    "evidence",
+    "evidence_checked",
+    "identifiers_checked",
+)
 
 
 class TreeFiles:
@@ -68,8 +81,7 @@ class TreeFiles:
     def file(self, evaluation: Evaluation) -> tuple[list[str], bytes]:
         """Path and content of an evaluation: below the names that were asked for, or that the judge states."""
         tree = VALID if evaluation.read["valid"] else INVALID
-        judge = {"judge_model": evaluation.judge} if evaluation.judge else {}
-        names = tuple(_names({**evaluation.stated, **evaluation.asked, **judge}))
+        names = tuple(_names({**evaluation.stated, **evaluation.asked, **evaluation.names}))
         self._repeats[names] += 1
         self._counts[tree] += 1
         flags = evaluation.read["flags"]
@@ -126,8 +138,10 @@ class TreeFiles:
             "`quote_long` are notes and invalidate nothing.",
             "",
             "Paths are `<method>/<judge>/<target>/<question>/<variant>/<output_id>/<repeat>.json`. In names, "
-            "`a-z 0-9 _ -` and an inner dot stand for themselves, any other byte of the UTF-8 as `~xx`; `~` is "
-            "the empty name, and a component ending in `~+` goes on in the next.",
+            "`A-Z a-z 0-9 _ -` and an inner dot stand for themselves, any other byte of the UTF-8 as `~xx`. A "
+            "name with capitals ends in `~c` and a hexadecimal number: bit i says that its letter i is a capital, "
+            "so that `Q3~c1` is `Q3` also where a disk ignores case. `~` is the empty name, and a component "
+            "ending in `~+` goes on in the next.",
             "",
         ]
         return "\n".join(lines)

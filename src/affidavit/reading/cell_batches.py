@@ -122,7 +122,7 @@ class CellBatches:
     ) -> AddedFields:
         where, text = f"{batch.name}:{line}", self._reader.field
         pairs = zip(batch.header, cells, strict=True)
-        unknown = (*_EMPTY_IS_UNKNOWN, self._reader.parts.checked_by)
+        unknown = (*_EMPTY_IS_UNKNOWN, self._reader.parts.checked_by, *(self._reader.parts.item_fields or ()))
         row: Fields = {name: cell if name == text else _value(name, cell, unknown) for name, cell in pairs}
         row_result, new_fields = self._row_cache.read(row, where=where)
         result.count(new_fields, self._reader, row)

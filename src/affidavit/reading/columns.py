@@ -188,18 +188,20 @@ class _Evaluations:
         self._flags: list[Any] = []
         self._judge_flags: list[Any] = []
         self._findings: list[Any] = []
+        self._further: list[Any] = []
         self._evidence: list[Any] = []
 
     def add_nothing(self) -> None:
         """A row without an output."""
         self._height += 1
-        self._plain.extend([None] * (4 + len(self._dimensions)))
+        self._plain.extend([None] * (len(_PLAIN) + len(self._dimensions)))
 
     def add(self, reading: EvaluationReading) -> None:
         """A row with an output."""
         row, scores = self._height, reading.scores
         self._height += 1
         self._plain.extend((not reading.flags, reading.verdict, reading.evidence_checked, scores is not None))
+        self._plain.extend((reading.further_judge_flags, reading.identifiers_checked))
         self._plain.extend([None] * len(self._dimensions) if scores is None else scores.values())
         for flag in reading.flags:
             self._flags.extend((row, flag))
@@ -207,6 +209,8 @@ class _Evaluations:
             self._judge_flags.extend((row, word))
         for finding in reading.findings:
             self._findings.extend((row, finding.code, finding.path, finding.expected, finding.found))
+        for further in reading.further_findings:
+            self._further.extend((row, further.code, further.count))
         for dimension, quote, kind, span in reading.evidence:
             start, end = span or (None, None)
             self._evidence.extend((row, dimension, quote, kind, start, end))
@@ -220,11 +224,14 @@ class _Evaluations:
             "valid",
             self._listed("flags", self._flags, {"flags": pl.String()}, present),
             self._listed("findings", self._findings, _FINDING, present),
+            self._listed("further_findings", self._further, _FURTHER, present),
             self._listed("judge_flags", self._judge_flags, {"judge_flags": pl.String()}, present),
+            "further_judge_flags",
             pl.when("scored").then(pl.struct(*self._dimensions)).alias("scores"),
             "verdict",
             self._listed("evidence", self._evidence, _EVIDENCE, present),
             "evidence_checked",
+            "identifiers_checked",
         )
 
     def _listed(self, name: str, flat: list[Any], parts: dict[str, pl.DataType], present: pl.Series) -> pl.Series:
@@ -248,7 +255,10 @@ _PLAIN: dict[str, pl.DataType] = {
     "verdict": pl.String(),
     "evidence_checked": pl.Boolean(),
     "scored": pl.Boolean(),
+    "further_judge_flags": pl.Int64(),
+    "identifiers_checked": pl.Boolean(),
 }
+_FURTHER: dict[str, pl.DataType] = {"code": pl.String(), "count": pl.Int64()}
 _FINDING: dict[str, pl.DataType] = dict.fromkeys(("code", "path", "expected", "found"), pl.String())
 _EVIDENCE: dict[str, pl.DataType] = {
     **dict.fromkeys(("dimension", "quote", "kind"), pl.String()),

@@ -56,7 +56,7 @@ class Judgements:
         """One record; only evaluations with scores are kept."""
         if not isinstance(record, Judgement) or record.scores is None or record.verdict is None:
             return
-        codes = {finding.code for finding in record.findings} - set(ADVISORY)
+        codes = set(record.codes) - set(ADVISORY)
         if codes - {Code.EVIDENCE_NOT_LOCATED}:
             return
         subject, asked = record.subject, record.subject.asked
@@ -64,8 +64,8 @@ class Judgements:
             Scored(
                 subject.judge,
                 subject.judging_condition,
-                asked["method"],
-                asked["target_model"],
+                subject.method,
+                subject.target_model,
                 asked["prompt_variant"],
                 asked["question_id"],
                 subject.judged_key,
@@ -178,22 +178,25 @@ class JudgingFigures:
     """Whether evaluations of others' outputs and of own ones are counted together."""
     judges: Sequence[JudgeFigures]
     self_preference: Sequence[SelfPreference]
+    blind: bool = False
+    """Whether judges were given aliases in place of the targets' names (ruling J16)."""
 
 
-def judging_figures(
+def judging_figures(  # noqa: PLR0913
     judgements: Judgements,
     rubric: Rubric,
     tallies: Mapping[JudgeCell, Tally],
     *,
     include_self: bool = False,
     seed: int,
+    blind: bool = False,
 ) -> JudgingFigures:
     """The figures of all judgements by judge and condition, scores under the dimensions they are mapped to."""
     scored = [each._replace(scores=rubric.mapped(each.scores)) for each in judgements.scored]
     counted = _Counted(rubric, scored, tallies, seed)
     groups = _groups(tallies, include_self=include_self)
     judges = [_judge_figures(counted, cells, method) for method, cells in groups]
-    return JudgingFigures(include_self, judges, list(_self_preference(scored, seed)))
+    return JudgingFigures(include_self, judges, list(_self_preference(scored, seed)), blind)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from rich.text import Text
 from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import plain
 from affidavit.results.judging import JudgingFigures
-from affidavit.results.judging_tables import NAMES, judging_tables
+from affidavit.results.judging_tables import BLIND, NAMES, judging_tables
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.values import Value
@@ -20,7 +20,8 @@ def judging_closing(frozen: FrozenJudging, figures: JudgingFigures, *, late: int
     """Validity, flags and quotes, then scores, differences, and what is missing."""
     tables = {table.name: table for table in judging_tables(figures)}
     pooled = "; evaluations of others' outputs and of own ones are pooled" if figures.pooled else ""
-    title = f"  {len(frozen.terms.outputs):,} outputs, rubric {frozen.terms.rubric.name}{pooled}"
+    blind = f"; {BLIND}" if figures.blind else ""
+    title = f"  {len(frozen.terms.outputs):,} outputs, rubric {frozen.terms.rubric.name}{pooled}{blind}"
     parts: list[RenderableType] = [Text.assemble(("judging", "bold"), plain(title)), Text("")]
     parts += [shown(_without_counts(tables["judges"]), lines=[judge.identity for judge in figures.judges])]
     parts += [shown(_without_foot(tables[name])) for name in ("flags", "quotes") if tables[name].rows]

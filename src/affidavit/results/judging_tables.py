@@ -10,12 +10,13 @@ from affidavit.results.table import Table
 from affidavit.results.values import Mean, Value
 from affidavit.statistics.estimate import Estimate
 
+BLIND = "blind judging: judges were given aliases in place of the targets' names"
 NAMES = ("judge", "judging condition", "method")
 
 
 def judging_tables(figures: JudgingFigures) -> list[Table]:
     """A table for each question that a reader has about the judges."""
-    foot = "; ".join(judge.identity for judge in figures.judges)
+    foot = "; ".join([*([BLIND] if figures.blind else []), *(judge.identity for judge in figures.judges)])
     return [
         _validity_table(figures.judges, foot),
         _flag_table(figures.judges, foot),
@@ -97,6 +98,7 @@ def judging_json(figures: JudgingFigures) -> Fields:
     """All figures as JSON values, by judge and condition."""
     return {
         "pooled": figures.pooled,
+        "blind": figures.blind,
         "judges": [_judge_json(judge) for judge in figures.judges],
         "self_preference": [
             {

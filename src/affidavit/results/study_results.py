@@ -257,7 +257,7 @@ class _Judged:
     """The judging of a study, gathered record by record."""
 
     def __init__(self, study: FrozenStudy, judging: FrozenJudging, watch: Callable[[Record], None] | None) -> None:
-        self._seed, self._rubric = study.seed, judging.terms.rubric
+        self._seed, self._terms = study.seed, judging.terms
         plan = JudgingPlan(study.name, study.seed, judging.terms, judging.judges)
         self._ledger = JudgingLedger(plan, judging.targets)
         self._judgements = Judgements()
@@ -277,7 +277,14 @@ class _Judged:
     def figures(self, *, include_self: bool) -> JudgingFigures:
         """The figures of all that was seen."""
         tallies = self._ledger.tallies
-        return judging_figures(self._judgements, self._rubric, tallies, include_self=include_self, seed=self._seed)
+        return judging_figures(
+            self._judgements,
+            self._terms.rubric,
+            tallies,
+            include_self=include_self,
+            seed=self._seed,
+            blind=self._terms.blind,
+        )
 
 
 INTERVALS = (

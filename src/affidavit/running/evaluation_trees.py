@@ -79,11 +79,14 @@ def _evaluation(judgement: Judgement) -> Evaluation:
         source={
             "key": subject.key,
             "judged_key": subject.judged_key,
+            "target_model": subject.target_model,
+            "method": subject.method,
+            "blind": subject.blind,
             "judging_sha256": subject.judging_sha256,
             "judging_condition": subject.judging_condition,
             "prompt_sha256": subject.prompt_sha256,
             "schema_sha256": subject.schema_sha256,
         },
-        judge=subject.judge,
+        names={"judge_model": subject.judge, "target_model": subject.target_model, "method": subject.method},
         file=f"{condition}{subject.repeat}",
     )

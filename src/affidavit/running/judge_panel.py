@@ -29,6 +29,8 @@ class JudgePanel:
     """None: whatever the study was judged by before, else the default."""
     tasks: Sequence[str] = ()
     limits: Limits = field(default_factory=Limits)
+    blind: bool | None = None
+    """Whether judges are given aliases (ruling J16); None: as the study was judged before, else no."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class WantedTerms:
     repeats: int | None = None
     temperature: float | None = None
     max_tokens: int | None = None
+    blind: bool | None = None
 
 
 def judge_panel(directory: StudyDirectory, file: ModelsFile, wanted: WantedTerms) -> JudgePanel:
@@ -56,7 +59,7 @@ def judge_panel(directory: StudyDirectory, file: ModelsFile, wanted: WantedTerms
     known = {} if before is None else {judge.name: judge for judge in before.judges}
     terms = [_terms(name, file.models[name], wanted, known.get(name)) for name in dict.fromkeys(wanted.judges)]
     rubric = None if wanted.rubric is None else read_rubric(wanted.rubric, Path())
-    return JudgePanel(terms, file.models, file.model, rubric, tuple(wanted.tasks), file.limits)
+    return JudgePanel(terms, file.models, file.model, rubric, tuple(wanted.tasks), file.limits, wanted.blind)
 
 
 def _check(wanted: WantedTerms) -> None:

@@ -23,7 +23,7 @@ from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging, write_judging
 from affidavit.judging.plan import JudgeCell, JudgingPlan, PlannedJudgement
-from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
+from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms, aliases_of
 from affidavit.models.model import Completion, Failure
 from affidavit.reading.tally import Tally
 from affidavit.running.evaluation_trees import write_trees
@@ -36,6 +36,9 @@ from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import StudyOutputs, open_tasks
 from affidavit.study.freezing import plan_of
 from affidavit.study.frozen_form import refuse_changes
+
+LARGE = 100_000
+"""Characters of prompt and answer from which an evaluation is read in a thread: quotes are looked for in all."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +141,8 @@ def _first_terms(
         hint = 'Only tasks with contract = "text" are judged unless --task names others.'
         raise UsageError(str(directory), expected="outputs to judge", found="none", hint=hint)
     today = datetime.now(UTC).date().isoformat()
-    terms = Terms(panel.rubric or DEFAULT, today, tuple(sorted(outputs.keys)))
-    targets = dict(sorted(outputs.targets.items()))
+    keys, targets = tuple(sorted(outputs.keys)), dict(sorted(outputs.targets.items()))
+    terms = Terms(panel.rubric or DEFAULT, today, keys, aliases_of(targets, keys) if panel.blind else None)
     judges = tuple(sorted(panel.judges, key=lambda judge: judge.name))
     return FrozenJudging(terms, judges, tuple(outputs.not_arrived()), tasks, targets)
 
@@ -150,6 +153,8 @@ def _same_terms(
     """The terms that were frozen, with judges who are new; anything else that is new is refused (ruling J7)."""
     wanted = before.terms if panel.rubric is None else replace(before.terms, rubric=panel.rubric)
     _refuse_changes(directory, before.terms.facts(), wanted.facts())
+    if panel.blind is not None and panel.blind != before.terms.blind:  # ruling J16
+        _refuse_changes(directory, {"blind": before.terms.blind}, {"blind": panel.blind})
     if tasks != before.tasks:
         _refuse_changes(directory, {"tasks": list(before.tasks)}, {"tasks": list(tasks)})
     known = {judge.name: judge for judge in before.judges}
@@ -221,6 +226,7 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
         ledger,
         limits=panel.limits,
         progress=None if progress is None else lambda: progress(ledger.tallies),
+        thread_from=LARGE,
     )
     came = stop_on_signals(runner)
     options.stop.connect(runner)
@@ -259,5 +265,6 @@ def _facts(frozen: FrozenJudging, panel: JudgePanel) -> Fields:
     return {
         "sha256_of_terms": frozen.terms.digest,
         "judges": {judge.name: judge.facts() for judge in panel.judges},
+        "blind": frozen.terms.blind,
         "outputs": len(frozen.terms.outputs),
     }

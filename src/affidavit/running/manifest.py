@@ -11,7 +11,6 @@ from pathlib import Path
 
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import MANIFEST
-from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.json_values import digest
 from affidavit.judging.plan import JudgeCell, JudgingPlan
 from affidavit.judging.prompt import PROMPT_IDS, judge_template
@@ -52,7 +51,7 @@ def judge_sections(
     plan: JudgingPlan, tallies: Mapping[JudgeCell, Tally], rendered: Mapping[JudgeCell, Rendered]
 ) -> Iterator[str]:
     """A section for each prompt that judges were given."""
-    for method in JudgingMethod:
+    for method in plan.terms.methods:
         uses = [
             _Use(
                 f"asked of {_span(cell.judge)}, {cell.judging_condition},",
@@ -61,9 +60,10 @@ def judge_sections(
                 rendered.get(cell),
             )
             for cell in sorted(tallies)
-            if cell.method == method
+            if plan.terms.blind or cell.method == method
         ]
-        title = f"{PROMPT_IDS[method]}: {method}, judging `{plan.terms.digest[:16]}…`"
+        how = f"{method}, blind" if plan.terms.blind else method
+        title = f"{PROMPT_IDS[method]}: {how}, judging `{plan.terms.digest[:16]}…`"
         yield from _section(title, judge_template(plan.terms.contract, method), uses)
 
 

@@ -72,13 +72,16 @@ class Runner(Generic[AskingT]):
         *,
         limits: Limits,
         progress: Callable[[], None] | None = None,
+        thread_from: int | None = None,
     ) -> None:
+        """`thread_from`: answers to questions with so many characters are read in a thread; None: none is."""
         self._work = work
         self._models = models
         self._archive = archive
         self._ledger = ledger
         self._limits = limits
         self._progress = progress
+        self._thread_from = thread_from
         self._commits = GroupCommit(archive)
         self._attempts = Attempts(archive.directory, archive.disk)
         self._waits = RetryWaits(limits)
@@ -233,16 +236,16 @@ class Runner(Generic[AskingT]):
         return self.stopped is None
 
     async def _keep(self, question: AskingT, answer: Answer) -> None:
-        record = self._record(question, answer)
+        record = await self._record(question, answer)
         await self._commits.append(record)
         self._ledger.add(record)
         self.asked += 1
 
-    def _record(self, question: AskingT, answer: Answer) -> Response | Judgement | Failed:
+    async def _record(self, question: AskingT, answer: Answer) -> Response | Judgement | Failed:
         """What an answer becomes; if nothing can be made of it, it is a failure of its question alone."""
         if isinstance(answer, Completion):
             try:
-                return self._work.response(question, answer)
+                return await self._read(question, answer)
             except StorageError:
                 raise
             except Exception as error:  # noqa: BLE001 - the run goes on
@@ -251,6 +254,13 @@ class Runner(Generic[AskingT]):
         if answer.reason is Reason.UNAUTHORISED:
             self.stop(f"{question.model} refused our credentials ({answer.detail})")
         return self._work.failure(question, answer)
+
+    async def _read(self, question: AskingT, answer: Completion) -> Response | Judgement:
+        """The record of an answer; what may take long is read while others are asked."""
+        size = len(answer.text) + sum(len(message["content"]) for message in question.request.messages)
+        if self._thread_from is None or size < self._thread_from:
+            return self._work.response(question, answer)
+        return await asyncio.to_thread(self._work.response, question, answer)
 
 
 def _unexpected(error: Exception) -> Failure:

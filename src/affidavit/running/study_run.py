@@ -166,7 +166,7 @@ def _judge(directory: StudyDirectory, table: JudgingTable, files: StudyFiles, op
         )
         for name in table.judges
     ]
-    panel = JudgePanel(judges, models, files.model, files.rubric, table.tasks, files.study.limits)
+    panel = JudgePanel(judges, models, files.model, files.rubric, table.tasks, files.study.limits, table.blind)
     how = JudgeOptions(
         options.retry_failed,
         options.judging_progress,

@@ -78,6 +78,8 @@ class JudgingTable(SettingsTable, frozen=True, kw_only=True):
     conditions: tuple[Literal["free", "schema"], ...] = ("free",)
     """Free decoding, or decoding constrained to the JSON schema of an evaluation."""
     repeats: int = 1
+    blind: bool = False
+    """Whether judges are given aliases in place of the targets' names (ruling J16)."""
     temperature: float = 0.0
     max_tokens: int = 1024
     top_p: float | None = None

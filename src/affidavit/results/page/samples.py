@@ -164,7 +164,7 @@ class FindingSamples:
         """One record; only evaluations with findings are kept, and of those the ones with the smallest keys."""
         if not isinstance(record, Judgement):
             return
-        for code in {finding.code for finding in record.findings}:
+        for code in record.codes:
             self.counts[code] = self.counts.get(code, 0) + 1
             chosen = self._chosen.setdefault(code, [])
             if len(chosen) < PER_FINDING or record.key < chosen[-1].key:
@@ -185,6 +185,7 @@ class FindingSamples:
 
 def _evaluation(code: str, of_kind: int, judgement: Judgement, judged: str) -> JudgeSample:
     found = [finding for finding in judgement.findings if finding.code == code]
+    further = sum(each.count for each in judgement.further_findings if each.code == code)
     evidence = judgement.evidence
     marks = [
         Mark(quote.start, quote.end, QUOTE)
@@ -193,7 +194,7 @@ def _evaluation(code: str, of_kind: int, judgement: Judgement, judged: str) -> J
     ]
     quotes = list(_quotes(evidence))
     more = {
-        "places": len(found) - MOST_PLACES,
+        "places": max(len(found) - MOST_PLACES, 0) + further,
         "quotes": len(quotes) - MOST_QUOTES,
         "marks": len(marks) - MOST_MARKS,
     }
@@ -219,7 +220,7 @@ def _where(subject: JudgementIdentity) -> dict[str, str]:
         "item id": subject.item_id,
         "repeat": str(subject.repeat),
         "key": subject.key,
-        "method": subject.asked["method"],
+        "method": subject.method,
     }
 
 
