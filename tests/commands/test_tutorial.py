@@ -20,6 +20,8 @@ SAYS = {
     "Brazil": "B. Brasília",
     "Egypt": "<answer>A</answer>",
 }
+SEAL = re.compile("(?<=seal's digest )[0-9a-f]{64}")
+"""It covers what is different every day."""
 MOVED = ("France", "Australia", "Canada")
 """Where the scripted model does as it is told by experts."""
 
@@ -49,4 +51,5 @@ def test_the_tutorial_can_be_followed(tmp_path):
                     text=True,
                     check=False,
                 )
-                assert (done.stdout + done.stderr).replace(server.address, PORT) == shown, command
+                found = (done.stdout + done.stderr).replace(server.address, PORT)
+                assert SEAL.sub("…", found) == SEAL.sub("…", shown), command

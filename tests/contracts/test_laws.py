@@ -14,7 +14,7 @@ from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate, mcqa, 
 from affidavit.contracts.expression import Expression, parse, solve
 from affidavit.contracts.game24 import Method
 from affidavit.contracts.mcqa import BASE_INSTRUCTION
-from affidavit.contracts.quotes import MatchKind, _Normalised
+from affidavit.contracts.quotes import _LONG, MatchKind, _Normalised
 from support.strategies import WHITESPACE, any_text, blanks, choice_texts, game_texts, quote_texts
 
 HAND = Hand((4, 9, 10, 13))
@@ -288,3 +288,27 @@ def test_a_million_combining_marks_are_read_in_time():
     marks = "".join(islice((mark for _ in range(500_000) for mark in ("\u0301", "\u0327")), 1_000_000))
     assert locate("not there at all", "x" + marks).kind is MatchKind.ABSENT
     assert locate("x" + marks[:40], "y\u00a0x" + marks).kind is MatchKind.EXACT
+
+
+@given(quote_texts, quote_texts | st.sampled_from(['""', "''", "...", '"..."', "“”"]))
+def test_a_quote_is_found_in_a_long_text_as_in_a_short_one(searched, quote):
+    """Ruling J6: a long text is searched in another order, and a quote is found in the same way and place."""
+    filler = "\u0416" * _LONG  # which no quote has, and nothing attaches to
+    assert locate(quote, f"{searched}{filler}") == locate(quote, f"{searched}\u0416")
+    plain = searched.encode("ascii", "ignore").decode()
+    assert locate(quote, f"{plain}{'~' * _LONG}") == locate(quote, f"{plain}~")
+
+
+def test_a_pair_of_quote_marks_alone_is_found_exactly_or_not_at_all():
+    for filler in ("~", "~" * _LONG, "\u0416" * _LONG):
+        assert locate('""', f'so ""{filler}').kind is MatchKind.EXACT
+        assert locate('""', f'so " "{filler}').kind is MatchKind.ABSENT
+
+
+@pytest.mark.parametrize("size", [100, 5_000, 60_000])
+def test_the_place_of_a_quote_is_that_of_its_letters_however_long_the_text(size):
+    """Ruling J6: the way back from the normalised text."""
+    for letters in ("Ab cd ", "ﬁn é “a” — ", "e\u0301 \u1112\u1161\u11ab "):
+        text = letters * (size // len(letters)) + "the  one\nplace " + letters * 40
+        start = text.index("the  one")
+        assert locate("the one place", text).span == (start, start + len("the  one\nplace"))

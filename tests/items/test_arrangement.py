@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit import mcqa
 from affidavit.archive.record import record_fields
 from affidavit.contracts.mcqa import LETTERS, ChoiceOfEachItem
 from affidavit.items.item import Item
@@ -362,7 +361,7 @@ def read(tmp_path_factory) -> Callable[[str], list[Item]]:
             file, content, _ = FORMATS[name]
             (folder / file).write_bytes(content)
             (folder / "study.toml").write_text(STUDY.replace("FILE", file).replace("ORDER", "shuffle"))
-            files = load(folder / "study.toml", lambda name, options: mcqa.with_options(options))
+            files = load(folder / "study.toml")
             known[name] = list(items_for(files, files.plan({"quiz": 0}).tasks["quiz"]))
         return known[name]
 

@@ -7,7 +7,6 @@ import pytest
 
 from affidavit.archive.record import Response
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.contracts.registry import task_contract_named
 from affidavit.errors import StorageError
 from affidavit.models.model import Answer, Completion, Failure
 from affidavit.models.settings import Limits
@@ -65,8 +64,8 @@ async def raises(attempt: int) -> Answer:
 def scripted(folder: Path, script, **limits: float) -> Ended:
     write_study(folder, NOBODY, count=10, changed={"limits": {"attempts": 2, **limits}})
     with virtual_time(script):
-        files = load(folder / "study.toml", task_contract_named)
-        return run_study(files, task_contract_named, Options(folder / "out", disk=Hasty()))
+        files = load(folder / "study.toml")
+        return run_study(files, Options(folder / "out", disk=Hasty()))
 
 
 def test_a_model_that_raises_fails_its_question_alone(tmp_path):
@@ -129,7 +128,7 @@ class Full(Odd):
 def asked_by(folder: Path, work: type[StudyWork]) -> tuple[Runner, QuestionLedger]:
     """A run over the questions of a study, by work of this kind."""
     write_study(folder, NOBODY, count=10)
-    files = load(folder / "study.toml", task_contract_named)
+    files = load(folder / "study.toml")
     directory = StudyDirectory(folder / "out")
     directory.path.mkdir()
     with virtual_time({}):

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from affidavit.archive.disk import Disk
+from affidavit.archive.layout import MANIFEST
 from affidavit.archive.record import Failed, ImportIdentity, Judgement, Response
 from affidavit.archive.study_directory import NotArrived, StudyDirectory
-from affidavit.contracts.registry import task_contract_named
+from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.text import text as text_contract
 from affidavit.judging.directory import write_judging
 from affidavit.judging.outputs import imported_identity, imported_response, imported_task, output_of, transcript
@@ -25,7 +26,7 @@ from affidavit.models.model import Completion, Failure, Reason
 from affidavit.models.registry import read_model_tables
 from affidavit.reading.rows import RowReader
 from affidavit.running.ledger import StudyLedger
-from affidavit.running.manifest import MANIFEST, write_manifest
+from affidavit.running.manifest import write_manifest
 from affidavit.study.freezing import frozen_items, plan_of
 
 STUDIES = Path(__file__).parents[1] / "golden" / "studies"
@@ -56,7 +57,7 @@ class Renewed:
         if (old / "items.jsonl").exists():
             shutil.copy(old / "items.jsonl", new / "items.jsonl")
         self.study = self.frozen()
-        self.plan = plan_of(self.study, task_contract_named, beside)
+        self.plan = plan_of(self.study, GivenContracts([f"{beside}/own.py:own"]))
         self.items = {}
         if self.plan is not None:
             self.items = {(task, item.id): item for task, item in frozen_items(self.directory)}
@@ -90,9 +91,9 @@ class Renewed:
                 record = self.record(old)
                 archive.append(record)
                 self.ledger.load(record)
+            if (self.old / MANIFEST).exists():
+                write_manifest(self.directory.path, self.ledger.manifest(), Disk())
             seal = archive.seal(self.ledger.counts())
-        if (self.old / MANIFEST).exists():
-            write_manifest(self.directory.path, self.ledger.manifest(), Disk())
         return seal.root_sha256
 
     def open_judging(self) -> None:
@@ -153,7 +154,7 @@ class Renewed:
 def main() -> None:
     """Renew them all, and say their digests."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from running.test_earlier_study import OWN  # noqa: PLC0415 - the one contract that is not ours
+    from running.test_study_on_record import OWN  # noqa: PLC0415 - the one contract that is not ours
 
     for old in sorted(path for path in STUDIES.iterdir() if path.is_dir()):
         with tempfile.TemporaryDirectory() as folder:

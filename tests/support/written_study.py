@@ -17,7 +17,8 @@ from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.commands.main import cli
 from affidavit.models.model import Completion, Failure
-from affidavit.running.ledger import QuestionLedger
+from affidavit.running.ledger import StudyLedger
+from affidavit.running.manifest import write_manifest
 from affidavit.study.files import load
 from affidavit.study.freezing import freeze_or_check, frozen_items
 from affidavit.study.plan import Plan
@@ -82,7 +83,7 @@ def append(
 ) -> Seal | None:
     """One more segment of answers; with a seal over all, unless it is left open."""
     study = StudyDirectory(directory)
-    archive, ledger = study.archive(Hasty()), QuestionLedger(plan)
+    archive, ledger = study.archive(Hasty()), StudyLedger(study.frozen(), plan, None)
     for line in archive.recover():
         ledger.load(line.record)
     for name, item in frozen_items(study):
@@ -98,8 +99,9 @@ def append(
                     told = Completion(given, "stop") if isinstance(given, str) else given
                     record = plan.response(question, told)
                 archive.append(record)
-                ledger.add(record)
+                ledger.outputs.add(record)
     if sealed:
+        write_manifest(directory, ledger.manifest(), Hasty())
         return archive.seal(ledger.counts())
     archive.commit()
     archive.close()

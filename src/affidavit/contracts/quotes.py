@@ -26,6 +26,8 @@ SHORTEST_PIECE = 8
 SHORTEST_EAST_ASIAN_PIECE = 4
 _SIZE = 4096
 _FEW = 8
+_LONG = 50_000
+"""Characters from which a text is normalised before any quote is looked for in it."""
 
 _FOLDS = {
     "'": "\u2018\u2019\u201a\u201b",
@@ -91,10 +93,24 @@ class Quotable:
         """See `locate`."""
         if not quote.strip():
             return ABSENT
+        if len(self._text) >= _LONG and self._normalised.letter_by_letter:
+            return self._locate_once(quote)
+        return self._exact(quote) or _locate_normalised(_wanted(quote), self._normalised)
+
+    def _exact(self, quote: str) -> Location | None:
         start = self._text.find(quote)
-        if start >= 0:
-            return Location(MatchKind.EXACT, Span(start, start + len(quote)))
-        return _locate_normalised(_without_quote_marks(_Normalised(quote).text), self._normalised)
+        return None if start < 0 else Location(MatchKind.EXACT, Span(start, start + len(quote)))
+
+    def _locate_once(self, quote: str) -> Location:
+        """The same, with one search through a long text for a quote that is not there, in place of two.
+
+        Where nothing attaches to what stands before it, whatever is there exactly is there normalised too.
+        """
+        wanted = _wanted(quote)
+        location = _locate_normalised(wanted, self._normalised)
+        if location.kind is MatchKind.NORMALISED or not wanted:
+            return self._exact(quote) or location
+        return location
 
 
 def _locate_normalised(wanted: str, searched: "_Normalised") -> Location:
@@ -124,6 +140,11 @@ def _too_short(piece: str) -> bool:
     return len(piece) < SHORTEST_EAST_ASIAN_PIECE or _EAST_ASIAN.search(piece) is None
 
 
+def _wanted(quote: str) -> str:
+    """What is looked for once a quote is not there exactly."""
+    return _without_quote_marks(_Normalised(quote).text)
+
+
 def _without_quote_marks(quote: str) -> str:
     """The folded quote without one pair of equal marks around it; nothing is left of a pair alone."""
     if len(quote) >= 2 and quote[0] == quote[-1] and quote[0] in "'\"":
@@ -137,6 +158,8 @@ class _Normalised:
     def __init__(self, original: str) -> None:
         self._original = original
         self._cuts = _ASCII_CUTS if original.isascii() else _cuts_for(original)
+        self.letter_by_letter = original.isascii() or self._cuts.mark.search(original) is None
+        """Whether nothing in it attaches to what stands before it."""
         self._starts: list[int] = []  # of each piece in the original
         self._places: list[int] = []  # of each piece in the normalised text
         folded, place = [], 0
@@ -152,13 +175,9 @@ class _Normalised:
         text = self._original
         if text.isascii():
             return ((start, text[start : start + _SIZE]) for start in range(0, len(text), _SIZE))
-        # A run of more marks than may stand together covers one character of every so many.
-        if self._cuts.mark.search(text[MARKS_AT_ONCE :: MARKS_AT_ONCE + 1]) is None or not self._long_run():
+        if self.letter_by_letter or self._cuts.long_run.search(text) is None:
             return _cut_before(self._cuts.plain, text)
         return ((match.start(), match[0]) for match in self._cuts.piece.finditer(text))
-
-    def _long_run(self) -> bool:
-        return self._cuts.long_run.search(self._original) is not None
 
     def original(self, start: int, end: int) -> Span:
         """The stretch of the original that the normalised characters `start` to `end` come from."""

@@ -178,7 +178,7 @@ class OpenAICompatible:
         notes += [
             f"{self.name}: the server at {endpoint.host} repeats the ids of its responses; they prove nothing"
             for endpoint in self._endpoints
-            if endpoint.ids.prove_nothing
+            if endpoint.ids.repeated
         ]
         if self._stray:
             notes.append(

@@ -24,7 +24,9 @@ class ResponseIds:
 
     def __init__(self, *, prove_nothing: bool = False) -> None:
         self.prove_nothing = prove_nothing
-        """Whether the server was seen to repeat them."""
+        """Whether the server is known, or was seen, to repeat them."""
+        self.repeated = False
+        """Whether it was seen to."""
         self._answers = 0
         self._requests: OrderedDict[str, bytes] = OrderedDict()
 
@@ -39,7 +41,7 @@ class ResponseIds:
         if before == request:
             return False
         if self._answers <= FIRST_ANSWERS or asked_again:
-            self.prove_nothing = True
+            self.prove_nothing = self.repeated = True
             self._requests.clear()
             return False
         return True

@@ -38,7 +38,7 @@ from affidavit.study.freezing import plan_of
 from affidavit.study.frozen_form import refuse_changes
 
 LARGE = 100_000
-"""Characters of prompt and answer from which an evaluation is read in a thread: quotes are looked for in all."""
+"""Characters of prompt and answer from which an evaluation is read in a thread: quotes are looked for in them."""
 
 
 @dataclass(frozen=True)

@@ -162,17 +162,18 @@ def content(
         notes=[*report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
         digests=list(_digests(results)),
         commands=list(_commands(results, name, include_self=include_self)),
-        made_of=_made_of(results, name, include_self=include_self),
+        made_of=_made_of(results, name, include_self=include_self, masked=mask is not str),
     )
 
 
-def _made_of(results: StudyResults, name: str, *, include_self: bool) -> str:
+def _made_of(results: StudyResults, name: str, *, include_self: bool, masked: bool) -> str:
     seal = results.seal if results.sealed else None
     made: Fields = {
         "affidavit": __version__,
         "directory": name,
         "by": list(results.records.by),
         "include_self": include_self,
+        "masked": masked,
         "seal_sha256": None if seal is None else seal.sha256,
     }
     return canonical(made).decode()

@@ -46,6 +46,8 @@ def _checked(directory: StudyDirectory, page: bytes, found: Verified) -> str | N
         return "it does not say what it was made of"
     if made.get("affidavit") != __version__:
         return f"another version of Affidavit wrote it ({str(made.get('affidavit'))[:20]})"
+    if made.get("masked"):
+        return "secrets are masked on it"
     if not found.sealed or found.differing:
         return "the study it is made of does not hold"
     if made.get("seal_sha256") != found.seal_sha256:
