@@ -186,9 +186,11 @@ def test_a_server_that_begins_to_repeat_them_costs_one_more_request():
     assert len(watched.asked(ask).notes()) == 2
 
 
-def test_an_ollama_server_is_known_to_repeat_them():
+def test_an_ollama_server_is_known_to_repeat_them_and_nothing_is_said_that_was_not_seen():
     model = OpenAICompatible("m", ServerProvider(base_url="http://h/v1", flavour="ollama"), Limits())
-    assert model.notes() == ["m: the server at h repeats the ids of its responses; they prove nothing"]
+    (endpoint,) = model._endpoints
+    assert endpoint.ids.prove_nothing
+    assert model.notes() == []
 
 
 # --- open files ---
