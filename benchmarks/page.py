@@ -8,6 +8,7 @@ turn, and the least of all rounds counts. `--quick` has a tenth of the records.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -17,10 +18,11 @@ from time import perf_counter
 
 from affidavit.archive.checked_lines import checked_line
 from affidavit.archive.disk import Disk
-from affidavit.archive.parquet_copy import ABOUT, COLUMNS, COPY, copied_frame
+from affidavit.archive.parquet_copy import copied_frame, copy_of
 from affidavit.archive.record import Failed, QuestionIdentity, encode
-from affidavit.archive.seal import file_sha256
+from affidavit.archive.seal import SealedSegment, file_sha256, write_seal
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.versions import FORMAT
 from affidavit.study.frozen_form import frozen
 from affidavit.study.study_file import decode_study
 from figures import CONDITIONS, MODELS, SAMPLES
@@ -65,34 +67,22 @@ samples = {SAMPLES}
                 "answer": "ABCD"[number % 4],
             }
             stream.write(
-                checked_line({"kind": "item", "v": 1, "task": "trivia", "id": f"{number:06}", "item": fields})
+                checked_line({"kind": "item", "v": FORMAT, "task": "trivia", "id": f"{number:06}", "item": fields})
             )
     plan = {"config": config, "counts": {"trivia": items}, "items_file_sha256": "", "versions": {}, "git": None}
     StudyDirectory(directory).freeze(plan, Disk())
     segment = directory / "records" / "000001.jsonl"
     asked = QuestionIdentity("0" * 64, "large", "trivia", "000000", "model-0", "condition-0", 0, "0" * 64, None)
     segment.write_bytes(encode(Failed(asked, "timeout"), seq=1, group=1))
-    made = [
-        sys.executable,
-        str(Path(__file__).with_name("figures.py")),
-        "--make",
-        str(count),
-        str(directory / COPY),
-    ]
+    sealed = (SealedSegment(segment.name, count, file_sha256(segment)),)
+    seal = write_seal(directory, sealed, {}, "0" * 64, Disk())
+    copy = copy_of(StudyDirectory(directory), seal)
+    assert copy is not None
+    made = [sys.executable, str(Path(__file__).with_name("figures.py")), "--make", str(count), str(copy)]
     subprocess.run(made, check=True)
-    root = "0" * 64
-    seal = {
-        "kind": "seal",
-        "v": 1,
-        "segments": [{"name": segment.name, "records": count, "sha256": file_sha256(segment)}],
-        "files": {name: file_sha256(directory / name) for name in ("study.json", "items.jsonl")},
-        "counts": {},
-        "root_sha256": root,
-    }
-    (directory / "seal.json").write_bytes(checked_line(seal))
-    about = {"root_sha256": root, "sha256": file_sha256(directory / COPY), "columns": COLUMNS}
-    (directory / ABOUT).write_bytes(checked_line(about))
-    assert copied_frame(StudyDirectory(directory)) is not None, "the copy does not fit: nothing would be measured"
+    copy.with_suffix(".json").write_bytes(checked_line({"copy_sha256": file_sha256(copy)}))
+    found = copied_frame(StudyDirectory(directory), seal)
+    assert found is not None, "the copy does not fit: nothing would be measured"
 
 
 def seconds(*arguments: str) -> float:
@@ -109,6 +99,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true")
     count = 100_000 if parser.parse_args().quick else 1_000_000
     folder = Path(tempfile.mkdtemp())
+    os.environ["AFFIDAVIT_CACHE"] = str(folder / "cache")
     try:
         study = folder / "large"
         write_study(study, count)

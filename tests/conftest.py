@@ -1,10 +1,17 @@
 """What all tests share: the depth of the laws, and the way to the public data."""
 
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+os.environ["AFFIDAVIT_CACHE"] = tempfile.mkdtemp()
+"""Nothing that a test makes stays in the cache of whoever runs it."""
+atexit.register(shutil.rmtree, os.environ["AFFIDAVIT_CACHE"], ignore_errors=True)
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 

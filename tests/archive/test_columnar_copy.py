@@ -1,15 +1,17 @@
-"""`records.parquet`: made of a large sealed study, used while its digests fit, and never anything but a copy."""
+"""The copy in columns: in the user's cache, made of a large sealed study, and found by what it was made of."""
 
 import json
 import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+from msgspec.structs import replace
 
-from affidavit.archive.checked_lines import checked_fields, checked_line
-from affidavit.archive.parquet_copy import ABOUT, COPY, WORTH_A_COPY, make_copy, records_frame
+from affidavit.archive.checked_lines import checked_line
+from affidavit.archive.parquet_copy import WORTH_A_COPY, copied_frame, copy_of, make_copy, records_frame
 from affidavit.archive.seal import file_sha256
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.models.model import Completion, Failure, Reason
@@ -73,90 +75,106 @@ def figures(directory: Path) -> dict:
     return json.loads(json.dumps(as_json(StudyResults(StudyDirectory(directory)).report())))
 
 
-def of_the_journal(directory: Path) -> dict:
+def copy_in_cache(directory: Path) -> Path:
+    study = StudyDirectory(directory)
+    return copy_of(study, study.seal())
+
+
+def of_the_journal(directory: Path, monkeypatch) -> dict:
     """The figures, without the copy's help."""
-    aside = directory.parent / "aside"
-    (directory / ABOUT).rename(aside)
-    found = figures(directory)
-    aside.rename(directory / ABOUT)
-    return found
+    with monkeypatch.context() as patched:
+        patched.setenv("AFFIDAVIT_CACHE", "off")
+        return figures(directory)
 
 
-def emptied(directory: Path) -> None:
+def emptied(directory: Path) -> Path:
     """Put a copy without records in place of the copy, with a side file that vouches for it."""
-    pl.read_parquet(directory / COPY).clear().write_parquet(directory / COPY)
-    about = checked_fields((directory / ABOUT).read_bytes())
-    about["sha256"] = file_sha256(directory / COPY)
-    (directory / ABOUT).write_bytes(checked_line(about))
+    copy = copy_in_cache(directory)
+    pl.read_parquet(copy).clear().write_parquet(copy)
+    copy.with_suffix(".json").write_bytes(checked_line({"copy_sha256": file_sha256(copy)}))
+    return copy
 
 
 def pending(found: dict) -> int:
     return sum(row["pending"] for row in found["tables"]["compliance"]["rows"])
 
 
-def test_all_tables_are_the_same_from_the_copy_and_from_the_journal(copied, tmp_path):
+@pytest.fixture
+def fresh(copied, tmp_path, monkeypatch) -> Path:
+    """The same directory, with its copy in a cache of its own."""
+    monkeypatch.setenv("AFFIDAVIT_CACHE", str(tmp_path / "cache"))
     directory = shutil.copytree(copied, tmp_path / "out")
-    from_copy = figures(directory)
-    assert from_copy == of_the_journal(directory)
+    make_copy(StudyDirectory(directory))
+    return directory
+
+
+def test_all_tables_are_the_same_from_the_copy_and_from_the_journal(fresh, monkeypatch):
+    from_copy = figures(fresh)
+    assert from_copy == of_the_journal(fresh, monkeypatch)
     assert pending(from_copy) == 8
     assert {"accuracy", "repeated samples", "letters", "other readings", "flips", "failures"} <= set(
         from_copy["tables"]
     )
-    emptied(directory)
-    assert pending(figures(directory)) == 80, "it is the copy that is counted while it fits"
+    emptied(fresh)
+    assert pending(figures(fresh)) == 80, "it is the copy that is counted while it fits"
 
 
-def test_the_frame_of_the_copy_is_that_of_the_journal(copied, tmp_path):
-    directory = shutil.copytree(copied, tmp_path / "out")
-    from_copy = records_frame(StudyDirectory(directory)).collect().sort("key")
-    (directory / COPY).unlink()
-    assert from_copy.equals(records_frame(StudyDirectory(directory)).collect().sort("key"))
+def test_the_frame_of_the_copy_is_that_of_the_journal(fresh, monkeypatch):
+    from_copy = records_frame(StudyDirectory(fresh)).collect().sort("key")
+    monkeypatch.setenv("AFFIDAVIT_CACHE", "off")
+    assert from_copy.equals(records_frame(StudyDirectory(fresh)).collect().sort("key"))
 
 
-def test_a_directory_may_be_called_anything(copied, tmp_path):
-    """Names that would stand for many files elsewhere."""
-    odd = shutil.copytree(copied, tmp_path / "a [final] *?")
-    assert figures(odd) == figures(copied)
-    (odd / COPY).unlink()
-    make_copy(StudyDirectory(odd))
-    assert records_frame(StudyDirectory(odd)).collect().equals(records_frame(StudyDirectory(copied)).collect())
+def test_a_copy_in_the_directory_is_never_read(fresh, monkeypatch):
+    """A second truth: whoever sends a directory could send other figures with it."""
+    forged = pl.read_parquet(copy_in_cache(fresh)).clear()
+    for name in ("records.parquet", copy_in_cache(fresh).name):
+        forged.write_parquet(fresh / name)
+        (fresh / name).with_suffix(".json").write_bytes(checked_line({"copy_sha256": file_sha256(fresh / name)}))
+    assert figures(fresh) == of_the_journal(fresh, monkeypatch)
 
 
-def changed_byte(directory: Path) -> None:
-    content = bytearray((directory / COPY).read_bytes())
+def test_the_cache_is_its_owner_s_alone_and_the_directory_gets_nothing(fresh):
+    cache = copy_in_cache(fresh).parent
+    assert stat.S_IMODE(cache.stat().st_mode) == 0o700
+    assert sorted(path.suffix for path in cache.iterdir()) == [".json", ".parquet"]
+    assert not list(fresh.glob("*.parquet*"))
+
+
+def changed_byte(copy: Path) -> None:
+    content = bytearray(copy.read_bytes())
     content[len(content) // 2] ^= 1
-    (directory / COPY).write_bytes(content)
+    copy.write_bytes(content)
 
 
-def another_seal(directory: Path) -> None:
-    about = checked_fields((directory / ABOUT).read_bytes())
-    (directory / ABOUT).write_bytes(checked_line({**about, "root_sha256": "0" * 64}))
-
-
-def torn(directory: Path) -> None:
-    (directory / ABOUT).write_bytes((directory / ABOUT).read_bytes()[:-9])
-
-
-WAYS: dict[str, Callable[[Path], None]] = {
+WAYS: dict[str, Callable[[Path], object]] = {
     "a changed byte": changed_byte,
-    "another seal": another_seal,
-    "no side file": lambda directory: (directory / ABOUT).unlink(),
-    "no copy": lambda directory: (directory / COPY).unlink(),
-    "a torn side file": torn,
-    "an empty copy": lambda directory: (directory / COPY).write_bytes(b""),
-    "a copy that is a directory": lambda directory: ((directory / COPY).unlink(), (directory / COPY).mkdir()),
+    "no side file": lambda copy: copy.with_suffix(".json").unlink(),
+    "no copy": lambda copy: copy.unlink(),
+    "a torn side file": lambda copy: copy.with_suffix(".json").write_bytes(b"{"),
+    "an empty copy": lambda copy: copy.write_bytes(b""),
+    "a copy that is a directory": lambda copy: (copy.unlink(), copy.mkdir()),
+    "a copy that is a link": lambda copy: (
+        copy.rename(copy.with_name("x")) and copy.symlink_to(copy.with_name("x"))
+    ),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-def test_a_copy_that_does_not_fit_is_not_used(copied, tmp_path, way):
-    directory = shutil.copytree(copied, tmp_path / "out")
-    expected = of_the_journal(directory)
-    if way not in ("a changed byte", "an empty copy"):
-        emptied(directory)  # whoever used it would see nothing
-    WAYS[way](directory)
-    assert figures(directory) == expected
+def test_a_copy_that_is_not_whole_is_not_used(fresh, monkeypatch, way):
+    expected = of_the_journal(fresh, monkeypatch)
+    WAYS[way](emptied(fresh))
+    assert figures(fresh) == expected
+
+
+def test_a_copy_of_other_segments_is_not_found(fresh):
+    study = StudyDirectory(fresh)
+    seal = study.seal()
+    other = replace(seal, segments=(replace(seal.segments[0], sha256="0" * 64), *seal.segments[1:]))
+    assert copied_frame(study, seal) is not None
+    assert copied_frame(study, other) is None
+    assert copied_frame(study, None) is None, "nothing is counted from a copy before the seal was checked"
 
 
 def test_a_copy_is_not_used_once_more_was_written_after_its_seal(copied, tmp_path):
@@ -206,16 +224,16 @@ def test_names_that_no_column_can_hold_are_spelt_out(tmp_path):
     assert sorted(records_frame(StudyDirectory(directory)).collect()["item_id"]) == ["\\ud800", "plain"]
 
 
-def test_a_study_that_is_not_sealed_gets_no_copy_and_no_parts_stay_behind(tmp_path, copied):
-    directory = written(tmp_path, tables(), {"quiz": questions(2)}, lambda question: "x", sealed=False)
+def test_a_study_that_is_not_sealed_gets_no_copy_and_no_parts_stay_behind(tmp_path, fresh):
+    directory = written(tmp_path / "open", tables(), {"quiz": questions(2)}, lambda question: "x", sealed=False)
     make_copy(StudyDirectory(directory))
-    for place in (directory, copied):
-        assert not list(place.glob(".*"))
-    assert not (directory / COPY).exists()
+    assert len(list((tmp_path / "cache").iterdir())) == 2, "the other study's"
 
 
 @pytest.mark.slow
-def test_a_large_study_gets_its_copy_when_it_is_sealed_and_a_small_one_does_not(tmp_path):
+def test_a_large_study_gets_its_copy_when_it_is_sealed_and_a_small_one_does_not(tmp_path, monkeypatch):
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("AFFIDAVIT_CACHE", str(cache))
     samples = 4
     count = WORTH_A_COPY // samples + 1
 
@@ -231,22 +249,20 @@ def test_a_large_study_gets_its_copy_when_it_is_sealed_and_a_small_one_does_not(
 
     study = tables(decoding={"samples": samples})
     directory = written(tmp_path / "large", study, {"quiz": questions(count)}, answer, sealed=False)
-    assert not (directory / COPY).exists()
     with FaultServer() as server:
         study["models"]["m"]["base_url"] = server.url
         (tmp_path / "large/study.toml").write_text("\n".join(toml(study)))
-        assert fine(run(tmp_path / "large"), 4)
-        assert len(server.log) == 1, "the last answer"
         written(tmp_path / "small", tables(), {"quiz": questions(2)}, lambda question: "x", sealed=False)
-        assert fine(run(tmp_path / "small"), 0)
-    assert not (tmp_path / "small/out" / COPY).exists()
-    assert not list(directory.glob(".records*"))
-    about = checked_fields((directory / ABOUT).read_bytes())
-    assert about["sha256"] == file_sha256(directory / COPY)
-    assert about["root_sha256"] == checked_fields((directory / "seal.json").read_bytes())["root_sha256"]
+        assert fine(run(tmp_path / "small", AFFIDAVIT_CACHE=str(cache)), 0)
+        assert not cache.exists()
+        assert fine(run(tmp_path / "large", AFFIDAVIT_CACHE=str(cache)), 4)
+        assert len(server.log) == 1, "the last answer"
+    assert copy_in_cache(directory).is_file()
     found = figures(directory)
-    assert found == of_the_journal(directory)
-    assert reported(affidavit("report", directory, "--format", "json")) == found["tables"]
+    assert found == of_the_journal(directory, monkeypatch)
+    assert (
+        reported(affidavit("report", directory, "--format", "json", AFFIDAVIT_CACHE=str(cache))) == found["tables"]
+    )
     (row,) = found["tables"]["compliance"]["rows"]
     assert row["planned"] == count * samples == sum(row[name] for name in ("compliant", "non-compliant", "failed"))
     assert fine(affidavit("verify", directory), 0)

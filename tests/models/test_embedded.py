@@ -123,7 +123,7 @@ def test_weights_that_llama_cannot_load_end_with_its_last_words(tmp_path, monkey
     with pytest.raises(UsageError) as told:
         within(tmp_path / "m.gguf", lambda model: model.reachable())
     assert "expected llama.cpp to load it and listen, found a process that ended" in str(told.value)
-    assert "error loading model" in str(told.value)
+    assert re.search("error loading model|failed to load model|model loading error", str(told.value)), told.value
 
 
 # --- asking ---

@@ -200,3 +200,11 @@ def test_values_that_json_lacks_are_refused_by_their_type(value):
     frame = pandas.DataFrame({"raw_output": ["<answer>A</answer>"], "answer": [value]})
     with pytest.raises(InputError, match=f"found .*{type(value).__name__}"):
         read_frame(frame, "mcqa")
+
+
+def test_columns_are_known_by_their_very_names():
+    """To Polars `*` means all columns, and a name between `^` and `$` a pattern."""
+    frame = pl.DataFrame({"^x$": [1], "x": [2], "*": [3], "raw_output": ["<answer>A</answer>"]})
+    read = read_frame(frame, "mcqa")
+    assert read.row(0, named=True) | {"^x$": 1, "x": 2, "*": 3, "extracted_answer": "A"} == read.row(0, named=True)
+    assert read.columns[:4] == frame.columns

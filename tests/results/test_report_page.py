@@ -419,7 +419,7 @@ def test_a_study_without_any_output_has_a_page(tmp_path):
 def test_a_page_that_cannot_be_written_costs_nothing_but_the_page(study, tmp_path):
     with FaultServer(answer=answer) as server:
         write_study(tmp_path / "s", server.url, count=4)
-        (tmp_path / "s" / "out" / "report.html").mkdir(parents=True)
+        (tmp_path / "s" / "out" / ".report.html.partial").mkdir(parents=True)  # where it is put together
         done = run(tmp_path / "s", page=True)
     fine(done, 0)
     assert b"as no page could be written" in done.stdout

@@ -637,7 +637,7 @@ def test_judgements_without_their_terms_are_not_gone_on_with(small, tmp_path):
     before = every_byte(folder / "out/records")
     for done in (judge_again(folder), run(folder)):
         assert fine(done, 5)
-        assert b"judging.json: expected the terms of the judgements, found no such file" in done.stderr
+        assert b"judging.json: expected the file that was sealed, found no such file" in done.stderr
     assert fine(affidavit("verify", folder / "out"), 5)
     assert every_byte(folder / "out/records") == before
     assert len(small[1].log) == asked

@@ -314,3 +314,13 @@ def test_items_of_any_format_and_generated_hands_are_frozen(tmp_path):
     assert freeze_or_check(study, files, Disk()).planned == planned.planned
     with pytest.raises(InputError, match="only hands of game24"):
         parse_study(STUDY.replace('"items.jsonl"', "{ generate = 3 }"), where="s")
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_a_number_that_json_lacks_is_refused_by_the_name_of_its_item(tmp_path, number):
+    row = '{"id": "q7", "question": "?", "options": ["a", "b", "c", "d"], "answer": "A", "metadata": {"n": %s}}'
+    (tmp_path / "items.jsonl").write_text(row % number)
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(InputError, match=r'items: "q7": expected values that JSON can hold'):
+        freeze_or_check(StudyDirectory(tmp_path / "out"), load(tmp_path / "study.toml"), Disk())

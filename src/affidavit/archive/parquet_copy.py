@@ -1,12 +1,14 @@
-"""`records.parquet`: the columnar copy of a sealed journal, used for counting as long as its digests fit.
+"""The columnar copy of a sealed journal, used for counting: in the user's own cache, never in a study's directory.
 
-Large studies get one when they are sealed; it is made in a process of its own, so that a run stays small in
-memory. Of small ones the journal itself is read, which takes no longer. `records.parquet.json` says which seal the
-copy is of, and what its own digest is: a copy that does not fit is not used.
+A directory may come from anybody, and a copy in it would be a second truth. Large studies get one when they are
+sealed; it is made in a process of its own, so that a run stays small in memory. Of small ones the journal itself
+is read, which takes no longer. A copy is found by the digests of the segments that it was made of, once these
+were checked; what stands beside it says what its own digest is.
 """
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -16,13 +18,17 @@ from typing import TYPE_CHECKING
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk, new_path, storage_errors
 from affidavit.archive.record import Failed, Judgement, Label, Record, Response
+from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.seal import Seal, file_sha256
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.user_cache import cache_directory, make_room, used
+from affidavit.archive.versions import FORMAT
+from affidavit.errors import StorageError
+from affidavit.json_values import digest
 
 if TYPE_CHECKING:
     import polars as pl
 
-COPY, ABOUT = "records.parquet", "records.parquet.json"
 COLUMNS = 3
 """Counts changes of which columns there are: a copy of other columns does not fit."""
 WORTH_A_COPY = 20_000
@@ -44,22 +50,38 @@ def keep_copy(directory: StudyDirectory, seal: Seal) -> None:
 
 
 def records_frame(directory: StudyDirectory) -> "pl.LazyFrame":
-    """The records of a study as columns, one for each key: from the copy if it fits, else from the journal."""
-    copied = copied_frame(directory)
+    """The records of a study as columns, one for each key: from a copy if there is one, else from the journal."""
+    seal = directory.seal()
+    checked = seal if seal is not None and not directory.check_seal(seal) else None
+    copied = copied_frame(directory, checked)
     return journal_frame(directory) if copied is None else copied
 
 
-def copied_frame(directory: StudyDirectory) -> "pl.LazyFrame | None":
-    """The columns as they were copied; None if there is no copy that fits."""
+def copied_frame(directory: StudyDirectory, checked: Seal | None) -> "pl.LazyFrame | None":
+    """The columns as they were copied of a journal whose seal was checked; None if there is no such copy."""
     import polars as pl  # noqa: PLC0415 - heavy, and a run does without
 
-    if not _fits(directory):
+    place = None if checked is None else copy_of(directory, checked)
+    if place is None or not _is_whole(place):
         return None
+    used((place, _about(place)))
+    return pl.scan_parquet(place, glob=False)
+
+
+def copy_of(directory: StudyDirectory, seal: Seal) -> Path | None:
+    """Where the copy of a sealed journal is, or would be; None where there is no cache."""
     from affidavit.archive.record_columns import RecordColumns  # noqa: PLC0415 - it brings Polars
 
-    copied = pl.scan_parquet(directory.path / COPY, glob=False)
-    wanted = RecordColumns(directory.parts()).schema
-    return copied if wanted.keys() <= set(copied.collect_schema().names()) else None
+    cache = cache_directory()
+    if cache is None:
+        return None
+    columns = list(RecordColumns(directory.parts()).schema)
+    made_of = [COLUMNS, FORMAT, [segment.sha256 for segment in seal.segments], columns]
+    return cache / f"{digest(made_of)}.parquet"
+
+
+def _about(copy: Path) -> Path:
+    return copy.with_suffix(".json")
 
 
 def journal_frame(directory: StudyDirectory, watch: Watch | None = None) -> "pl.LazyFrame":
@@ -71,18 +93,14 @@ def journal_frame(directory: StudyDirectory, watch: Watch | None = None) -> "pl.
     return read.latest(pl.concat(frames).lazy())
 
 
-def _fits(directory: StudyDirectory) -> bool:
-    about, copy = directory.path / ABOUT, directory.path / COPY
-    seal = directory.seal()
-    if seal is None or not about.is_file() or not copy.is_file():
+def _is_whole(copy: Path) -> bool:
+    """Whether a copy is there as it was written."""
+    try:
+        with open_to_read(_about(copy)) as stream:
+            said = checked_fields(stream.read())
+        return said is not None and said.get("copy_sha256") == file_sha256(copy)
+    except (OSError, StorageError):
         return False
-    if not directory.is_sealed_by(seal):
-        return False  # a later run wrote more, and no seal is over it yet
-    with storage_errors(str(about)):
-        said = checked_fields(about.read_bytes())
-    if said is None or said["root_sha256"] != seal.root_sha256 or said.get("columns") != COLUMNS:
-        return False
-    return said["sha256"] == file_sha256(copy)
 
 
 @dataclass
@@ -131,27 +149,23 @@ class _Journal:
 
 
 def make_copy(directory: StudyDirectory) -> None:
-    """Write the copy, and then what it is a copy of."""
+    """Write the copy of a sealed journal into the cache, and then what its digest is."""
     import polars as pl  # noqa: PLC0415 - heavy, and only this process needs it
 
-    seal, copy = directory.seal(), directory.path / COPY
-    if seal is None:
+    seal = directory.seal()
+    copy = None if seal is None or directory.check_seal(seal) else copy_of(directory, seal)
+    if copy is None:
         return
-    parts, read = directory.path / f".{COPY}.parts", _Journal(directory)
-    with storage_errors(str(copy)):
-        parts.mkdir(exist_ok=True)
-        try:
-            for number, frame in enumerate(read.frames()):
-                frame.write_ipc(parts / f"{number:06}.arrow", compression="lz4")
-            with new_path(copy) as partial:
-                latest = read.latest(pl.scan_ipc(sorted(parts.glob("*.arrow")), glob=False))
-                latest.sink_parquet(partial, compression="zstd", row_group_size=_ROW_GROUP)
-        finally:
-            for part in parts.glob("*.arrow"):
-                part.unlink()
-            parts.rmdir()
-        about = {"root_sha256": seal.root_sha256, "sha256": file_sha256(copy), "columns": COLUMNS}
-        Disk().place(directory.path / ABOUT, checked_line(about))
+    read = _Journal(directory)
+    with storage_errors(str(copy)), tempfile.TemporaryDirectory(prefix=".", dir=copy.parent) as folder:
+        parts = Path(folder)
+        for number, frame in enumerate(read.frames()):
+            frame.write_ipc(parts / f"{number:06}.arrow", compression="lz4")
+        with new_path(copy) as partial:
+            latest = read.latest(pl.scan_ipc(sorted(parts.glob("*.arrow")), glob=False))
+            latest.sink_parquet(partial, compression="zstd", row_group_size=_ROW_GROUP)
+        Disk().place(_about(copy), checked_line({"copy_sha256": file_sha256(copy)}))
+        make_room(copy.parent)
 
 
 if __name__ == "__main__":

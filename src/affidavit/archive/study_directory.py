@@ -129,6 +129,15 @@ class FrozenItem(NamedTuple):
 # --- the directory ---
 
 
+def _item_line(item: FrozenItem) -> bytes:
+    try:
+        return checked_line({"kind": "item", "v": FORMAT, "task": item.task, "id": item.id, "item": item.fields})
+    except ValueError as error:
+        where = f"tasks.{item.task}.items: {shown(item.id)}"
+        hint = "JSON has no word for NaN and infinities: use null, or a text."
+        raise InputError(where, expected="values that JSON can hold", found=str(error), hint=hint) from error
+
+
 class StudyDirectory:
     """A directory in which a study is kept, or will be."""
 
@@ -213,10 +222,8 @@ class StudyDirectory:
             file = disk.create(partial)
             try:
                 waiting: list[bytes] = []
-                for task, name, fields in items:
-                    waiting.append(
-                        checked_line({"kind": "item", "v": FORMAT, "task": task, "id": name, "item": fields})
-                    )
+                for item in items:
+                    waiting.append(_item_line(item))
                     if len(waiting) == 500:
                         disk.write(file, b"".join(waiting))
                         waiting.clear()

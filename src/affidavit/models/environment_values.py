@@ -82,11 +82,11 @@ def look_up(name: str, *, place: str) -> str:
 
 
 def mask_of(names: Iterable[str]) -> Callable[[str], str]:
-    """What covers the values of some variables in a text; each must have one."""
-    redaction = Redaction()
-    for name in names:
-        redaction.add(look_up(name, place="--mask"))
-    return redaction.masked
+    """What covers the values of some variables in a text; each must have one. Of none, the text stays as it is."""
+    redaction, values = Redaction(), [look_up(name, place="--mask") for name in names]
+    for value in values:
+        redaction.add(value)
+    return redaction.masked if values else str
 
 
 def refuse_literal_secrets(value: object, *, where: str, place: str) -> None:

@@ -54,7 +54,7 @@ class FrameBatches:
                     self._check_columns(batch, first)
                     first = first or batch
                 if first is not None:
-                    yield FrameBatch(batch.name, rows_before, frame.select(first.frame.columns), batch.size)
+                    yield FrameBatch(batch.name, rows_before, _columns(frame, first.frame.columns), batch.size)
                 rows_before += len(frame)
 
     def _check_columns(self, batch: FrameBatch, first: FrameBatch | None) -> None:
@@ -82,7 +82,7 @@ class FrameBatches:
         if new_fields is None:
             new_fields = self._read_rows(batch, types, result, readings)
         kept = [name for name in batch.frame.columns if name not in types]
-        return BatchResult(batch.frame.select(kept).hstack(new_fields), result, readings, batch.size)
+        return BatchResult(_columns(batch.frame, kept).hstack(new_fields), result, readings, batch.size)
 
     def _read_columns(self, batch: FrameBatch, types: Types, result: Result) -> pl.DataFrame | None:
         raw = batch.frame[self._reader.field].cast(pl.String)
@@ -163,6 +163,11 @@ class FrameBatches:
 def is_text(kind: pl.DataType) -> bool:
     """Whether a column of this type holds texts, or nothing at all."""
     return kind in (pl.String, pl.Categorical, pl.Enum, pl.Null)
+
+
+def _columns(frame: pl.DataFrame, names: Iterable[str]) -> pl.DataFrame:
+    """These columns, each by its very name: to `select`, `*` and `^x$` would mean others."""
+    return pl.DataFrame([frame.get_column(name) for name in names])
 
 
 def _bytes_per_row(source: Source) -> float:

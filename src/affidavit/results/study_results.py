@@ -112,7 +112,7 @@ class StudyResults:
 
     def _records(self) -> pl.LazyFrame:
         """The columns: from their copy or, with the judging on the same walk, from the journal."""
-        if (copied := copied_frame(self.directory)) is not None:
+        if (copied := copied_frame(self.directory, self.seal if self.sealed else None)) is not None:
             return copied
         frame = journal_frame(self.directory, self._judged)
         if self._judged is not None:

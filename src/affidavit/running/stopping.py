@@ -61,6 +61,6 @@ def stop_on_signals(run: Stoppable) -> Callable[[], int | None]:
 
     if threading.current_thread() is threading.main_thread():
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, handle, number)
     return lambda: came[0] if came else None

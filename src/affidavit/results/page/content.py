@@ -37,8 +37,6 @@ class Content:
     name: str
     sealed: bool
     root_sha256: str | None
-    seal_sha256: str | None
-    """The digest to publish; None if the study is not sealed."""
     by: Sequence[str]
     asked: AskedSection
     answers: Sequence[Answer]
@@ -53,5 +51,7 @@ class Content:
     digests: Sequence[tuple[str, str]] = ()
     commands: Sequence[tuple[str, str]] = ()
     """What each is for, and what to type."""
+    seal_sha256: str | None = None
+    """The digest to publish; None if the study is not sealed."""
     made_of: str = "{}"
     """What the page was made of and how, as JSON: with it, it can be made again and compared."""
