@@ -6,7 +6,6 @@ Every row is in exactly one of compliant, non-compliant, unread and failed (ruli
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 from affidavit.contracts.contract import COMPLIANT
 from affidavit.contracts.parts import Parts
@@ -119,17 +118,6 @@ class Tally:
             del counts["unsaid"]  # which is so for all contracts but some of users
         blocks = {name: dict(counter) for name, counter in self.breakdowns.items()}
         return {**counts, "breakdowns": blocks, **{name: dict(getattr(self, name)) for name in _COUNTERS}}
-
-    @classmethod
-    def of(cls, counts: Mapping[str, Any]) -> "Tally":
-        """The tally whose `counts` these are.
-
-        >>> Tally.of(Tally(failed=2, failures=Counter(timeout=2)).counts()).failures["timeout"]
-        2
-        """
-        counters = {name: Counter(counts[name]) for name in _COUNTERS}
-        blocks = {name: Counter(each) for name, each in counts["breakdowns"].items()}
-        return cls(**{**counts, **counters, "breakdowns": blocks})
 
     @classmethod
     def total(cls, tallies: "Iterable[Tally]") -> "Tally":
