@@ -28,7 +28,7 @@ demo: $(DEMO_STAMP)
 	$(BIN)/affidavit run examples/demo.toml
 
 check: lint types
-	AFFIDAVIT_LAWS=$${AFFIDAVIT_LAWS:-quick} $(BIN)/pytest -q -n 2 -m "not slow"
+	AFFIDAVIT_LAWS=$${AFFIDAVIT_LAWS:-quick} $(BIN)/pytest -q -n 2 --dist loadfile -m "not slow"
 
 test: lint types browser
 	$(BIN)/pytest -q -n 2 --durations=10 -rs

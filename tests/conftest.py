@@ -1,6 +1,7 @@
 """What all tests share: the depth of the laws, and the way to the public data."""
 
 import atexit
+import gc
 import os
 import shutil
 import tempfile
@@ -18,7 +19,7 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 settings.register_profile(
     "usual", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
-settings.register_profile("quick", settings.get_profile("usual"), max_examples=60)
+settings.register_profile("quick", settings.get_profile("usual"), max_examples=30)
 settings.register_profile("deep", settings.get_profile("usual"), max_examples=20_000, derandomize=False)
 settings.load_profile(os.environ.get("AFFIDAVIT_LAWS", "usual"))
 
@@ -29,3 +30,13 @@ def public_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the public data sets are not beside this checkout (../shared/data)")
     return SHARED_DATA
+
+
+def pytest_sessionstart() -> None:
+    """Thousands of tests are made and none is thrown away: looking for what is would cost seconds."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()

@@ -207,7 +207,8 @@ MAY_KNOW_THE_CONTRACT = {"results.choices"}
 """Beside the room of the contracts: files of results that are about one contract."""
 
 
-def contract_classes() -> set[str]:
+@cache
+def contract_classes() -> frozenset[str]:
     """The classes that contracts are made of: whatever inherits from `Parts`, and `Parts` itself."""
     classes = [
         (node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
@@ -219,7 +220,7 @@ def contract_classes() -> set[str]:
     found = {"Parts"}
     while more := {name for name, bases in classes if bases & found} - found:
         found |= more
-    return found
+    return frozenset(found)
 
 
 def instances(tree: ast.AST) -> set[str]:
@@ -239,7 +240,7 @@ def contract_questions(tree: ast.AST) -> list[int]:
     return sorted({node.lineno for node in ast.walk(tree) if _asks(node, classes, ours)})
 
 
-def _asks(node: ast.AST, classes: set[str], ours: set[str]) -> bool:
+def _asks(node: ast.AST, classes: frozenset[str], ours: set[str]) -> bool:
     match node:
         case ast.Call(func=ast.Name(id="isinstance" | "issubclass"), args=[_, of]):
             return bool(_names(of) & classes)

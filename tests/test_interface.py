@@ -461,6 +461,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_raised_when_the_work_has_ended():
     done = subprocess.run([sys.executable, "-c", THREAD], capture_output=True, text=True, check=True, timeout=600)
     assert done.stdout == "ended in order: stopped by Ctrl-C\nthen interrupted\n"

@@ -73,13 +73,19 @@ def called(node: ast.AST) -> str:
     return getattr(function, "attr", getattr(function, "id", ""))
 
 
-def nodes() -> Iterator[tuple[str, ast.AST, bool]]:
-    """Everything in the tests, with its place and whether it is in a loop that goes on until something is so."""
+@cache
+def nodes() -> list[tuple[str, ast.AST, bool]]:
+    """Calls and comparisons in the tests, each with its place and whether it is in a loop until something is so."""
+    return list(_nodes())
+
+
+def _nodes() -> Iterator[tuple[str, ast.AST, bool]]:
     for path in sorted(TESTS.rglob("*.py")):
         loops = [node for node in ast.walk(tree(path)) if isinstance(node, ast.While)]
         looping = {id(inner) for loop in loops for inner in ast.walk(loop)}
         for node in ast.walk(tree(path)):
-            yield f"{name_of(path)}:{getattr(node, 'lineno', 0)}", node, id(node) in looping
+            if isinstance(node, ast.Call | ast.Compare):
+                yield f"{name_of(path)}:{node.lineno}", node, id(node) in looping
 
 
 def test_whoever_sleeps_looks_again_whether_something_is_so():

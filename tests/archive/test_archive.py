@@ -260,6 +260,7 @@ def test_no_loss_of_power_loses_what_is_finished(tmp_path):
     assert len(losses.seen) >= 5_000
 
 
+@pytest.mark.slow
 def test_few_losses_of_power(tmp_path):
     """The same, quickly."""
     losses = Losses(tmp_path / "after")

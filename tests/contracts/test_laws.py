@@ -283,6 +283,7 @@ def test_normalising_in_pieces_is_normalising_the_whole(characters):
         assert _Normalised(text).text == normal(text)
 
 
+@pytest.mark.slow
 def test_a_million_combining_marks_are_read_in_time():
     """Ruling C4: one normalisation of such a run would take minutes."""
     marks = "".join(islice((mark for _ in range(500_000) for mark in ("\u0301", "\u0327")), 1_000_000))

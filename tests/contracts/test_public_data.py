@@ -31,6 +31,7 @@ def correct(raw: str, row: dict[str, object]) -> bool:
     return game24.validate(game24.read(raw, hand), hand).correct
 
 
+@pytest.mark.slow
 def test_nothing_is_read_from_answer_lines(public_data):
     methods = Counter(
         game24.read(row["raw_output"], Hand(tuple(row["numbers"]))).extraction_method.value

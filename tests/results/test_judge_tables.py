@@ -89,7 +89,7 @@ outcome = st.one_of(
 outcomes = st.lists(outcome, min_size=len(SLOTS), max_size=len(SLOTS)).map(
     lambda many: dict(zip(SLOTS, many, strict=True))
 )
-few = settings(max_examples=settings().max_examples // 40)
+few = settings(max_examples=max(1, settings().max_examples // 40))
 
 
 def own(slot: Slot) -> bool:

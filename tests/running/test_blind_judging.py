@@ -66,6 +66,7 @@ def test_judges_get_aliases_and_everything_kept_has_true_names(tmp_path, server)
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
+@pytest.mark.slow
 def test_a_judge_that_joins_later_gets_the_same_aliases(tmp_path, server):
     study(tmp_path, server.url, blind=True)
     assert fine(run(tmp_path), 0)
@@ -78,6 +79,7 @@ def test_a_judge_that_joins_later_gets_the_same_aliases(tmp_path, server):
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("began_blind", [True, False])
 def test_a_judging_is_blind_from_the_first_or_never(tmp_path, server, began_blind):
     study(tmp_path, server.url, blind=began_blind)

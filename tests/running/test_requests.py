@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from support.command import affidavit
 from support.fault_server import FaultServer
 from support.studies import fine, quiz, records, run, write_study
@@ -31,6 +33,7 @@ def test_the_log_shows_the_request_of_every_model(tmp_path):
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
+@pytest.mark.slow
 def test_a_server_that_changes_within_a_study_is_told_of(tmp_path):
     """Ruling C9: at the end of the run, in its log, in the report and on the page; the records have every word."""
 

@@ -294,6 +294,7 @@ def test_a_run_ends_with_its_time(tmp_path):
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
+@pytest.mark.slow
 def test_an_attempt_is_cut_at_its_deadline_and_a_later_run_is_more_patient(tmp_path):
     with FaultServer({"q0": every(hang), "q1": every(drip)}) as server:
         write_study(tmp_path, server.url, count=2, changed={"limits": {"attempt": 0.3, "attempts": 2}})

@@ -190,6 +190,7 @@ def test_what_a_study_would_use_is_listed_without_secrets(tmp_path):
 # --- outputs ---
 
 
+@pytest.mark.slow
 def test_an_output_that_holds_a_secret_stays_and_is_told_of(tmp_path):
     """Ruling C2: word for word; but nobody may overlook it, and the page can be shown."""
     key, late = CANARY["key"], f"<answer>B</answer> {CANARY['body']}"

@@ -72,6 +72,7 @@ def test_a_first_judging_walks_the_journal_twice(outputs, walks):
     assert sum(each["coverage"]["planned"] for each in tables) == len(given)
 
 
+@pytest.mark.slow
 def test_a_further_judging_walks_it_twice_too(outputs, walks):
     assert fine(judge("--no-page"), 0)
     walks()
@@ -80,6 +81,7 @@ def test_a_further_judging_walks_it_twice_too(outputs, walks):
     assert len(judgements(outputs.path)) == 2 * 24
 
 
+@pytest.mark.slow
 def test_the_page_takes_one_walk_for_its_columns_and_its_judging(outputs, walks):
     walks()
     assert fine(judge(), 0)

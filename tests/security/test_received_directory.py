@@ -49,23 +49,37 @@ def server():
         yield serving
 
 
-@pytest.fixture
-def study(tmp_path, server) -> Path:
+@pytest.fixture(scope="module")
+def sent(tmp_path_factory, server) -> Path:
     """A folder with a study whose contract leaves a trace when it is run; it was run once."""
-    trace = tmp_path / "trace"
-    (tmp_path / "own.py").write_text(CONTRACT.format(trace=str(trace)))
-    write_items(tmp_path / "items.jsonl", ITEMS)
+    folder = tmp_path_factory.mktemp("sent")
+    trace = folder / "trace"
+    (folder / "own.py").write_text(CONTRACT.format(trace=str(trace)))
+    write_items(folder / "items.jsonl", ITEMS)
     tables = {
         "study": {"name": "sums", "seed": 1},
         "models": {"m": {"base_url": server.url, "connections": 2}},
         "tasks": {"sum": {"contract": "own.py:own", "items": "items.jsonl"}},
         "limits": QUICK,
     }
-    (tmp_path / "study.toml").write_text("\n".join(toml(tables)))
-    assert fine(run(tmp_path), 0)
+    (folder / "study.toml").write_text("\n".join(toml(tables)))
+    assert fine(run(folder), 0)
     assert trace.exists()
-    trace.unlink()
-    return tmp_path
+    return folder
+
+
+@pytest.fixture
+def trace(sent) -> Path:
+    """What the contract leaves when it is run, wherever its file is by then; it is not there yet."""
+    path = sent / "trace"
+    path.unlink(missing_ok=True)
+    return path
+
+
+@pytest.fixture
+def study(tmp_path, sent, trace) -> Path:
+    """A copy of that folder for one test."""
+    return shutil.copytree(sent, tmp_path, dirs_exist_ok=True)
 
 
 # --- code ---
@@ -83,9 +97,9 @@ def study(tmp_path, server) -> Path:
     ],
     ids=lambda command: " ".join(command[:3:2]),
 )
-def test_no_command_runs_code_that_only_the_directory_names(study, command):
+def test_no_command_runs_code_that_only_the_directory_names(study, trace, command):
     done = affidavit(*command, cwd=study)
-    assert not (study / "trace").exists()
+    assert not trace.exists()
     if command[0] in ("verify", "judge"):
         assert done.returncode == 2
         assert b"--contract own.py:own" in done.stderr
@@ -93,7 +107,7 @@ def test_no_command_runs_code_that_only_the_directory_names(study, command):
         assert done.returncode == 0, done.stderr
 
 
-def test_a_replay_runs_none_either(study, tmp_path):
+def test_a_replay_runs_none_either(study, trace, tmp_path):
     tables = {
         "study": {"name": "again", "seed": 1},
         "models": {"m": {"replay": "out"}},
@@ -102,12 +116,12 @@ def test_a_replay_runs_none_either(study, tmp_path):
     (study / "again.toml").write_text("\n".join(toml(tables)))
     done = affidavit("run", "again.toml", "--out", "replayed", cwd=study)
     assert done.returncode in (0, 4), done.stderr
-    assert not (study / "trace").exists()
+    assert not trace.exists()
 
 
-def test_code_that_is_named_is_run_if_it_is_the_code_on_record(study):
+def test_code_that_is_named_is_run_if_it_is_the_code_on_record(study, trace):
     assert fine(affidavit("verify", "out", "--contract", "own.py:own", cwd=study), 0)
-    assert (study / "trace").exists()
+    assert trace.exists()
     assert fine(affidavit("verify", "out", "--study", "study.toml", cwd=study), 0)
     (study / "elsewhere").mkdir()
     shutil.copy(study / "own.py", study / "elsewhere" / "renamed.py")
@@ -115,11 +129,11 @@ def test_code_that_is_named_is_run_if_it_is_the_code_on_record(study):
 
 
 @pytest.mark.parametrize("option", [("--contract", "own.py:own"), ("--study", "study.toml")])
-def test_another_file_of_the_same_name_is_not_run(study, option):
+def test_another_file_of_the_same_name_is_not_run(study, trace, option):
     (study / "own.py").write_text((study / "own.py").read_text() + "\n# changed\n")
     done = affidavit("verify", "out", *option, cwd=study)
     assert (done.returncode, b"Name the file as it was" in done.stderr) == (2, True)
-    assert not (study / "trace").exists()
+    assert not trace.exists()
 
 
 def test_a_study_file_beside_the_directory_is_not_looked_for(study, tmp_path_factory):

@@ -195,6 +195,7 @@ def paradigms(tmp_path_factory) -> tuple[Path, list[Asked], dict, str]:
     return folder, server.log, told(done), again.stdout.decode()
 
 
+@pytest.mark.slow
 def test_flips_are_those_of_the_ruling_and_every_kind_occurs(paradigms):
     _, _, summary, _ = paradigms
     answers = script()
@@ -212,6 +213,7 @@ def test_flips_are_those_of_the_ruling_and_every_kind_occurs(paradigms):
     assert len(+occurring) == 8, "every kind, and every reason why it cannot be told"
 
 
+@pytest.mark.slow
 def test_every_cell_and_every_task_adds_up(paradigms):
     # rulings C5, C6 and M6
     folder, _, summary, _ = paradigms
@@ -244,6 +246,7 @@ def test_every_cell_and_every_task_adds_up(paradigms):
     assert fine(affidavit("verify", folder / "out"), 0)
 
 
+@pytest.mark.slow
 def test_the_terminal_says_what_the_json_says(paradigms):
     _, _, summary, printed = paradigms
     rows = [" ".join(line.split()) for line in printed.splitlines()]
@@ -270,6 +273,7 @@ def test_the_terminal_says_what_the_json_says(paradigms):
     assert "cluster bootstrap 95%" in said
 
 
+@pytest.mark.slow
 def test_a_preamble_names_the_letter_at_which_its_option_is_shown(paradigms):
     _, log, _, _ = paradigms
     wrong: dict[str, set[str]] = {}
@@ -294,6 +298,7 @@ def test_a_preamble_names_the_letter_at_which_its_option_is_shown(paradigms):
     assert all(len(each) == 1 for option, each in letters.items() if option.startswith("fixed"))
 
 
+@pytest.mark.slow
 def test_the_instruction_and_the_question_are_the_same_bytes_in_all_conditions(paradigms):
     _, log, _, _ = paradigms
     problems: dict[tuple[str, int], set[str]] = {}
@@ -889,6 +894,7 @@ def test_the_manifest_follows_from_the_records(tmp_path, lived):
 # --- a study to start from ---
 
 
+@pytest.mark.slow
 def test_the_study_to_start_from_runs(tmp_path):
     folder = tmp_path / "my first"
     made = affidavit("init", folder)
@@ -948,6 +954,7 @@ def backwards(tables: Mapping) -> dict:
     }
 
 
+@pytest.mark.slow
 def test_a_design_that_was_begun_stays_as_it_was(tmp_path, lived):
     folder, server, done, _ = lived
     copy = shutil.copytree(folder, tmp_path / "copy")

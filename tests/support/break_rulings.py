@@ -194,8 +194,8 @@ def noticed(each: Break, scratch: Path) -> bool:
     file = copy / "affidavit" / each.file
     file.write_text(file.read_text().replace(each.right, each.wrong))
     environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not slow", "-k", "not break_of_a_ruling"]
-    for tests in (QUICK, THOROUGH):
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-k", "not break_of_a_ruling"]
+    for tests in (["-m", "not slow", *QUICK], ["-m", "not slow", *THOROUGH], ["-m", "slow", *THOROUGH]):
         done = subprocess.run([*command, *tests], cwd=ROOT, env=environment, capture_output=True, check=False)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"the tests could not be run: {done.stdout.decode()[-2000:]}")

@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import traceback
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -76,8 +77,13 @@ def _warm_process() -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
         [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT
     )
-    atexit.register(process.stdin.close)
+    atexit.register(_end, process)
     return process
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    with process:
+        process.stdin.close()
 
 
 # --- in the warm process ---
@@ -113,7 +119,26 @@ def _become(order: dict) -> None:
         line_buffering=True,
     )
     sys.argv = order["arguments"]
-    main()
+    os._exit(_exit_code())
+
+
+def _exit_code() -> int:
+    """How the command ended, with everything written and done that Python would still write and do.
+
+    Taking all modules of the warm process apart at the end, as Python does, takes longer than most commands.
+    """
+    try:
+        main()
+        code: object = 0
+    except SystemExit as end:
+        code = end.code
+    except BaseException:  # noqa: BLE001 - whatever it is, it is printed as Python would
+        traceback.print_exc()
+        code = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code if isinstance(code, int) else int(code is not None)
 
 
 def _same_day() -> type[datetime]:
@@ -141,8 +166,11 @@ if __name__ == "__main__":
             import_module(module.name)
     from affidavit.commands import progress
     from affidavit.commands.main import main
+    from affidavit.results.page import html
     from affidavit.running import judging_run
 
+    for template in ("page.css", "page.html"):
+        html._environment().get_template(template)
     progress.SILENT_FOR = float("inf")
     judging_run.datetime = _same_day()
     # A fork that ends looks through everything that is not frozen.

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-WHITESPACE = [chr(code) for code in range(0x110000) if chr(code).isspace()]
+WHITESPACE = list(filter(str.isspace, map(chr, range(0x110000))))
 NEARLY_WHITESPACE = ["\u200b", "\ufeff", "\u180e", "\u2060", "\0"]
 LINE_BREAKS = ["\n", "\r\n", "\r", "\u2028", "\v", "\f", "\x85", "\x1c"]
 

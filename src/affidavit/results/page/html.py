@@ -130,6 +130,7 @@ def page(content: Content) -> str:
 
 
 @cache
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("affidavit.results.page", "files"),
