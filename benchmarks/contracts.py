@@ -174,6 +174,7 @@ HOSTILE_QUOTES: dict[str, tuple[str, Callable[[int], str]]] = {
     "two letters": ("ab" * (JUDGED // 2), lambda number: "ab" * 300 + f"a{number}" + "ab" * 300),
     "runs": (("a" * 99 + "b") * (JUDGED // 100), lambda number: "a" * 100 + str(number)),
     "many pieces": ("abcdefgh" * (JUDGED // 8), lambda number: "abcdefgh..." * 200 + f"zz{number}abcdefgh"),
+    "one letter for eighteen": ("\ufdfa" * (JUDGED // 3), lambda number: f"the {number} that is not there"),
     "marks": (("e" + "\u0301" * 40) * (JUDGED // 82), lambda number: "e\u0301" * 500 + f"x{number}"),
 }
 

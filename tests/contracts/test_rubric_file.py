@@ -57,6 +57,8 @@ def test_what_the_file_says_is_the_rubric():
     ("old", "new", "why"),
     [
         ("[thresholds]", "[thresholds", "TOML, found Expected ']' at the end of a table declaration"),
+        ("score = 3", "score = " + "[" * 9000, "TOML, found values that are nested too deeply"),
+        ("score = 3", "score = " + "9" * 5000, "TOML, found Exceeds the limit (4300 digits)"),
         ('name = "essay"\n', "", "a rubric, found Object missing required field `name`"),
         ('title = "Depth"', 'titel = "Depth"', "a rubric, found Object contains unknown field `titel`"),
         ("score = 3", 'score = "3"', "a rubric, found Expected `int`, got `str` - at `$.scale[1].score`"),

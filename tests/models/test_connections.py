@@ -200,10 +200,10 @@ import resource, sys
 from affidavit.errors import UsageError
 from affidavit.models.connections import allow_open_files
 
-soft, hard, connections = map(int, sys.argv[1:])
+soft, hard, *connections = map(int, sys.argv[1:])
 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 try:
-    allow_open_files(connections, place="models.m.connections")
+    allow_open_files(dict(zip("mno", connections)))
 except UsageError as error:
     print(error)
 else:
@@ -215,15 +215,17 @@ else:
 @pytest.mark.parametrize(
     ("soft", "hard", "connections", "said"),
     [
-        (200, 200, 100, "200"),
-        (64, 200, 100, "148"),
-        (64, 200, 152, "200"),
-        (64, 200, 153, "models.m.connections: expected at most 152: this process may have 200 files open (ulimit -n), found 153"),
-        (40, 40, 1, "models.m.connections: expected at most 0: this process may have 40 files open (ulimit -n), found 1"),
+        (200, 200, [100], "200"),
+        (64, 200, [100], "148"),
+        (64, 200, [50, 50], "148"),
+        (64, 200, [152], "200"),
+        (64, 200, [100, 53], "connections of all models: expected at most 152: this process may have 200 files open (ulimit -n), found 153"),
+        (64, 200, [153], "models.m.connections: expected at most 152: this process may have 200 files open (ulimit -n), found 153"),
+        (40, 40, [1], "models.m.connections: expected at most 0: this process may have 40 files open (ulimit -n), found 1"),
     ],
 )  # fmt: skip
 def test_connections_get_the_files_that_they_need_or_the_limit_is_said(soft, hard, connections, said):
-    numbers = map(str, (soft, hard, connections))
+    numbers = map(str, (soft, hard, *connections))
     done = subprocess.run([sys.executable, "-c", ASK, *numbers], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0] == said
 

@@ -119,6 +119,7 @@ def test_what_is_frozen_stays_what_it_was_and_comes_back(table, frozen):
 
 def test_a_flavour_that_nobody_has_is_refused():
     frozen = {"model": "m", "identity": "m", "body": {}, "flavour": "telex", "context": 2048}
+    frozen |= {"tools": [], "token_limit": "max_tokens"}
     with pytest.raises(
         InputError, match="openai, llamacpp, vllm, ollama, openrouter, embedded, replay, found 'telex'"
     ):

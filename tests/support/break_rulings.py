@@ -153,7 +153,7 @@ BREAKS = (
     Break("J6", QUOTES, "SHORTEST_PIECE = 8", "SHORTEST_PIECE = 7"),
     Break("J6", QUOTES, "SHORTEST_EAST_ASIAN_PIECE = 4", "SHORTEST_EAST_ASIAN_PIECE = 5"),
     Break("J6", QUOTES, '    "-": "\\u2010', '    "-": "'),
-    Break("J6", QUOTES, '    piece = unicodedata.normalize("NFKC", piece)', '    piece = unicodedata.normalize("NFC", piece)'),
+    Break("J6", QUOTES, '    piece = unicodedata.normalize("NFKC", piece.', '    piece = unicodedata.normalize("NFC", piece.'),
     Break("J6", QUOTES, "        start = searched.text.find(piece, end)", "        start = searched.text.find(piece)"),
     Break("J6", QUOTES, "location.kind is MatchKind.NORMALISED or not wanted:", "location.kind is MatchKind.NORMALISED:"),
     Break("J6", QUOTES, "start, reached = middle.start(), before", "start, reached = middle.start(), before - 1"),

@@ -10,15 +10,31 @@ byte that is changed, any line that is cut, is found out.
     ({'number': 1, 'text': 'é'}, None)
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from hashlib import sha256
+from typing import BinaryIO
 
 from affidavit.archive.json_bytes import loads
 from affidavit.json_values import Fields, canonical
 
+LONGEST_LINE = 1 << 29
+"""Bytes that a line may have, 512 MiB: a file that somebody made is never read into memory beyond that."""
+LONGEST_TEXT = 80_000_000
+"""Bytes that a text may have which came from elsewhere: as JSON in ASCII it takes up to six times as many."""
 _CHECKSUM = b',"sha256":"'
 _END = b'"}\n'
 _CHECKSUM_AT = -(len(_CHECKSUM) + 64 + len(_END))
+
+
+def lines_of(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file; of one that is too long, parts that are none."""
+    return iter(partial(stream.readline, LONGEST_LINE + 1), b"")
+
+
+def only_line_of(stream: BinaryIO) -> bytes:
+    """What is in a file of one line; of one that is too long, a part that is none."""
+    return stream.read(LONGEST_LINE + 1)
 
 
 def checked_line(fields: Mapping[str, object]) -> bytes:
@@ -34,6 +50,8 @@ def is_whole(line: bytes) -> bool:
 
 def checked_content(line: bytes) -> bytes | None:
     """The JSON object of a whole line, without its checksum; None for any other."""
+    if len(line) > LONGEST_LINE:
+        return None
     start = line[:_CHECKSUM_AT]
     if not start or line[_CHECKSUM_AT:] != _CHECKSUM + sha256(start).hexdigest().encode() + _END:
         return None

@@ -7,7 +7,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO
 
@@ -226,7 +226,7 @@ def digests_below(root: Path) -> Iterator[tuple[str, str]]:
 
 def _digest(name: str, here: int) -> str:
     with os.fdopen(os.open(name, os.O_RDONLY | os.O_NOFOLLOW, dir_fd=here), "rb") as stream:
-        return sha256(stream.read()).hexdigest()
+        return file_digest(stream, "sha256").hexdigest()
 
 
 def _checked(path: Path) -> Path:

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from affidavit.archive.checked_lines import LONGEST_LINE, only_line_of
+from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import RECORDS
 from affidavit.archive.record import Placed, Record, encode
 from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.seal import Root, Seal, SealedSegment, check_seal, file_sha256, read_seal, write_seal
-from affidavit.archive.segments import Line, Segment, corrupt, scan, segments
+from affidavit.archive.segments import Line, Segment, scan, segments
 from affidavit.errors import StorageError
 
 GROUP_RECORDS = 64
@@ -115,7 +117,9 @@ class Archive:
             if size > end:
                 with open_to_read(path) as stream:
                     stream.seek(end)
-                    tail = stream.read()
+                    tail = only_line_of(stream)
+                if len(tail) > LONGEST_LINE:
+                    raise corrupt(str(path), f"a torn tail of at most {LONGEST_LINE:,} bytes", f"{size - end:,}")
                 self.disk.place(_free_name(path), tail)
             file = self.disk.reopen(path)
             if size > end:

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affidavit.archive.checked_lines import checked_fields, checked_line
+from affidavit.archive.checked_lines import checked_fields, checked_line, only_line_of
 from affidavit.archive.disk import Disk, new_path, storage_errors
 from affidavit.archive.record import Failed, Judgement, Label, Record, Response
 from affidavit.archive.regular_files import open_to_read
@@ -97,7 +97,7 @@ def _is_whole(copy: Path) -> bool:
     """Whether a copy is there as it was written."""
     try:
         with open_to_read(_about(copy)) as stream:
-            said = checked_fields(stream.read())
+            said = checked_fields(only_line_of(stream))
         return said is not None and said.get("copy_sha256") == file_sha256(copy)
     except (OSError, StorageError):
         return False

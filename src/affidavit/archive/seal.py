@@ -13,12 +13,13 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from affidavit.archive.checked_lines import checked_fields, checked_line, is_whole
+from affidavit.archive.checked_lines import checked_fields, checked_line, is_whole, lines_of, only_line_of
+from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import GROWING, ITEMS, JUDGING, MANIFEST, RECORDS, SEAL, STUDY
 from affidavit.archive.record import Label, Placed, content_digest_of
 from affidavit.archive.regular_files import open_to_read
-from affidavit.archive.segments import corrupt, scan, segments
+from affidavit.archive.segments import scan, segments
 from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.json_values import Fields, digest
 
@@ -71,15 +72,13 @@ def read_seal(directory: Path) -> Seal | None:
         if not path.exists():
             return None
         with open_to_read(path) as stream:
-            content = stream.read()
+            content = only_line_of(stream)
     fields = checked_fields(content)
     if fields is None:
         raise corrupt(f"{path}:1", "the seal as it was written", "a line that does not fit its checksum")
     refuse_other_version(fields, f"{path}:1")
-    try:
+    with as_written(f"{path}:1", "the fields of a seal"):
         return msgspec.convert({**fields, "sha256": sha256(content).hexdigest()}, Seal)
-    except msgspec.ValidationError as error:
-        raise corrupt(f"{path}:1", "the fields of a seal", str(error)) from error
 
 
 def write_seal(
@@ -180,7 +179,7 @@ def bad_line(path: Path) -> int:
     """The first line of a file of checked lines that is not whole; if all are, the one after the last."""
     number = 0
     with open_to_read(path) as stream:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(lines_of(stream), 1):
             if not is_whole(line):
                 return number
     return number + 1
@@ -203,7 +202,7 @@ def _whole_file(path: Path) -> Fields | None:
     if not path.exists():
         return None
     with storage_errors(str(path)), open_to_read(path) as stream:
-        return checked_fields(stream.read())
+        return checked_fields(only_line_of(stream))
 
 
 # --- the root digest ---

@@ -17,11 +17,12 @@ from typing import BinaryIO
 
 import msgspec
 
+from affidavit.archive.checked_lines import LONGEST_LINE, lines_of
+from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.layout import RECORDS
 from affidavit.archive.record import NotARecordError, Placed, Record, decode
 from affidavit.archive.regular_files import open_to_read
-from affidavit.errors import StorageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,6 @@ def segments(directory: Path) -> list[Segment]:
         if path.name != f"{number:06}.jsonl":
             raise corrupt(str(path), f"the segment {number:06}.jsonl", "another name")
     return [Segment(path, number) for number, path in enumerate(found, 1)]
-
-
-def corrupt(where: str, expected: str, found: str) -> StorageError:
-    """What is on the disk is not what was written."""
-    hint = "The archive was changed after it was written. Restore it from a copy."
-    return StorageError(where, expected=expected, found=found, hint=hint)
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -81,7 +76,7 @@ def scan(segment: Segment, *, first: int, sealed: bool) -> Iterator[Line]:
     expected, end = first, 0
     path = segment.path
     with storage_errors(str(path)), open_to_read(path) as stream:
-        for number, content in enumerate(stream, 1):
+        for number, content in enumerate(lines_of(stream), 1):
             try:
                 placed = decode(content)
             except NotARecordError as error:
@@ -89,19 +84,22 @@ def scan(segment: Segment, *, first: int, sealed: bool) -> Iterator[Line]:
             if placed is None or placed.seq != expected:
                 # A crash leaves parts of lines and holes, but never a whole line in the place of another.
                 if sealed or placed is not None or _later_group_follows(stream, expected):
-                    raise corrupt(f"{path}:{number}", f"record {expected} as it was written", _seen(placed))
+                    found = _seen(content, placed)
+                    raise corrupt(f"{path}:{number}", f"record {expected} as it was written", found)
                 return
             start, end = end, end + len(content)
             expected += 1
             yield Line(segment, number, Place(segment.number, start, end), placed, content)
 
 
-def _seen(placed: Placed | None) -> str:
+def _seen(content: bytes, placed: Placed | None) -> str:
+    if len(content) > LONGEST_LINE:
+        return f"a line of more than {LONGEST_LINE:,} bytes"
     return "a line that does not fit its checksum" if placed is None else f"record {placed.seq}"
 
 
 def _later_group_follows(stream: BinaryIO, missing: int) -> bool:
-    return any(_proves(content, missing) for content in stream)
+    return any(_proves(content, missing) for content in lines_of(stream))
 
 
 def _proves(content: bytes, missing: int) -> bool:

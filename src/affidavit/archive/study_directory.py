@@ -14,7 +14,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from affidavit.archive.checked_lines import checked_fields, checked_line
+from affidavit.archive.checked_lines import LONGEST_LINE, checked_fields, checked_line, lines_of, only_line_of
+from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.journal import Archive, Walk
 from affidavit.archive.layout import ITEMS, JUDGING, SEAL, STUDY
@@ -22,7 +23,7 @@ from affidavit.archive.lock import Holder, holder, locked
 from affidavit.archive.record import NotARecordError, Record, decode
 from affidavit.archive.regular_files import check_kinds, open_to_read
 from affidavit.archive.seal import Seal, bad_line, check_seal, file_sha256, is_sealed_by, read_seal
-from affidavit.archive.segments import Place, corrupt, segments
+from affidavit.archive.segments import Place, segments
 from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.contracts.parts import Parts
 from affidavit.contracts.registry import frozen_parts
@@ -50,6 +51,8 @@ class NotArrived(msgspec.Struct, frozen=True):
 class PlannedStudy(msgspec.Struct, frozen=True):
     """A study whose questions were planned here: everything that decides the answers, as it was frozen."""
 
+    where: str
+    """The file and line that say so, for a message."""
     name: str
     seed: int
     identities: Mapping[str, str]
@@ -66,6 +69,8 @@ class PlannedStudy(msgspec.Struct, frozen=True):
 class ImportedStudy(msgspec.Struct, frozen=True):
     """Outputs that came from elsewhere, as they were described when they were taken in."""
 
+    where: str
+    """The file and line that say so, for a message."""
     name: str
     seed: int
     identities: Mapping[str, str]
@@ -107,11 +112,11 @@ class _StudyFile(msgspec.Struct, frozen=True):
     items_file_sha256: str = ""
 
 
-def _frozen_study(fields: Fields) -> FrozenStudy:
+def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
     file = msgspec.convert(fields, _StudyFile)
     config = msgspec.convert(file.config, _Config)
     identities = {name: model.identity for name, model in config.models.items()}
-    shared = (config.name, config.seed, identities, file.config, file.versions, file.git)
+    shared = (where, config.name, config.seed, identities, file.config, file.versions, file.git)
     if config.imported is None:
         return PlannedStudy(*shared, file.counts, file.items_file_sha256)
     cells = {(task, model, condition): count for task, model, condition, count in config.imported.cells}
@@ -130,12 +135,15 @@ class FrozenItem(NamedTuple):
 
 
 def _item_line(item: FrozenItem) -> bytes:
+    where = f"tasks.{item.task}.items: {shown(item.id)}"
     try:
-        return checked_line({"kind": "item", "v": FORMAT, "task": item.task, "id": item.id, "item": item.fields})
+        line = checked_line({"kind": "item", "v": FORMAT, "task": item.task, "id": item.id, "item": item.fields})
     except ValueError as error:
-        where = f"tasks.{item.task}.items: {shown(item.id)}"
         hint = "JSON has no word for NaN and infinities: use null, or a text."
         raise InputError(where, expected="values that JSON can hold", found=str(error), hint=hint) from error
+    if len(line) > LONGEST_LINE:
+        raise InputError(where, expected=f"at most {LONGEST_LINE:,} bytes as JSON", found=f"{len(line):,}")
+    return line
 
 
 class StudyDirectory:
@@ -160,10 +168,9 @@ class StudyDirectory:
         fields = self._file(STUDY, "the study as it was frozen")
         if fields is None:
             return None
-        try:
-            return _frozen_study(fields)
-        except msgspec.ValidationError as error:
-            raise corrupt(f"{self.path / STUDY}:1", "the fields of a study", str(error)) from error
+        where = f"{self.path / STUDY}:1"
+        with as_written(where, "the fields of a study"):
+            return _frozen_study(fields, where)
 
     def frozen(self) -> FrozenStudy:
         """What was frozen; a directory without it is refused."""
@@ -182,14 +189,12 @@ class StudyDirectory:
         study = self.frozen()
         if isinstance(study, ImportedStudy):
             return {IMPORTED: text_contract}
-        try:
+        with as_written(study.where, "the contracts of a study"):
             described = study.config["contracts"]
             return {
                 task: frozen_parts(str(table["contract"]), described[task])
                 for task, table in study.config["tasks"].items()
             }
-        except (LookupError, TypeError, AttributeError, ValueError) as error:
-            raise corrupt(f"{self.path / STUDY}:1", "the contracts of a study", shown(str(error))) from error
 
     def freeze(self, fields: Fields, disk: Disk) -> FrozenStudy:
         """Write down what decides the answers, once; the file is there whole, or not at all."""
@@ -202,7 +207,7 @@ class StudyDirectory:
         """The items, one after the other, from the disk: a large study stays small in memory."""
         path = self.path / ITEMS
         with storage_errors(str(path)), open_to_read(path) as stream:
-            for number, line in enumerate(stream, 1):
+            for number, line in enumerate(lines_of(stream), 1):
                 fields = checked_fields(line)
                 if fields is None:
                     found = "a line that does not fit its checksum"
@@ -332,7 +337,7 @@ class StudyDirectory:
         if not path.exists():
             return None
         with storage_errors(str(path)), open_to_read(path) as stream:
-            fields = checked_fields(stream.read())
+            fields = checked_fields(only_line_of(stream))
         if fields is None:
             raise corrupt(f"{path}:1", expected, "a line that does not fit its checksum")
         refuse_other_version(fields, f"{path}:1")

@@ -5,7 +5,6 @@ at 200 characters, and at 40 once the kept ones have filled the room that there 
 what `repeated` lets through, a record of an answer of n bytes never takes more than 6 n + 100 kB.
 """
 
-from collections import Counter
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
 from typing import NamedTuple
@@ -42,12 +41,17 @@ class Findings(NamedTuple):
     """Of all findings, in the protocol's order."""
 
 
+_NOTHING = Findings((), (), ())
+
+
 class FindingsSoFar:
     """Findings on their way; those that are not kept cost nothing but a count."""
 
+    __slots__ = ("_flags", "_further", "_kept", "_room")
+
     def __init__(self) -> None:
         self._kept: list[Finding] = []
-        self._further: Counter[Code] = Counter()
+        self._further: dict[Code, int] = {}
         self._flags: set[Flag | None] = set()
         self._room = ROOM
 
@@ -73,11 +77,13 @@ class FindingsSoFar:
     def count(self, code: Code, declared: Flag | None = None) -> None:
         """One more that is not kept."""
         self._flags.add(declared or FLAG_OF.get(code))
-        self._further[code] += 1
+        self._further[code] = self._further.get(code, 0) + 1
 
     def all(self) -> Findings:
         """What was found."""
-        flags = tuple(flag for flag in Flag if flag in self._flags) if self._flags else ()
+        if not self._kept:  # most evaluations are sound, and there are many
+            return _NOTHING
+        flags = tuple(flag for flag in Flag if flag in self._flags)
         further = tuple(FurtherFindings(code, count) for code, count in self._further.items())
         return Findings(tuple(self._kept), further, flags)
 

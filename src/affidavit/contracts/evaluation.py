@@ -12,6 +12,7 @@ from affidavit.contracts.rubric import Rubric, Verdict
 from affidavit.json_values import Fields
 
 IDENTIFIERS = ("question_id", "prompt_variant", "target_model", "output_id")
+_IDENTIFIERS = frozenset(IDENTIFIERS)
 NAMES = ("judge_model", *IDENTIFIERS)
 META = ("judge_model", "target_model", "question_id", "prompt_variant", "output_id", "method", "timestamp")
 MOST_JUDGE_FLAGS = 200
@@ -57,7 +58,7 @@ class Asked:
     @property
     def identified(self) -> bool:
         """Whether all of it is known that tells one output from others (ruling J9)."""
-        return all(name in self.meta for name in IDENTIFIERS)
+        return self.meta.keys() >= _IDENTIFIERS
 
 
 NOTHING_ASKED = Asked()

@@ -1,9 +1,9 @@
 """Reads the JSON object of a judge: all that speaks against it is told, with its place (rulings J2 to J6)."""
 
 import re
-from collections.abc import Container
 from datetime import date
-from typing import TypeVar, cast
+from functools import cache
+from typing import TypeVar
 
 from affidavit.contracts.bounded_findings import FindingsSoFar, repeated
 from affidavit.contracts.evaluation import (
@@ -74,8 +74,8 @@ class _EvaluationReader:
             meta=meta,
             scores=scores,
             verdict=verdict,
-            judge_flags=tuple(map(repeated, judge_flags[:MOST_JUDGE_FLAGS])),
-            further_judge_flags=max(len(judge_flags) - MOST_JUDGE_FLAGS, 0),
+            judge_flags=judge_flags and tuple(map(repeated, judge_flags[:MOST_JUDGE_FLAGS])),
+            further_judge_flags=max(len(judge_flags) - MOST_JUDGE_FLAGS, 0) if judge_flags else 0,
             evidence=evidence,
         )
 
@@ -83,8 +83,10 @@ class _EvaluationReader:
         self.found.add(code, path, expected, found)
 
     def refuse_others(
-        self, members: dict[str, object], path: str, known: Container[str], code: Code = Code.UNKNOWN_FIELD
+        self, members: dict[str, object], path: str, known: frozenset[str], code: Code = Code.UNKNOWN_FIELD
     ) -> None:
+        if members.keys() <= known:
+            return
         expected = "no other dimension" if code is Code.UNKNOWN_DIMENSION else "no field but the protocol's"
         for key in members:
             if key in known:
@@ -156,7 +158,7 @@ class _EvaluationReader:
 
     def scores(self, given: dict[str, object]) -> dict[str, int] | None:
         """The scores if every dimension has one on the scale."""
-        self.refuse_others(given, "$.scores", (*self.ids, TOTAL), Code.UNKNOWN_DIMENSION)
+        self.refuse_others(given, "$.scores", _names_of_scores(self.ids), Code.UNKNOWN_DIMENSION)
         scale, whole, on_scale = self.rubric.scores, {}, True
         for dimension in self.ids:
             score = self.member(given, "$.scores", dimension, int)
@@ -192,6 +194,8 @@ class _EvaluationReader:
     # --- the judge's own flags ---
 
     def judge_flags(self, flags: list[object]) -> tuple[str, ...]:
+        if not flags:
+            return ()
         for place, flag in enumerate(flags):
             path = f"$.flags[{place}]"
             if not isinstance(flag, str):
@@ -207,12 +211,11 @@ class _EvaluationReader:
         carried: dict[str, bool] = {}
         found = []
         for place, item in enumerate(items):
-            path = f"$.evidence[{place}]"
             if type(item) is not dict:
-                self.tell(Code.WRONG_TYPE, path, _NAMES[dict], found_value(item))
+                self.tell(Code.WRONG_TYPE, _evidence_path(place), _NAMES[dict], found_value(item))
                 continue
-            dimension, quote, reason = self.evidence_texts(item, path)
-            evidence = None if quote is None else self.look_for(quote, dimension or "", path, judged)
+            dimension, quote, reason = self.evidence_texts(item, place)
+            evidence = None if quote is None else self.look_for(quote, dimension or "", place, judged)
             if evidence is not None:
                 found.append(evidence)
             if dimension in self.ids:
@@ -221,12 +224,13 @@ class _EvaluationReader:
         self.coverage(carried)
         return tuple(found)
 
-    def evidence_texts(self, item: dict[str, object], path: str) -> _EvidenceTexts:
+    def evidence_texts(self, item: dict[str, object], place: int) -> _EvidenceTexts:
         """The parts of an item; whatever is wrong with them is told."""
         dimension, quote, reason = item.get("dimension"), item.get("quote"), item.get("reason")
-        texts = type(dimension) is str and type(quote) is str and type(reason) is str
-        if texts and dimension in self.ids and len(item) == len(EVIDENCE_ITEM) and cast("str", reason).strip():
-            return cast("_EvidenceTexts", (dimension, quote, reason))
+        whole = len(item) == len(EVIDENCE_ITEM) and dimension in self.ids
+        if whole and type(dimension) is type(quote) is type(reason) is str and reason.strip():
+            return dimension, quote, reason
+        path = _evidence_path(place)
         self.refuse_others(item, path, EVIDENCE_ITEM)
         dimension = self.member(item, path, "dimension", str)
         if dimension is not None and dimension not in self.ids:
@@ -237,19 +241,23 @@ class _EvaluationReader:
             self.tell(Code.MISSING_FIELD, f"{path}.reason", "a reason", found_value(reason))
         return dimension, quote, reason
 
-    def look_for(self, quote: str, dimension: str, path: str, judged: Quotable | None) -> Evidence:
+    def look_for(self, quote: str, dimension: str, place: int, judged: Quotable | None) -> Evidence:
         """What became of a quote."""
-        dimension, kept = repeated(dimension), repeated(quote)
+        if dimension not in self.ids:
+            dimension = repeated(dimension)
+        kept = repeated(quote)
         if not quote.strip():
             return Evidence(dimension, kept, EvidenceKind.ABSENCE, None)
         # Sixty-one words need at least as many characters and sixty blanks.
         if len(quote) > 2 * LONGEST_QUOTE and (words := len(quote.split())) > LONGEST_QUOTE:
-            self.tell(Code.QUOTE_LONG, f"{path}.quote", f"at most {LONGEST_QUOTE} words", f"{words} words")
+            path = f"{_evidence_path(place)}.quote"
+            self.tell(Code.QUOTE_LONG, path, f"at most {LONGEST_QUOTE} words", f"{words} words")
         if judged is None:
             return Evidence(dimension, kept, EvidenceKind.UNCHECKED, None)
         location = judged.locate(quote)
         if location.kind is MatchKind.ABSENT:
-            self.tell(Code.QUOTE_NOT_FOUND, f"{path}.quote", "words of the judged output", found_value(quote))
+            path = f"{_evidence_path(place)}.quote"
+            self.tell(Code.QUOTE_NOT_FOUND, path, "words of the judged output", found_value(quote))
         return Evidence(dimension, kept, EvidenceKind(location.kind), location.span)
 
     def carries(self, evidence: Evidence, score: object, reason: str | None) -> bool:
@@ -266,6 +274,15 @@ class _EvaluationReader:
             elif not carried[dimension]:
                 expected = f"a quote for {dimension} that is there, or a reasoned absence"
                 self.tell(Code.EVIDENCE_NOT_LOCATED, "$.evidence", expected, "neither")
+
+
+def _evidence_path(place: int) -> str:
+    return f"$.evidence[{place}]"
+
+
+@cache
+def _names_of_scores(dimensions: tuple[str, ...]) -> frozenset[str]:
+    return frozenset((*dimensions, TOTAL))
 
 
 def _is_day(text: str) -> bool:

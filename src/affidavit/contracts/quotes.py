@@ -35,6 +35,8 @@ _FOLDS = {
     "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2212",
 }
 _FOLD = tuple((fancy, plain) for plain, fancies in _FOLDS.items() for fancy in fancies)
+_LONGEST_LETTER = "\ufdfa"
+_LONGEST_LETTER_IN_FULL = unicodedata.normalize("NFKC", _LONGEST_LETTER)
 _ASCII_BLANKS = "".join(chr(code) for code in range(128) if chr(code).isspace()).encode()
 _COMMON_BLANKS = " \n\r\t"
 # NFKC has turned every … into three dots by the time a quote is split.
@@ -239,7 +241,8 @@ def _folded(piece: str) -> str:
     """NFKC, then folded, then without whitespace: in this order (ruling J6)."""
     if piece.isascii():
         return piece.encode("ascii").translate(None, _ASCII_BLANKS).decode("ascii")
-    piece = unicodedata.normalize("NFKC", piece)
+    # The one letter that becomes eighteen is replaced first: it comes to the same, in a fraction of the time.
+    piece = unicodedata.normalize("NFKC", piece.replace(_LONGEST_LETTER, _LONGEST_LETTER_IN_FULL))
     # One replacement after the other: each is a search for one character, and most of them are not there.
     for fancy, plain in _FOLD:
         piece = piece.replace(fancy, plain)

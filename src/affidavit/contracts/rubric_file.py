@@ -53,11 +53,13 @@ def parse_rubric(text: str, *, where: str) -> Rubric:
     """The rubric that a TOML text describes."""
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(where, expected="TOML", found=str(error)) from error
+    except RecursionError as error:
+        raise InputError(where, expected="TOML", found="values that are nested too deeply") from error
     except msgspec.ValidationError as error:
         hint = "A rubric has name, [[dimensions]], [[scale]] and [thresholds]; see docs/judging.md."
         raise InputError(where, expected="a rubric", found=str(error), hint=hint) from error
+    except ValueError as error:  # not TOML, or a number of thousands of digits
+        raise InputError(where, expected="TOML", found=str(error)) from error
     try:
         return Rubric(
             file.name,

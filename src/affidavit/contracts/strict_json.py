@@ -44,7 +44,7 @@ def decode(text: str) -> dict[str, object] | Refused:
     >>> [finding.code.value for finding in decode('Here: {"a": 1}').findings.kept]
     ['json_syntax', 'text_around_json']
     """
-    if beyond := _beyond_limits(text):
+    if _may_be_beyond_limits(text) and (beyond := _beyond_limits(text)):
         return Refused(beyond.all())
     try:
         value = _STRICT.decode(text)
@@ -70,10 +70,14 @@ def _second_look(text: str) -> dict[str, object] | Refused:
 # --- before parsing ---
 
 
+def _may_be_beyond_limits(text: str) -> bool:
+    """False for most texts, without a closer look: four bytes hold any code point, and few have many brackets."""
+    return len(text) * 4 > LARGEST or text.count("{") + text.count("[") > DEEPEST
+
+
 def _beyond_limits(text: str) -> FindingsSoFar:
     """Too large, too deep, or both: such a text is not parsed."""
     found = FindingsSoFar()
-    # Four bytes hold any code point, so most texts need no counting.
     if len(text) * 4 > LARGEST and (size := len(text.encode("utf-8", "surrogatepass"))) > LARGEST:
         found.add(Code.TOO_LARGE, "$", f"at most {LARGEST} bytes of UTF-8", f"{size} bytes")
     if (depth := _deepest(text)) > DEEPEST:

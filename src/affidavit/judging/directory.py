@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 
+from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk
 from affidavit.archive.layout import JUDGING
-from affidavit.archive.segments import corrupt
 from affidavit.archive.study_directory import NotArrived, StudyDirectory
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 
@@ -34,11 +34,9 @@ def read_judging(directory: StudyDirectory) -> FrozenJudging | None:
     if fields is None:
         return None
     where = f"{directory.path / JUDGING}:1"
-    try:
+    with as_written(where, "the fields of a judging"):
         file = msgspec.convert(fields, _JudgingFile)
         terms = Terms.of(file.terms, file.outputs)
-    except (msgspec.ValidationError, KeyError, TypeError, ValueError) as error:
-        raise corrupt(where, "the fields of a judging", str(error)) from error
     if terms.digest != file.sha256_of_terms:
         raise corrupt(where, f"terms with the digest {file.sha256_of_terms}", terms.digest)
     judges = tuple(

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.archive.record import ImportIdentity, Response
 from affidavit.archive.study_directory import IMPORTED, NotArrived
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
@@ -89,6 +90,9 @@ def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
             continue
         if not isinstance(raw, str):
             raise InputError(where, expected=f"a text in {RAW_OUTPUT!r}", found=shown(raw))
+        if len(raw) > LONGEST_TEXT:
+            expected = f"at most {LONGEST_TEXT:,} characters in {RAW_OUTPUT!r}"
+            raise InputError(where, expected=expected, found=f"{len(raw):,}")
         prompt = row.get("prompt")
         if prompt is not None and not isinstance(prompt, str):
             raise InputError(where, expected="a text in 'prompt'", found=shown(prompt))

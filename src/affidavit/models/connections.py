@@ -7,6 +7,7 @@ one, or bytes that nobody has read yet.
 
 import resource
 import select
+from collections.abc import Mapping
 
 import aiohttp
 from aiohttp.client_proto import ResponseHandler
@@ -24,9 +25,10 @@ _OTHER_FILES = 48
 """Files that a run has open beside its connections."""
 
 
-def allow_open_files(connections: int, *, place: str) -> None:
-    """See to it that so many connections can be open at once, or say why they cannot."""
-    needed = connections + _OTHER_FILES
+def allow_open_files(connections: Mapping[str, int]) -> None:
+    """See to it that the connections of all models can be open at once, or say why they cannot."""
+    wanted = sum(connections.values())
+    needed = wanted + _OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or needed <= soft:
         return
@@ -34,9 +36,9 @@ def allow_open_files(connections: int, *, place: str) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
         return
     raise UsageError(
-        place,
+        f"models.{next(iter(connections))}.connections" if len(connections) == 1 else "connections of all models",
         expected=f"at most {max(hard - _OTHER_FILES, 0):,}: this process may have {hard:,} files open (ulimit -n)",
-        found=f"{connections:,}",
+        found=f"{wanted:,}",
         hint="Ask for fewer connections, or raise the limit of open files.",
     )
 

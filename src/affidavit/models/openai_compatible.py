@@ -21,7 +21,7 @@ import msgspec
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.models.chat_response import read_chat, read_refusal
-from affidavit.models.connections import MOST_CONNECTIONS, Connections, allow_open_files
+from affidavit.models.connections import MOST_CONNECTIONS, Connections
 from affidavit.models.endpoint import Endpoint, is_address, shown_address
 from affidavit.models.environment_values import is_secret_header, look_up, name_of, variables_in, with_values
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
@@ -188,7 +188,6 @@ class OpenAICompatible:
         return notes
 
     async def __aenter__(self) -> Self:
-        allow_open_files(self.connections, place=f"models.{self.name}.connections")
         self._session, self._session_anew = self._new_session(), self._new_session(each_anew=True)
         return self
 

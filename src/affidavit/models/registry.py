@@ -15,6 +15,7 @@ from affidavit.models.embedded import EmbeddedProvider
 from affidavit.models.model import Model
 from affidavit.models.openai_compatible import ServerProvider
 from affidavit.models.replay import ReplayProvider
+from affidavit.models.request_body import TokenLimit
 from affidavit.models.settings import Limits, ModelTable, Provider
 
 PROVIDERS: dict[str, type[Provider]] = {
@@ -76,18 +77,29 @@ def _provider_of(fields: Mapping[str, object], *, where: str, place: str) -> typ
     return provider
 
 
+class _FrozenModel(msgspec.Struct, frozen=True):
+    flavour: str
+    context: int
+    model: str
+    identity: str
+    tools: list[dict[str, Any]]
+    token_limit: TokenLimit
+    body: dict[str, Any]
+
+
 def model_from_frozen(name: str, fields: Mapping[str, Any]) -> ModelTable:
     """The table of a model as it was frozen with a study: it decides the same answers, but knows nobody to ask."""
-    flavour = fields["flavour"]
+    frozen = msgspec.convert(fields, _FrozenModel)
+    flavour = frozen.flavour
     for provider in PROVIDERS.values():
         if flavour in provider.flavours:
             return ModelTable(
-                provider=provider.from_frozen(flavour=flavour, context=fields["context"]),
-                model=fields["model"],
-                identity=fields["identity"],
-                tools=fields["tools"],
-                token_limit=fields["token_limit"],
-                body=fields["body"],
+                provider=provider.from_frozen(flavour=flavour, context=frozen.context),
+                model=frozen.model,
+                identity=frozen.identity,
+                tools=frozen.tools,
+                token_limit=frozen.token_limit,
+                body=frozen.body,
             )
     known = ", ".join(dict.fromkeys(word for provider in PROVIDERS.values() for word in provider.flavours))
     raise InputError(f"models.{name}.flavour", expected=known, found=repr(flavour))

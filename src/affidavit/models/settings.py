@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import msgspec
 
+from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.errors import InputError
 from affidavit.json_values import Fields
 from affidavit.models.environment_values import refuse_literal_secrets, variables_in
@@ -181,6 +182,10 @@ class Limits(SettingsTable, frozen=True, kw_only=True):
         """Refuse limits that are none."""
         numbers = {f"limits.{name}": getattr(self, name) for name in self.__struct_fields__}
         check_positive(numbers, where=where)
+        most = LONGEST_TEXT / 1e6
+        if self.body_megabytes > most:
+            expected = f"limits.body_megabytes of at most {most:g}, so that a record stays below its longest line"
+            raise InputError(where, expected=expected, found=f"{self.body_megabytes:g}")
 
 
 def check_positive(numbers: Mapping[str, float], *, where: str) -> None:

@@ -27,8 +27,7 @@ from affidavit.results.text_forms import NOT_SEALED, Report
 from affidavit.running.ledger import JudgingLedger
 from affidavit.running.server_words import changed
 from affidavit.study.crossing import LeftOut, cells
-from affidavit.study.freezing import frozen_items
-from affidavit.study.frozen_form import from_frozen
+from affidavit.study.freezing import frozen_items, frozen_tables
 from affidavit.study.study_file import Study
 
 METADATA = "metadata."
@@ -50,7 +49,7 @@ class StudyResults:
         if isinstance(self.frozen, ImportedStudy):
             self._planned = [(*names, count, count) for names, count in self.frozen.cells.items()]
         else:
-            self.study, self.counts = from_frozen(self.config), self.frozen.counts
+            self.study, self.counts = frozen_tables(self.frozen), self.frozen.counts
             asked = [cell for cell in cells(self.study) if not isinstance(cell, LeftOut)]
             self._planned = [
                 (*cell, self.counts[cell.task], self.counts[cell.task] * self.samples) for cell in asked

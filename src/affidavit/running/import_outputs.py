@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
+from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.provenance import git_state, versions
 from affidavit.archive.record import Response, content_digest
@@ -76,7 +77,10 @@ def _read(path: Path) -> str:
         raise InputError(str(path), expected="a regular file", found=found, hint=hint)
     try:
         with storage_errors(str(path)), open_to_read(path) as stream:
-            return stream.read().decode("utf-8")
+            content = stream.read(LONGEST_TEXT + 1)
+        if len(content) > LONGEST_TEXT:
+            raise InputError(str(path), expected=f"at most {LONGEST_TEXT:,} bytes", found="more")
+        return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(str(path), expected="text in UTF-8", found=str(error)) from error
 

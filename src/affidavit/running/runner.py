@@ -16,6 +16,7 @@ from affidavit.archive.group_commit import GroupCommit
 from affidavit.archive.journal import Archive
 from affidavit.archive.record import Failed, Judgement, Response
 from affidavit.errors import StorageError
+from affidavit.models.connections import allow_open_files
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
 from affidavit.models.settings import Limits
 from affidavit.running.attempts import Attempt, Attempts
@@ -103,6 +104,7 @@ class Runner(Generic[AskingT]):
 
     async def run(self) -> None:
         """Ask whatever is open; everything that came back is finished when this returns."""
+        allow_open_files({model.name: model.connections for model in self._models})
         try:
             async with AsyncExitStack() as stack:
                 if await self._ready(stack):

@@ -7,8 +7,9 @@ that a large study stays small in memory.
 from collections import Counter
 from collections.abc import Collection, Iterator
 
+from affidavit.archive.corruption import corrupt
 from affidavit.archive.record import Failed, ImportIdentity, JudgementIdentity, Label, Response
-from affidavit.archive.segments import Line, Place, corrupt
+from affidavit.archive.segments import Line, Place
 from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, NotArrived, StudyDirectory
 from affidavit.contracts.registry import parts_named
 from affidavit.items.item import Item

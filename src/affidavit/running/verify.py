@@ -4,6 +4,7 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from affidavit.archive.corruption import ODD_VALUES, in_words
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.layout import (
     GROWING,
@@ -205,8 +206,9 @@ class _Again:
         with storage_errors(str(path)):
             if not path.exists():
                 return False
+            manifest = self._ledger.manifest().encode()
             with open_to_read(path) as stream:
-                return stream.read() == self._ledger.manifest().encode()
+                return stream.read(len(manifest) + 1) == manifest
 
     def _other_tree(self) -> str | None:
         if self._trees is None or self._ledger.judging is None:
@@ -225,7 +227,10 @@ class _Again:
             self._answered.add(record.key)
         elif record.reason not in REASONS:
             return f"reason is {record.reason!r}, which is none of the reasons that there are"
-        expected = self._expected(record)
+        try:
+            expected = self._expected(record)
+        except ODD_VALUES as error:
+            return f"the plan cannot ask for it: {in_words(error)}"
         if isinstance(expected, str):
             return expected
         if (said := _first_difference(expected, record)) is not None:
@@ -253,7 +258,9 @@ class _Again:
         item = self._items.get((subject.task, subject.item_id))
         if item is None:
             return f"there is no item {subject.item_id!r} of the task {subject.task!r} in items.jsonl"
-        task = plan.tasks[subject.task]
+        task = plan.tasks.get(subject.task)
+        if task is None:
+            return f"there is no task {subject.task!r} in the plan"
         question = plan.question(task, item, subject.model, subject.condition, subject.sample)
         if question is None:
             return "the plan has no such question"

@@ -10,6 +10,10 @@ from affidavit.models.model import Completion, Failure
 from affidavit.reading.rows import UNREAD, RowReader
 from affidavit.study.task import Question
 
+LONGEST_READ = 10_000
+"""Characters of a text that a contract read from an output: all of it stands beside it, and a record must not
+become many times as large as what was said. Whether it is right is found out before."""
+
 
 def response_record(study: str, question: Question, completion: Completion) -> Response:
     """The record of an answer: what arrived, and everything that follows from it and the item (ruling C2).
@@ -30,7 +34,7 @@ def _unread_record(study: str, question: Question, completion: Completion, error
 def _read_record(study: str, question: Question, completion: Completion) -> Response:
     reader = question.task.reader_for(question.item)
     result = reader.read({**question.item.row, RAW_OUTPUT: completion.text}, where=question.item.id)
-    own: Fields = dict(result.added)
+    own: Fields = {name: _bounded(value) for name, value in result.added.items()}
     if "answer" in question.item.fields:
         own["right_answer"] = question.item.fields["answer"]
     if question.order is not None:
@@ -38,6 +42,11 @@ def _read_record(study: str, question: Question, completion: Completion) -> Resp
         own["option_order"] = lettered(question.order)
         own["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
     return _record(study, question, completion, reader, own, known=result.right_answer_known)
+
+
+def _bounded(value: object) -> object:
+    """What was read, as a record keeps it: of a text that is too long for any answer, the head."""
+    return value[:LONGEST_READ] if isinstance(value, str) else value
 
 
 def _record(  # noqa: PLR0913

@@ -9,12 +9,10 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
+from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk
 from affidavit.archive.layout import STUDY
 from affidavit.archive.provenance import git_state, versions
-from affidavit.archive.segments import corrupt
 from affidavit.archive.study_directory import (
     FrozenItem,
     FrozenStudy,
@@ -29,13 +27,13 @@ from affidavit.contracts.parts import is_ours
 from affidavit.contracts.registry import BUILT_IN, task_contract_named
 from affidavit.errors import InputError, UsageError
 from affidavit.items.item import Item
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields
 from affidavit.models.weights import digest_of
 from affidavit.study.files import ItemSource, StudyFiles, items_for
 from affidavit.study.frozen_form import from_frozen, frozen, refuse_changes
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
-from affidavit.study.study_file import Generate, TaskTable
+from affidavit.study.study_file import Generate, Study, TaskTable
 
 
 def freeze_or_check(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Plan:
@@ -116,19 +114,31 @@ def plan_of(study: FrozenStudy, given: GivenContracts) -> Plan | None:
 
 def frozen_plan(study: PlannedStudy, given: GivenContracts) -> Plan:
     """The plan of a study as it was frozen; of its author's own contracts only those that the user has named."""
-    where = f"{STUDY}: config"
-    try:
-        tables, described = from_frozen(study.config), study.config["contracts"]
+    tables = frozen_tables(study)
+    with as_written(study.where, "a study as it is frozen"):
+        described = study.config["contracts"]
         contracts = {name: _contract(task, described[name], given) for name, task in tables.tasks.items()}
         return Plan(tables, contracts, study.counts, examples_from_frozen(study.config))
-    except (LookupError, TypeError, AttributeError, ValueError, msgspec.ValidationError) as error:
-        raise corrupt(where, "a study as it is frozen", shown(f"{type(error).__name__}: {error}")) from error
+
+
+def frozen_tables(study: PlannedStudy) -> Study:
+    """The tables of a study as it was frozen."""
+    with as_written(study.where, "a study as it is frozen"):
+        tables = from_frozen(study.config)
+        for name in (*tables.models, *tables.tasks, *tables.conditions):
+            name.encode()  # half of a surrogate pair is no name that a study file could give
+        if study.counts.keys() != tables.tasks.keys():
+            raise ValueError("counts are those of other tasks")
+        return tables
 
 
 def _contract(task: TaskTable, described: Mapping[str, Any], given: GivenContracts) -> AnyContract:
     if is_in_file(task.contract):
         return given.contract(task.contract, str(described["file_sha256"]))
-    return task_contract_named(task.contract, task.options)
+    try:
+        return task_contract_named(task.contract, task.options)
+    except UsageError as error:  # it is the directory that names it, not the user
+        raise InputError(error.where, expected=error.expected, found=error.found) from error
 
 
 def _described(files: StudyFiles) -> Fields:

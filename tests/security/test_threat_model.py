@@ -1,0 +1,158 @@
+"""The table in docs/threat-model.md: what `verify` says of each file of a study that somebody has changed."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from support.command import affidavit
+from support.forgery import Files, fields_of, in_memory, line_of, make_studies, put, resealed, server
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "threat-model.md"
+FIRST = "records/000001.jsonl"
+
+
+class Change(NamedTuple):
+    """A file of a study, and how a value of it is forged."""
+
+    file: str
+    forge: Callable[[bytes], bytes]
+
+
+def _value(name: str, change: Callable[[dict], object]) -> Change:
+    """The first line of a file that a change fits, changed."""
+
+    def forge(content: bytes) -> bytes:
+        lines = content.splitlines(keepends=True)
+        for number, line in enumerate(lines):
+            fields = fields_of(name, line)
+            if change(fields) is not False:
+                lines[number] = line_of(name, fields)
+                return b"".join(lines)
+        raise AssertionError(name)
+
+    return Change(name, forge)
+
+
+def _words(name: str, old: bytes, new: bytes) -> Change:
+    def forge(content: bytes) -> bytes:
+        assert old in content, name
+        return content.replace(old, new, 1)
+
+    return Change(name, forge)
+
+
+def _raw_text(fields: dict) -> object:
+    """An output that breaks its contract in the same way, in other words."""
+    if fields["raw_output"] != "B, I think":
+        return False
+    return fields.update(raw_output="B, I guess")
+
+
+def _reading(fields: dict) -> object:
+    return fields.update(extracted_answer="C") if fields.get("extracted_answer") == "B" else False
+
+
+def _answer(fields: dict) -> object:
+    return fields["item"].update(answer="C") if fields["task"] == "quiz" else False
+
+
+ROWS = {
+    "`study.json`: a setting": _value("study.json", lambda f: f["config"]["decoding"].update(max_tokens=77)),
+    "`study.json`: versions, git": _value("study.json", lambda f: f["versions"].update(affidavit="9.9")),
+    "`items.jsonl`: an answer": _value("items.jsonl", _answer),
+    "`judging.json`: a judge's setting": _value(
+        "judging.json", lambda f: f["judges"]["alpha"]["request"].update(max_tokens=77)
+    ),
+    "`judging.json`: a rubric's words": _value(
+        "judging.json", lambda f: f["terms"]["rubric"]["dimensions"][0].update(words="Is it kind?")
+    ),
+    "a record: what was read from its raw text": _value(FIRST, _reading),
+    "a record: its raw text, read alike": _value(FIRST, _raw_text),
+    "`attempts.jsonl`": _value("attempts.jsonl", lambda f: f.update(at="2020-01-01T00:00:00Z")),
+    "`run_log.jsonl`": _value("run_log.jsonl", lambda f: f.update(at="2020-01-01T00:00:00Z")),
+    "`used_prompt_manifest.md`": _words("used_prompt_manifest.md", b"Hurry!", b"Harry!"),
+    "`seal.json`: a count": _value("seal.json", lambda f: f["counts"]["cells"][0].update(compliant=99)),
+    "a file of the trees": _words("valid_evaluations", b'"verdict": "PASS"', b'"verdict": "FAIL"'),
+    "`report.html`: a figure": _words("report.html", b"50.0%", b"51.0%"),
+}
+HEADS = ["changed", "a byte flipped", "removed", "one value forged, all digests anew"]
+HEADS += ["and `--expect` root", "and `--expect` seal"]
+
+
+def _table() -> dict[str, list[int]]:
+    """The codes that the document gives, by what is changed."""
+    lines = [line for line in DOCUMENT.read_text().splitlines() if line.startswith("| ")]
+    head, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert head == HEADS
+    return {row[0]: list(map(int, row[1:])) for row in rows}
+
+
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("threats")
+    with server() as serving:
+        make_studies(folder, serving.url)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def original(studies) -> Files:
+    return in_memory(studies / "planned")
+
+
+@pytest.fixture(scope="module")
+def kept(studies, original) -> dict[str, str]:
+    """The digests that somebody has kept elsewhere."""
+    code, said = verified(studies)
+    assert code == 0, said
+    return {name: json.loads(said)[f"{name}_sha256"] for name in ("root", "seal")}
+
+
+def verified(studies: Path, *options: str) -> tuple[int, str]:
+    done = affidavit("verify", "planned", "--json", "--contract", "own.py:own", *options, cwd=studies)
+    assert b"Traceback" not in done.stderr, done.stderr
+    return done.returncode, done.stdout.decode()
+
+
+def test_the_document_has_every_row():
+    assert list(_table()) == list(ROWS)
+
+
+def name_in(files: Files, name: str) -> str:
+    """The file; of a folder, its first."""
+    return (
+        name
+        if name in files
+        else min(each for each in files if each.startswith(f"{name}/") and each.endswith("json"))
+    )
+
+
+def flipped(content: bytes, name: str) -> bytes:
+    """A digit in the middle is another; on a page, one of a figure in its text."""
+    places = [at.start() for at in re.finditer(rb"(?<=>)\d+(?=\D)" if name == "report.html" else rb"\w", content)]
+    at = places[len(places) // 2]
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", ROWS)
+def test_verify_says_of_a_change_what_the_document_says(studies, original, kept, row):
+    change, codes = ROWS[row], _table()[row]
+    name = name_in(original, change.file)
+    directory = studies / "planned"
+    put({**original, name: flipped(original[name], name)}, directory)
+    found = [verified(studies)[0]]
+    put({each: content for each, content in original.items() if each != name}, directory)
+    found.append(verified(studies)[0])
+    forged = {**original, name: change.forge(original[name])}
+    if name not in ("report.html",):
+        # A forger would write the page anew, too; that of the old seal is only listed as not checked.
+        forged = resealed(forged, directory)
+    put(forged, directory)
+    found.append(verified(studies)[0])
+    found += [verified(studies, "--expect", kept[digest])[0] for digest in ("root", "seal")]
+    assert found == codes, row
