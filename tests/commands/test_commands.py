@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from rich.table import Table
 
 from affidavit.commands import exit_codes, init, judge, models, output, read, results, run, verify
+from affidavit.commands.given_code import contract_options
 from affidavit.commands.main import cli
 from affidavit.commands.starter import STARTER, write_starter
 from affidavit.errors import UsageError
@@ -119,3 +120,16 @@ def test_json_is_ascii():
     said = CliRunner().invoke(shows, ["--json"]).output
     assert said.isascii()
     assert json.loads(said) == {"a": "é\x1b"}
+
+
+def test_code_is_named_in_one_way_wherever_it_may_be_run():
+    @click.command()
+    @contract_options
+    def bare(**given: object) -> None:
+        """Nothing."""
+
+    options = {option.name: option.to_info_dict() for option in bare.params}
+    assert set(options) == {"contracts", "study"}
+    for command in (judge.judge, verify.verify):
+        own = {option.name: option.to_info_dict() for option in command.params if option.name in options}
+        assert own == options

@@ -706,3 +706,49 @@ def test_every_field_of_its_readings_is_in_the_columns(ran):
     assert {name: fields["unit"] for name, fields in said.items()} == {
         "roo": "kg", "owl": "g", "van": "t", "jar": "g", "ant": None, "hat": "g",
     }  # fmt: skip
+
+
+FICKLE = """
+from affidavit import AnswerReading
+
+asked = []
+
+
+class Fickle:
+    name, version, params = "fickle", 1, {}
+
+    def instruction(self, item=None):
+        asked.append(item)
+        if item and item["id"] == "q2" and asked.count(item) > 1:
+            raise RuntimeError("no words left")
+        return "Say it."
+
+    def read(self, raw, item=None):
+        return AnswerReading(raw)
+
+    def validate(self, reading, item):
+        return None
+
+    def grammar(self, item=None):
+        return None
+
+
+fickle = Fickle()
+"""
+
+
+def test_a_contract_that_has_no_words_any_more_is_told_by_item(tmp_path):
+    (tmp_path / "own.py").write_text(FICKLE)
+    tables = {
+        "study": {"name": "fickle", "seed": 1},
+        "models": {"m": {"base_url": NOBODY, "connections": 1}},
+        "tasks": {"sum": {"contract": "own.py:fickle", "items": "items.jsonl"}},
+        "limits": QUICK,
+    }
+    write_items(tmp_path / "items.jsonl", [{"id": f"q{n}", "question": f"[q{n}]"} for n in range(4)])
+    with FaultServer() as server:
+        tables["models"]["m"]["base_url"] = server.url
+        (tmp_path / "study.toml").write_text("\n".join(toml(tables)))
+        done = run(tmp_path)
+    assert fine(done, 2)
+    assert b"q2: expected the contract's words, as before, found RuntimeError: no words left" in done.stderr

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.given_code import contract_options
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -31,18 +32,7 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path), help="For outputs that come from elsewhere: the new study directory."
 )
 @click.option("--pattern", help="For a folder of texts: '{question_id}/{prompt_variant}_{target_model}.md'.")
-@click.option(
-    "--contract",
-    "contracts",
-    multiple=True,
-    metavar="FILE.py:NAME",
-    help="A contract of the study's author: code, which is run if it is the one that was used.",
-)
-@click.option(
-    "--study",
-    type=click.Path(path_type=Path),
-    help="The study file, in place of --contract for each that it names.",
-)
+@contract_options
 @click.option("--rubric", help="'default', or a TOML file; unless given, the one frozen by the first judging.")
 @click.option("--task", "tasks", multiple=True, help="Judge the outputs of this task; all open ones unless given.")
 @click.option(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, NOT_SEALED, STORAGE
+from affidavit.commands.given_code import contract_options
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -19,18 +20,7 @@ if TYPE_CHECKING:
 @click.option(
     "--expect", metavar="DIGEST", help="The root digest or the seal's digest, as it was kept elsewhere: 64 digits."
 )
-@click.option(
-    "--contract",
-    "contracts",
-    multiple=True,
-    metavar="FILE.py:NAME",
-    help="A contract of the study's author: code, which is run if it is the one that was used.",
-)
-@click.option(
-    "--study",
-    type=click.Path(path_type=Path),
-    help="The study file, in place of --contract for each that it names.",
-)
+@contract_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def verify(
     directory: Path, expect: str | None, contracts: tuple[str, ...], study: Path | None, *, as_json: bool

@@ -12,6 +12,7 @@ from functools import partial
 
 from affidavit.contracts.contract import AnyContract, Unread, guarded
 from affidavit.contracts.parts import QUESTION, Parts, is_ours, parts_of
+from affidavit.errors import InputError
 from affidavit.items.item import Item
 from affidavit.models.model import Message
 
@@ -127,6 +128,15 @@ def _filled(words: str, letters: Mapping[str, str]) -> str:
 
 def _instruction(item: Item, contract: AnyContract) -> str:
     """The contract's own words for an item."""
+    if is_ours(contract):
+        return _words(item, contract)
+    said = guarded(partial(_words, item, contract))
+    if isinstance(said, Unread):  # it had words when the study was frozen
+        raise InputError(item.id, expected="the contract's words, as before", found=said.error)
+    return said
+
+
+def _words(item: Item, contract: AnyContract) -> str:
     fitting = parts_of(contract).for_item(item.row, where=item.id)
     return fitting.instruction(parts_of(fitting).item(item.row, where=item.id))
 
@@ -135,7 +145,7 @@ def instruction_fault(item: Item, contract: AnyContract) -> str | None:
     """Why a contract of the user's own has no words for an item; None if it has."""
     if is_ours(contract):
         return None
-    said: object = guarded(partial(_instruction, item, contract))
+    said: object = guarded(partial(_words, item, contract))
     if isinstance(said, Unread):
         return said.error
     return None if isinstance(said, str) else f"an instruction of the type {type(said).__name__}"
