@@ -9,6 +9,8 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk
 from affidavit.archive.layout import STUDY
@@ -121,10 +123,30 @@ def frozen_plan(study: PlannedStudy, given: GivenContracts) -> Plan:
         return Plan(tables, contracts, study.counts, examples_from_frozen(study.config))
 
 
+class _Described(msgspec.Struct, frozen=True):
+    contract: str
+    params: dict[str, Any]
+
+
+class _ExampleRow(msgspec.Struct, frozen=True):
+    id: str
+    item: dict[str, Any]
+    response: str
+
+
+class _FrozenParts(msgspec.Struct, frozen=True):
+    """What is frozen beside the tables."""
+
+    contracts: dict[str, _Described]
+    examples: dict[str, dict[str, list[_ExampleRow]]]
+
+
 def frozen_tables(study: PlannedStudy) -> Study:
-    """The tables of a study as it was frozen."""
+    """The tables of a study as it was frozen; whatever stands beside them is of its type too."""
     with as_written(study.where, "a study as it is frozen"):
         tables = from_frozen(study.config)
+        if msgspec.convert(study.config, _FrozenParts).contracts.keys() != tables.tasks.keys():
+            raise ValueError("contracts are those of other tasks")
         for name in (*tables.models, *tables.tasks, *tables.conditions):
             name.encode()  # half of a surrogate pair is no name that a study file could give
         if study.counts.keys() != tables.tasks.keys():
