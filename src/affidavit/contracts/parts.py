@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, cast
 
 from affidavit.contracts.contract import AnswerKey, AnyContract, Unread, Validation, guarded
@@ -287,7 +288,12 @@ def is_ours(contract: AnyContract) -> bool:
 
     What our own contracts raise is our fault and must be seen; what others raise is kept as `unread` (ruling C8).
     """
-    return type(contract).__module__.startswith("affidavit.")
+    return _is_class_of_ours(type(contract))
+
+
+@cache
+def _is_class_of_ours(kind: type) -> bool:
+    return kind.__module__.startswith("affidavit.")
 
 
 def parts_of(contract: AnyContract) -> Parts:

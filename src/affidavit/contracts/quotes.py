@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 from affidavit.contracts.contract import Span
 
@@ -25,6 +25,7 @@ MARKS_AT_ONCE = 32
 SHORTEST_PIECE = 8
 SHORTEST_EAST_ASIAN_PIECE = 4
 _SIZE = 4096
+_FEW_MARKS = MARKS_AT_ONCE + 1
 _FEW = 8
 _LONG = 50_000
 """Characters from which a text is normalised before any quote is looked for in it."""
@@ -166,7 +167,7 @@ class _Normalised:
         self._places: list[int] = []  # of each piece in the normalised text
         folded, place = [], 0
         for start, piece in self._pieces():
-            plain = _folded(piece)
+            plain = _folded_before(piece) if len(piece) <= _FEW_MARKS else _folded(piece)
             self._starts.append(start)
             self._places.append(place)
             folded.append(plain)
@@ -249,6 +250,10 @@ def _folded(piece: str) -> str:
     for blank in _COMMON_BLANKS:
         piece = piece.replace(blank, "")
     return "".join(piece.split())
+
+
+_folded_before = lru_cache(maxsize=1024)(_folded)
+"""The same, for pieces that come again and again: a long run of marks is cut into thousands that are alike."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What servers said of themselves in the course of a study, and where they changed it (ruling C9)."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from affidavit.archive.record import Judgement, JudgementIdentity, Response
@@ -18,7 +18,7 @@ class ServerWords:
     """The names and fingerprints that came with the answers, by whoever was asked."""
 
     def __init__(self) -> None:
-        self._counted: dict[str, dict[str, Counter[str]]] = {}
+        self._counted: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
     def add(self, record: Response | Judgement) -> None:
         """One more answer."""
@@ -26,15 +26,14 @@ class ServerWords:
         who = subject.judge if isinstance(subject, JudgementIdentity) else subject.model
         for kind in _KINDS:
             if (word := getattr(record, kind)) is not None:
-                counter = self._counted.setdefault(who, {}).setdefault(kind, Counter())
+                counter = self._counted[who, kind]
                 if word in counter or len(counter) < MOST_WORDS:
                     counter[word] += 1
 
     def changes(self) -> Iterator[str]:
         """A line for everything that did not stay the same."""
-        for who, kinds in sorted(self._counted.items()):
-            for kind, counter in sorted(kinds.items()):
-                yield from changed(who, kind, counter)
+        for (who, kind), counter in sorted(self._counted.items()):
+            yield from changed(who, kind, counter)
 
 
 def changed(who: str, kind: str, words: Mapping[str, int]) -> Iterator[str]:

@@ -34,7 +34,10 @@ def _unread_record(study: str, question: Question, completion: Completion, error
 def _read_record(study: str, question: Question, completion: Completion) -> Response:
     reader = question.task.reader_for(question.item)
     result = reader.read({**question.item.row, RAW_OUTPUT: completion.text}, where=question.item.id)
-    own: Fields = {name: _bounded(value) for name, value in result.added.items()}
+    own: Fields = dict(result.added)
+    for name, value in own.items():
+        if type(value) is str and len(value) > LONGEST_READ:
+            own[name] = value[:LONGEST_READ]
     if "answer" in question.item.fields:
         own["right_answer"] = question.item.fields["answer"]
     if question.order is not None:
@@ -42,11 +45,6 @@ def _read_record(study: str, question: Question, completion: Completion) -> Resp
         own["option_order"] = lettered(question.order)
         own["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
     return _record(study, question, completion, reader, own, known=result.right_answer_known)
-
-
-def _bounded(value: object) -> object:
-    """What was read, as a record keeps it: of a text that is too long for any answer, the head."""
-    return value[:LONGEST_READ] if isinstance(value, str) else value
 
 
 def _record(  # noqa: PLR0913
