@@ -136,6 +136,7 @@ def test_the_lock_of_a_killed_process_is_taken(tmp_path, contenders):
     assert lock.holder(tmp_path).pid == second.process.pid
 
 
+@pytest.mark.slow
 def test_whoever_asks_for_the_holder_is_in_nobodys_way(tmp_path, monkeypatch):
     """To ask who holds a lock must not look like holding it."""
     monkeypatch.setattr(lock, "_PATIENCE", PATIENCE)

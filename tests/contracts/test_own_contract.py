@@ -535,6 +535,7 @@ NOTE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [

@@ -147,7 +147,9 @@ def judged(raw: str) -> Judgement:
     return PLAN.response(PLAN.judgement(TERMS, OUTPUT, FREE, 1), Completion(raw, "stop"))
 
 
-@pytest.mark.parametrize("size", [600, 4_000, 9_000, 30_000, pytest.param(LARGEST, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "size", [600, 9_000, *(pytest.param(size, marks=pytest.mark.slow) for size in (4_000, 30_000, LARGEST))]
+)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_what_is_kept_of_a_hostile_answer_is_bounded_by_its_size(name, size):
     raw = HOSTILE[name](size)

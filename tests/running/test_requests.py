@@ -62,6 +62,7 @@ def test_a_server_that_changes_within_a_study_is_told_of(tmp_path):
     assert ids == {each["key"]: each["item_id"] for each in records(tmp_path / "out")}
 
 
+@pytest.mark.slow
 def test_stray_responses_are_asked_for_again_and_told_of(tmp_path):
     """Rulings C1 and C9."""
 

@@ -437,6 +437,7 @@ def seen_cell(cell: tuple[str, str, str]) -> tuple[str, str, str]:
     return ("loose", model, condition) if task == "open" else cell
 
 
+@pytest.mark.slow
 def test_what_cannot_be_asked_is_noted_and_not_planned(lived):
     _, _, done, planned = lived
     notes = done.stderr.decode().splitlines()
@@ -455,6 +456,7 @@ def test_what_cannot_be_asked_is_noted_and_not_planned(lived):
     ] * 2, "changed answers are counted where there are options"  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_what_is_then_sent(lived):
     _, server, _, planned = lived
     cells = {(each["task"], each["model"], each["condition"]): each for each in planned["cells"]}
@@ -476,6 +478,7 @@ def test_a_dry_run_counts_what_is_then_sent(lived):
         assert each["most_cost"] == (pytest.approx(cost) if cell[1] == "m" else None)
 
 
+@pytest.mark.slow
 def test_examples_are_turns_before_the_question(lived):
     _, server, _, _ = lived
     taught = {
@@ -498,6 +501,7 @@ def test_examples_are_turns_before_the_question(lived):
     assert hands[3]["content"] == "Thirds.\n<answer>8/(3-8/3)</answer>"
 
 
+@pytest.mark.slow
 def test_systems_variants_and_grammars_are_sent_as_they_were_written(lived):
     _, server, _, _ = lived
     by_cell = {asked_cell(asked): asked.body for asked in server.log}
@@ -738,6 +742,7 @@ def test_every_item_is_read_by_its_own_option_set(tmp_path):
 # --- dry runs ---
 
 
+@pytest.mark.slow
 def test_a_dry_run_prints_what_would_be_asked_and_what_it_would_cost(lived):
     folder, server, _, planned = lived
     before = len(server.log), server.looked_up, (folder / "out/seal.json").read_bytes()
@@ -835,6 +840,7 @@ def sections(page: str) -> list[Section]:
     return found
 
 
+@pytest.mark.slow
 def test_the_manifest_lists_the_templates_that_were_asked(lived):
     folder, server, _, _ = lived
     page = (folder / "out" / MANIFEST).read_bytes().decode()
@@ -982,6 +988,7 @@ def test_a_design_that_was_begun_stays_as_it_was(tmp_path, lived):
     assert fine(affidavit("verify", copy / "out"), 0)
 
 
+@pytest.mark.slow
 def test_tables_in_another_order_make_the_same_study(tmp_path, lived):
     folder, server, done, _ = lived
     write_mixed(tmp_path, server.url)
