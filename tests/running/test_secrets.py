@@ -181,7 +181,7 @@ def test_what_a_study_would_use_is_listed_without_secrets(tmp_path):
         "it would ask: http://127.0.0.1:8000/v1",
         "variables of the environment: TEST_KEY",
         "files: items.jsonl",
-        "code of your own that is run: own.py",
+        "code that is run, also for this listing: own.py",
     ):
         assert line in text
     assert clean(text.encode(), done.stdout)

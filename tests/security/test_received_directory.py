@@ -142,6 +142,33 @@ def test_a_study_file_beside_the_directory_is_not_looked_for(study, tmp_path_fac
     assert (done.returncode, b"expected the study's own file here" in done.stderr) == (2, True)
 
 
+def test_a_digest_is_compared_before_any_code_is_run(study, trace):
+    done = affidavit("verify", "out", "--contract", "own.py:own", "--expect", "0" * 64, cwd=study)
+    assert (done.returncode, b"It is another study, or was changed since" in done.stderr) == (5, True)
+    assert not trace.exists()
+
+
+def test_without_the_code_all_is_checked_that_needs_none(study, trace):
+    """The figures of the page too; what is not checked is said, and nothing pushes anybody to run the code."""
+    assert fine(affidavit("report", "out", cwd=study), 0)
+    done = affidavit("verify", "out", "--json", cwd=study)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["sealed"], found["records"], found["differing"]) == (2, True, 4, 0)
+    assert "records/: checksums and seal" in found["checked"]
+    assert "report.html: made again from the records and compared" in found["checked"]
+    assert "what was read from the raw texts: a contract is code that nobody named" in found["not_checked"]
+    page = study / "out" / "report.html"
+    page.write_text(page.read_text().replace("100.0%", "99.9%"))
+    done = affidavit("verify", "out", cwd=study)
+    assert (done.returncode, b"it is not the page of these records" in done.stderr) == (5, True)
+    assert not trace.exists()
+
+
+def test_a_contract_of_another_name_is_told_as_such(study):
+    done = affidavit("verify", "out", "--contract", "own.py:other", cwd=study)
+    assert (done.returncode, b"found none of that name: own.py:other" in done.stderr) == (2, True)
+
+
 # --- links ---
 
 COMMANDS = [
@@ -225,7 +252,7 @@ def test_the_counts_of_a_seal_are_never_printed(study):
 
 def digests(study: Path, *options: object):
     done = affidavit("verify", "out", "--study", "study.toml", "--json", *options, cwd=study)
-    return done.returncode, json.loads(done.stdout)
+    return done.returncode, json.loads(done.stdout or "{}")
 
 
 def test_either_digest_may_be_expected_and_no_other(study):
@@ -233,6 +260,9 @@ def test_either_digest_may_be_expected_and_no_other(study):
     assert (code, found["sealed"]) == (0, True)
     for known in (found["root_sha256"], found["seal_sha256"], f"sha256:{found['seal_sha256'].upper()}"):
         assert digests(study, "--expect", known)[0] == 0
+    for known, word in ((found["root_sha256"], "root digest"), (found["seal_sha256"], "seal's digest")):
+        done = affidavit("verify", "out", "--study", "study.toml", "--expect", known, cwd=study)
+        assert f"the expected digest is the {word}".encode() in done.stdout
     assert digests(study, "--expect", "0" * 64)[0] == 5
     short = affidavit("verify", "out", "--study", "study.toml", "--expect", found["seal_sha256"][:16], cwd=study)
     assert (short.returncode, b"64 hexadecimal digits" in short.stderr) == (2, True)

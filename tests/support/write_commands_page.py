@@ -17,7 +17,7 @@ Written from the commands' own help by `make docs`.
 
 Every command exits with 0 when it is done; 2 when the command or a file is wrong; 3 when a gate is not met; 4
 when it ended with failed, pending or unread outputs; 5 when the disk refused or what it holds is broken; 6 when
-another run holds the directory; 130 or 143 when a signal stopped it.
+another run holds the directory; 7 when `verify` finds a study that is not sealed; 130 or 143 when a signal stopped it.
 """
 
 

@@ -24,7 +24,10 @@ ODD_VALUES = (
 
 def corrupt(where: str, expected: str, found: str) -> StorageError:
     """What is on the disk is not what was written."""
-    hint = "The archive was changed after it was written. Restore it from a copy."
+    hint = (
+        "It was changed or damaged after it was written. Restore it from a copy, or ask whoever sent it for "
+        "another; do not use its figures."
+    )
     return StorageError(where, expected=expected, found=found, hint=hint)
 
 

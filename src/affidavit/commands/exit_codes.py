@@ -1,6 +1,8 @@
 """How a command ended, for programs."""
 
 DONE = 0
+WRONG = 2
+"""The command or a file is wrong."""
 NOT_MET = 3
 """A gate that is not met."""
 ENDED_WITH_FAILURES = 4

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from affidavit.commands.exit_codes import DONE, NOT_SEALED, STORAGE
+from affidavit.commands.exit_codes import DONE, NOT_SEALED, STORAGE, WRONG
 from affidavit.commands.given_code import contract_options
 from affidavit.plain_text import plain_lines
+
+_COVERED = {
+    "seal's digest": "nothing that a seal covers has changed since it was kept",
+    "root digest": "what was asked and what came back is the same; run log, attempts and versions may not be",
+}
 
 if TYPE_CHECKING:
     from affidavit.running.verify import Verified
@@ -35,7 +40,8 @@ def verify(
     Only a digest that was kept elsewhere shows that; --expect compares with it.
 
     A contract from a file of its author is code: it is run only if --contract or --study names it, and only if it
-    is the file that read these outputs.
+    is the file that read these outputs; an expected digest is compared before. Without it, all is checked that can
+    be without running code.
 
     \b
     Examples:
@@ -44,7 +50,7 @@ def verify(
 
     \b
     Exit codes: 0 sealed and consistent; 2 this is no study, or a contract is not named;
-    5 something was changed, or is not what was expected: the message says what and where;
+    5 something was changed, or the digest is another: the message says what and where;
     7 consistent so far, but not sealed.
     """
     from affidavit.archive.study_directory import StudyDirectory
@@ -55,21 +61,22 @@ def verify(
 
     wanted = None if expect is None else expected_digest(expect)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
-        found = verify_study(StudyDirectory(directory), given_contracts(contracts, study))
-    fits = wanted is None or wanted in (found.root_sha256, found.seal_sha256)
+        given = given_contracts(contracts, study)
+        found = verify_study(StudyDirectory(directory), given, expect=wanted, without_code=True)
     if as_json:
-        show({**found.as_json(), "expected": wanted, "as_expected": None if wanted is None else fits})
+        show(found.as_json())
     else:
         _print(found)
     for difference in found.differences:
         click.echo(plain_lines(difference), err=True)
     if found.differing:
-        click.echo(
-            f"affidavit: {found.differing:,} things do not follow from the raw texts and the plan", err=True
-        )
-    if not fits:
-        click.echo(f"affidavit: expected the digest {wanted}, found neither of the two above", err=True)
-    sys.exit(STORAGE if found.differing or not fits else DONE if found.sealed else NOT_SEALED)
+        are = "one thing does" if found.differing == 1 else f"{found.differing:,} things do"
+        click.echo(f"affidavit: {are} not follow from the raw texts and the settings; see above", err=True)
+        sys.exit(STORAGE)
+    if found.not_read_again:
+        click.echo(f"affidavit: {plain_lines(found.not_read_again)}", err=True)
+        sys.exit(WRONG)
+    sys.exit(DONE if found.sealed else NOT_SEALED)
 
 
 def _print(found: "Verified") -> None:
@@ -89,5 +96,16 @@ def _print(found: "Verified") -> None:
     click.echo(f"root digest   {found.root_sha256}")
     if found.seal_sha256:
         click.echo(f"seal's digest {found.seal_sha256}")
+    if found.fits:
+        click.echo(f"the expected digest is the {found.fits}: {_COVERED[found.fits]}")
     if not found.differing:
-        click.echo("every checksum fits, and everything that is derived follows from the raw texts")
+        click.echo(_in_a_sentence(found))
+
+
+def _in_a_sentence(found: "Verified") -> str:
+    if found.not_read_again:
+        return "every checksum fits; what was read from the raw texts was not read again"
+    derived = "everything that is derived follows from the raw texts"
+    if found.sealed:
+        return f"every checksum fits, and {derived}"
+    return f"so far every checksum of a record fits, and {derived}; but the study is not sealed"

@@ -99,10 +99,16 @@ class GivenContracts:
             if file.sha256 == digest:
                 return file.contract
         expected = f"the file of the contract {name!r} that read these outputs, sha256 {digest[:16]}…"
-        hint = f"It is code: if you trust it, name it with --contract {frozen}, or with --study STUDY.toml."
+        hint = (
+            f"It is code: if you trust it, name it with --contract {frozen}, with its path from here, or with "
+            "--study STUDY.toml."
+        )
         if named:
             hint = "The file has changed since, or is another one. Name the file as it was."
-        found = ", ".join(f"{file.place} with sha256 {file.sha256[:16]}…" for file in named) or "none named"
+        found = ", ".join(f"{file.place} with sha256 {file.sha256[:16]}…" for file in named)
+        if not named:
+            others = ", ".join(file.place for file in self._files)
+            found = f"none of that name: {others}" if others else "none named"
         raise UsageError(frozen, expected=expected, found=found, hint=hint)
 
 

@@ -62,7 +62,10 @@ def _read_choice(choice: Mapping[str, object], content: Mapping[str, object], cl
 
 
 def _first_text(message: Mapping[str, object], *names: str) -> str | None:
-    return next((value for name in names if isinstance(value := message.get(name), str) and value), None)
+    for name in names:
+        if isinstance(value := message.get(name), str) and value:
+            return value
+    return None
 
 
 def _short(value: object, clean: Clean) -> str | None:

@@ -5,6 +5,7 @@ body is frozen with the study, logged and shown.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from affidavit.errors import InputError, UsageError
@@ -36,6 +37,7 @@ _NAMES_A_SECRET = frozenset(
         "xapikey",
     ]
 )
+_VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _ENDS_LIKE_ONE = ("apikey", "password", "secret", "accesstoken", "authtoken", "apitoken", "secretkey")
 
 
@@ -66,6 +68,23 @@ def with_values(value: object, values: Mapping[str, str]) -> object:
     if isinstance(value, dict):
         return {key: with_values(each, values) for key, each in value.items()}
     return [with_values(each, values) for each in value] if isinstance(value, list) else value
+
+
+def refuse_odd_names(names: Iterable[str], *, where: str, place: str) -> None:
+    """Refuse what cannot be the name of a variable; it is not repeated, as it may be the secret itself.
+
+    >>> refuse_odd_names(["sk-proj-1"], where="s", place="models.m")
+    Traceback (most recent call last):
+    affidavit.errors.InputError: s: expected names of environment variables in models.m, found something else
+    Letters, digits and underscores. If it is a key, take it out of the file, and name a variable that holds it.
+    """
+    if not all(map(_VARIABLE.fullmatch, names)):
+        expected = f"names of environment variables in {place}"
+        hint = (
+            "Letters, digits and underscores. If it is a key, take it out of the file, and name a variable that "
+            "holds it."
+        )
+        raise InputError(where, expected=expected, found="something else", hint=hint)
 
 
 def look_up(name: str, *, place: str) -> str:

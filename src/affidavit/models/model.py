@@ -26,6 +26,8 @@ class Request:
     """The GBNF grammar that the output must fit, by the contract; the body has it as the server takes it."""
     schema: Mapping[str, object] | None = None
     """The JSON schema that the output must fit, likewise."""
+    encoded: bytes | None = None
+    """The body as JSON, where it was made for the key already: what is sent is what was hashed, to the byte."""
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -237,8 +237,9 @@ class OpenAICompatible:
     async def complete(self, request: Request) -> Answer:
         """One attempt; whoever calls sets its deadline."""
         endpoint = min(self._endpoints, key=lambda endpoint: endpoint.in_flight)
-        body = {**request.body, **self._from_environment} if self._from_environment else request.body
-        content = json.dumps(body).encode()
+        content = request.encoded
+        if content is None or self._from_environment:
+            content = json.dumps({**request.body, **self._from_environment}).encode()
         endpoint.in_flight += 1
         try:
             answer = await self._own_answer(endpoint, content)

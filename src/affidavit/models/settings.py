@@ -14,7 +14,7 @@ import msgspec
 from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.errors import InputError
 from affidavit.json_values import Fields
-from affidavit.models.environment_values import refuse_literal_secrets, variables_in
+from affidavit.models.environment_values import refuse_literal_secrets, refuse_odd_names, variables_in
 from affidavit.models.model import Model
 from affidavit.models.request_body import TokenLimit, refuse_replaced, shared_fields
 
@@ -131,6 +131,7 @@ class ModelTable(SettingsTable, frozen=True, kw_only=True):
     def check(self, *, where: str, place: str) -> None:
         """Refuse a model that could not be asked, or of which the record could not tell what was asked."""
         self.provider.check(where=where, place=place)
+        refuse_odd_names((*self.provider.uses().environment, *variables_in(self.body)), where=where, place=place)
         refuse_replaced(self.body, where=where, place=place)
         check_json({f"{place}.body": self.body, f"{place}.tools": self.tools}, where=where)
         refuse_literal_secrets(self.body, where=where, place=f"{place}.body")

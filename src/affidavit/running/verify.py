@@ -37,7 +37,7 @@ from affidavit.archive.segments import Line
 from affidavit.archive.study_directory import FrozenStudy, PlannedStudy, StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.text import text as text_contract
-from affidavit.errors import UsageError
+from affidavit.errors import StorageError, UsageError
 from affidavit.items.item import Item
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
@@ -52,6 +52,7 @@ from affidavit.study.freezing import frozen_items, plan_of
 from affidavit.study.plan import Plan
 
 MOST_DIFFERENCES = 20
+_OTHER_ROOT = "its root digest is not that of the plan and the records"
 
 
 @dataclass
@@ -75,6 +76,10 @@ class Verified:
     differing: int = 0
     differences: list[str] = field(default_factory=list)
     """The first places at which something says what does not follow from the raw texts and the plan."""
+    fits: str = ""
+    """Which of the two the expected digest is; empty if none was given."""
+    not_read_again: str = ""
+    """Why nothing was derived again: a contract is code, and nobody named it."""
     checked: list[str] = field(default_factory=list)
     """Every file that was checked, and how."""
     not_checked: list[str] = field(default_factory=list)
@@ -82,11 +87,18 @@ class Verified:
 
     def __bool__(self) -> bool:
         """Whether it is sealed and consistent; what was changed on the disk is raised before."""
-        return self.sealed and not self.differing
+        return self.sealed and not self.differing and not self.not_read_again
 
     def as_json(self) -> Fields:
         """What was found, as JSON values."""
         return asdict(self)
+
+    def count(self, line: Line) -> None:
+        """One more record."""
+        self.records += 1
+        self.responses += isinstance(line.record, Response)
+        self.judgements += isinstance(line.record, Judgement)
+        self.failures += isinstance(line.record, Failed)
 
     def differ(self, where: str, said: str) -> None:
         """One more thing that does not follow."""
@@ -108,10 +120,13 @@ def expected_digest(text: str) -> str:
     return digits
 
 
-def verify(directory: StudyDirectory, given: GivenContracts) -> Verified:
+def verify(
+    directory: StudyDirectory, given: GivenContracts, *, expect: str | None = None, without_code: bool = False
+) -> Verified:
     """Check everything; corruption is raised, what does not follow from the raw texts and the plan is listed.
 
-    Of contracts of an author's own only those that the user has named are run.
+    Of contracts of an author's own only those that the user has named are run, and only once the expected digest
+    fits. If one is not named, that is raised, or, `without_code`, told with all that can be checked without it.
     """
     study = directory.frozen()
     verified = Verified(holder=directory.holder())
@@ -123,13 +138,19 @@ def verify(directory: StudyDirectory, given: GivenContracts) -> Verified:
         verified.since_seal += directory.check_seal(seal)
     if isinstance(study, PlannedStudy):
         directory.check_items(study.items_file_sha256)
-    again = _Again(directory, study, plan_of(study, given))
+    if expect is not None:
+        verified.fits = _which_digest(directory, verified.seal_sha256, expect)
+    try:
+        again = _Again(directory, study, plan_of(study, given))
+    except UsageError as error:
+        if not without_code:
+            raise
+        verified.not_read_again = str(error)
+        _count_again(directory, seal, verified)
+        return verified
     walk = directory.walk()
     for line in walk:
-        verified.records += 1
-        verified.responses += isinstance(line.record, Response)
-        verified.judgements += isinstance(line.record, Judgement)
-        verified.failures += isinstance(line.record, Failed)
+        verified.count(line)
         if said := again.difference(line):
             verified.differ(line.where, said)
     verified.torn = walk.torn
@@ -141,26 +162,91 @@ def verify(directory: StudyDirectory, given: GivenContracts) -> Verified:
     return verified
 
 
+def _which_digest(directory: StudyDirectory, seal_sha256: str, expected: str) -> str:
+    """Which digest the expected one is; refused if it is none: before any code of an author is run."""
+    if expected == seal_sha256:
+        return "seal's digest"
+    root = Root()
+    for line in directory.walk():
+        root.add_line(line.content, line.placed)
+    if expected == (found := root.sha256(directory.path)):
+        return "root digest"
+    both = f"the root digest {found} and the seal's digest {seal_sha256 or 'of none'}"
+    hint = "It is another study, or was changed since. Ask whoever keeps the digest; do not use these figures."
+    raise StorageError(str(directory), expected=f"the digest {expected}", found=both, hint=hint)
+
+
+def _count_again(directory: StudyDirectory, seal: Seal | None, verified: Verified) -> None:
+    """What can be checked where nothing can be read again."""
+    root, walk = Root(), directory.walk()
+    for line in walk:
+        verified.count(line)
+        root.add_line(line.content, line.placed)
+    verified.torn = walk.torn
+    verified.root_sha256 = root.sha256(directory.path)
+    verified.sealed = not verified.since_seal
+    if verified.sealed and seal is not None and seal.root_sha256 != verified.root_sha256:
+        verified.differ(str(directory.path / SEAL), _OTHER_ROOT)
+    _list_files(directory, seal, verified, with_trees=False)
+
+
+# --- which files were checked, and how ---
+
+_TREES = (f"{VALID}/", f"{INVALID}/")
+
+
 def _list_files(directory: StudyDirectory, seal: Seal | None, verified: Verified, *, with_trees: bool) -> None:
-    """Say of every file in the directory whether it was checked, and how."""
-    sealed = {} if seal is None else seal.files
+    """Say of every file in the directory whether it was checked, and how; the page is looked at elsewhere."""
+    sealed = frozenset(() if seal is None else seal.files)
     for name in sorted(directory.names()):
-        if name == SEAL:
-            verified.checked.append(f"{name}: its checksum, its counts and its root digest")
-        elif name in (STUDY, ITEMS, JUDGING):
-            by = "checksum and seal" if name in sealed else "checksum"
-            verified.checked.append(f"{name}: {by}")
-        elif name == f"{RECORDS}/":
-            verified.checked.append(f"{name}: checksums and seal; every field derived again from its raw text")
-        elif name == MANIFEST and verified.sealed:
-            verified.checked.append(f"{name}: written again from the records and compared")
-        elif name in sealed and verified.sealed:
-            verified.checked.append(f"{name}: seal")
-        elif name in (f"{VALID}/", f"{INVALID}/") and verified.sealed and with_trees:
-            verified.checked.append(f"{name}: every file written again from the records and compared")
+        how = _how_derived(name, verified, with_trees=with_trees) or _how_sealed(name, sealed, verified)
+        if how is not None:
+            verified.checked.append(f"{name}: {how}")
         elif name != PAGE:
-            why = "no seal is over it" if name in (*GROWING, MANIFEST, f"{VALID}/", f"{INVALID}/") else "not ours"
-            verified.not_checked.append(f"{name}: {'who writes now' if name == LOCK else why}")
+            verified.not_checked.append(f"{name}: {_why_not(name, verified)}")
+    if verified.not_read_again:
+        verified.not_checked.append(f"what was read from the raw texts: {_NOT_NAMED}")
+    if not (directory.path / PAGE).exists():
+        verified.not_checked.append(f"{PAGE}: there is none")
+
+
+_NOT_NAMED = "a contract is code that nobody named"
+
+
+def _how_derived(name: str, verified: Verified, *, with_trees: bool) -> str | None:
+    """How a file was derived again; None if it was not."""
+    if verified.not_read_again:
+        return None
+    if name == f"{RECORDS}/":
+        by = "checksums and seal" if verified.seal_sha256 else "checksums"
+        return f"{by}; every field derived again from its raw text"
+    if name == MANIFEST and verified.sealed:
+        return "written again from the records and compared"
+    if name in _TREES and verified.sealed and with_trees:
+        return "every file written again from the records and compared"
+    return None
+
+
+def _how_sealed(name: str, sealed: frozenset[str], verified: Verified) -> str | None:
+    """How the bytes of a file were checked; None if they were not."""
+    if name == SEAL:
+        return "its checksum and its root digest" + ("" if verified.not_read_again else ", and its counts")
+    if name in (STUDY, ITEMS, JUDGING):
+        return "checksum and seal" if name in sealed else "checksum"
+    if name == f"{RECORDS}/":
+        return "checksums and seal" if verified.seal_sha256 else "checksums"
+    return "seal" if name in sealed and verified.sealed else None
+
+
+def _why_not(name: str, verified: Verified) -> str:
+    if name == LOCK:
+        return "it says who writes now, and nothing of the study"
+    if name in _TREES and verified.not_read_again:
+        return _NOT_NAMED
+    return "no seal is over it" if name in (*GROWING, MANIFEST, *_TREES) else "no file of a study"
+
+
+# --- everything once more ---
 
 
 class _Again:
@@ -187,7 +273,7 @@ class _Again:
         """Whether seal, list of prompts and trees are what the records make them; tells the first that is not."""
         path = self._directory.path
         if seal.root_sha256 != verified.root_sha256:
-            verified.differ(str(path / SEAL), "its root digest is not that of the plan and the records")
+            verified.differ(str(path / SEAL), _OTHER_ROOT)
         elif verified.differing:
             return
         elif seal.counts != self._ledger.counts():
@@ -195,7 +281,7 @@ class _Again:
         elif not self._has_its_manifest(path / MANIFEST):
             verified.differ(str(path / MANIFEST), "it is not the list of the prompts in the records")
         elif (other := self._other_tree()) is not None:
-            verified.differ(other, "it is not the projection of the records; `affidavit judge` makes it anew")
+            verified.differ(other, "it is not the file that the records make")
 
     @property
     def has_trees(self) -> bool:

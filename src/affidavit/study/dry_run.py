@@ -100,7 +100,7 @@ _USED = {
     "addresses": "it would ask",
     "environment": "variables of the environment",
     "files": "files",
-    "code": "code of your own that is run",
+    "code": "code that is run, also for this listing",
 }
 
 

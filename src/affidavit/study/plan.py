@@ -127,10 +127,11 @@ class Plan:
             constraint = self.study.models[model].provider.grammar_fields(grammar)
         to_seed, from_seed = shared.around_seed(said, constraint)
         names = canonical(item.id), self._names[model]
-        start = b'%b%b,"model":%b,"request":%b' % (self._heads[condition.name], *names, to_seed)
-        end = from_seed + b',"sample":', b',"task":%b}' % self._names[task.name]
+        start = b'%b%b,"model":%b,"request":' % (self._heads[condition.name], *names)
+        end = b',"sample":', b',"task":%b}' % self._names[task.name]
         request = Request(shared.without_seed(asked, constraint), grammar=grammar)
-        return _Prompt(task, item, model, condition.name, order, request, sha256(said).hexdigest(), start, end)
+        around_seed, said_sha256 = (to_seed, from_seed), sha256(said).hexdigest()
+        return _Prompt(task, item, model, condition.name, order, request, said_sha256, start, around_seed, end)
 
     def _letters(self, task: Task, item: Item, order: Arrangement | None) -> dict[str, str]:
         """What the names of options stand for in a preamble; the wrong one is one option, wherever it is shown."""
@@ -159,15 +160,18 @@ class _Prompt(NamedTuple):
     request: Request
     prompt_sha256: str
     start: bytes
-    """Of the object whose digest is the key: all before the seed."""
+    """Of the object whose digest is the key: all before the request."""
+    around_seed: tuple[bytes, bytes]
+    """The request, up to its seed and from there on."""
     end: tuple[bytes, bytes]
-    """All after the seed, up to the number of the sample and from there on."""
+    """All after the request, up to the number of the sample and from there on."""
 
     def question(self, plan: Plan, sample: int) -> Question:
         """One sample."""
         seed = seed_of(plan.study.study.seed, self.task.name, self.item.id, sample)
-        key = sha256(b"%b%d%b%d%b" % (self.start, seed, self.end[0], sample, self.end[1])).hexdigest()
-        request = Request({**self.request.body, "seed": seed}, sample, self.request.grammar)
+        sent = b"%b%d%b" % (self.around_seed[0], seed, self.around_seed[1])
+        key = sha256(b"%b%b%b%d%b" % (self.start, sent, self.end[0], sample, self.end[1])).hexdigest()
+        request = Request({**self.request.body, "seed": seed}, sample, self.request.grammar, encoded=sent)
         return Question(
             key,
             self.task,

@@ -25,9 +25,11 @@ _TAG = re.compile(rb"<[^>]*>")
 _DRAWN_OTHERWISE = "its charts are not drawn as they are here, with other fonts perhaps; only their words fit"
 
 
-def verify_study(directory: StudyDirectory, given: GivenContracts) -> Verified:
+def verify_study(
+    directory: StudyDirectory, given: GivenContracts, *, expect: str | None = None, without_code: bool = False
+) -> Verified:
     """Check a study and its page; see `running.verify`."""
-    found = verify(directory, given)
+    found = verify(directory, given, expect=expect, without_code=without_code)
     path = directory.path / PAGE
     if path.exists():
         with storage_errors(str(path)), open_to_read(path) as stream:
@@ -52,7 +54,7 @@ def _not_comparable(made: dict[str, Any] | None, found: Verified) -> str | None:
     if made.get("masked"):
         return "secrets are masked on it"
     if not found.sealed or found.differing:
-        return "the study it is made of does not hold"
+        return "the study is not sealed" if not found.sealed else "something else was changed already"
     if made.get("seal_sha256") != found.seal_sha256:
         return "it is of an earlier state of the study: another seal"
     return None
@@ -66,7 +68,7 @@ def _compare(page: bytes, again: bytes, where: str, found: Verified) -> None:
     if same_charts and _CHART.sub(b"<svg>", page) == _CHART.sub(b"<svg>", again):
         found.not_checked.append(f"{PAGE}: {_DRAWN_OTHERWISE}")
     else:
-        found.differ(where, "it is not the page of these records; `affidavit report` makes it anew")
+        found.differ(where, "it is not the page of these records; `affidavit report … -o other.html` makes that")
 
 
 def _words_of_charts(page: bytes) -> list[list[bytes]]:
