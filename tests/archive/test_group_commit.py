@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from affidavit.archive.group_commit import MOST_HELD, GroupCommit
+from affidavit.archive.group_commit import GroupCommit
 from affidavit.archive.journal import GROUP_RECORDS, GROUP_SECONDS
 from affidavit.errors import StorageError
 from support.virtual_time import in_virtual_time
@@ -90,90 +90,23 @@ def test_whoever_appends_after_a_sync_that_failed_is_told_and_nothing_more_is_wr
     assert [name for name, _, _ in archive.calls] == ["append", "commit"]
 
 
-class Held:
-    """An archive whose syncs end when the test says so."""
+def test_while_a_group_is_being_synced_nothing_is_written(monkeypatch):
+    """By an event, not by a clock: the sync waits until somebody has tried to append."""
+    archive, order = Archive(), []
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.archive = Archive()
-        self.syncs: list[asyncio.Future[None]] = []
-        loop = asyncio.get_running_loop()
-        monkeypatch.setattr(loop, "run_in_executor", lambda *_: self._sync(loop.create_future()))
-        self.commits = GroupCommit(self.archive)
-
-    def _sync(self, syncing: "asyncio.Future[None]") -> "asyncio.Future[None]":
-        self.syncs.append(syncing)
-        return syncing
-
-    async def appended(self, count: int) -> None:
-        for _ in range(count):
-            await self.commits.append({})
-
-    async def end_sync(self) -> None:
-        self.archive.group_size = 0
-        self.syncs[-1].set_result(None)
+    async def go() -> None:
+        syncing: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        monkeypatch.setattr(asyncio.get_running_loop(), "run_in_executor", lambda *_: syncing)
+        commits = GroupCommit(archive)
+        for _ in range(GROUP_RECORDS):
+            await commits.append({})
+        waiting = asyncio.create_task(commits.append({}))
         await asyncio.sleep(1)
-
-    @property
-    def written(self) -> int:
-        return len(self.archive.calls)
-
-
-def test_while_a_group_is_being_synced_nothing_is_written_and_whoever_brings_more_goes_on(monkeypatch):
-    """By an event, not by a clock: the sync ends after somebody has brought more."""
-
-    async def go() -> None:
-        held = Held(monkeypatch)
-        await held.appended(GROUP_RECORDS + 3)
-        await asyncio.sleep(1)
-        assert (held.written, len(held.syncs)) == (GROUP_RECORDS, 1)
-        await held.end_sync()
-        assert (held.written, len(held.syncs)) == (GROUP_RECORDS + 3, 2), "they are the next group"
+        order.append(len(archive.calls))
+        archive.group_size = 0
+        syncing.set_result(None)
+        await waiting
+        order.append(len(archive.calls))
 
     in_virtual_time(go())
-
-
-def test_when_much_is_held_whoever_brings_more_waits(monkeypatch):
-    async def go() -> None:
-        held = Held(monkeypatch)
-        await held.appended(GROUP_RECORDS + MOST_HELD)
-        one_more = asyncio.create_task(held.appended(1))
-        await asyncio.sleep(1)
-        assert not one_more.done()
-        await held.end_sync()
-        assert one_more.done()
-        assert (held.written, len(held.syncs)) == (2 * GROUP_RECORDS, 2), "a full group is synced before the next"
-
-    in_virtual_time(go())
-
-
-def test_what_is_held_is_finished_too(monkeypatch):
-    async def go() -> None:
-        held = Held(monkeypatch)
-        await held.appended(2 * GROUP_RECORDS + 5)
-        finishing = asyncio.create_task(held.commits.finish())
-        for number in (1, 2, 3):
-            await asyncio.sleep(1)
-            assert (len(held.syncs), finishing.done()) == (number, False)
-            await held.end_sync()
-        assert finishing.done()
-        assert held.written == 2 * GROUP_RECORDS + 5
-
-    in_virtual_time(go())
-
-
-def test_what_cannot_be_written_after_a_sync_is_told(monkeypatch):
-    async def go() -> None:
-        held = Held(monkeypatch)
-        await held.appended(GROUP_RECORDS + 1)
-
-        def refuse(record: object) -> None:
-            raise StorageError("journal", expected="to write it", found="no room")
-
-        held.archive.append = refuse
-        await held.end_sync()
-        with pytest.raises(StorageError, match="no room"):
-            await held.appended(1)
-        with pytest.raises(StorageError, match="no room"):
-            await held.commits.finish()
-
-    in_virtual_time(go())
+    assert order == [GROUP_RECORDS, GROUP_RECORDS + 1]

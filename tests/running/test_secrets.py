@@ -1,6 +1,7 @@
 """Secrets: in an address, in headers, in a body, in the environment; nothing that is written or printed has one."""
 
 import base64
+import html
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -59,7 +60,11 @@ def spelt(secret: str) -> list[str]:
     packed = [base64.b64encode(plain).decode(), base64.urlsafe_b64encode(plain).decode()]
     shifted = base64.b64encode(b"x" + plain + b"yz").decode()
     words = [secret, secret.upper(), secret.lower(), quote(secret, safe=""), quote(secret).lower()]
-    return [*words, *packed, *(each.rstrip("=") for each in packed), shifted, json.dumps(secret)[1:-1]]
+    numbered = "".join(f"&#{ord(letter)};" for letter in secret)
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in secret)
+    broken = base64.encodebytes(plain * 3).decode()
+    more = [plain.hex(), numbered, escaped, quote(quote(secret, safe=""), safe=""), broken, html.escape(secret)]
+    return [*words, *packed, *(each.rstrip("=") for each in packed), shifted, json.dumps(secret)[1:-1], *more]
 
 
 def url_of(address: str, *, with_password: bool = True) -> str:
@@ -165,7 +170,7 @@ def test_what_a_study_would_use_is_listed_without_secrets(tmp_path):
         "models": {"m": {**MODEL, "key_env": "TEST_KEY"}, "n": {"replay": "other-study"}},
         "tasks": {"quiz": {"contract": "own.py:own"}},
     }
-    write_study(tmp_path, url_of("127.0.0.1:8000"), count=1, changed=changed)
+    write_study(tmp_path, url_of("127.0.0.1:8000", with_password=False), count=1, changed=changed)
     done = run(tmp_path, "--dry-run", "--json")
     assert fine(done, 0)
     told = json.loads(done.stdout)

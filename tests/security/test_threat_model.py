@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from affidavit import __version__
 from support.command import affidavit
 from support.forgery import Files, fields_of, in_memory, line_of, make_studies, put, resealed, server
 
@@ -61,9 +62,15 @@ def _answer(fields: dict) -> object:
 
 
 ROWS = {
-    "`study.json`: a setting": _value("study.json", lambda f: f["config"]["decoding"].update(max_tokens=77)),
+    "`study.json`: a setting of a request": _value(
+        "study.json", lambda f: f["config"]["decoding"].update(max_tokens=77)
+    ),
+    "`study.json`: a paradigm, the digest of weights": _value(
+        "study.json", lambda f: f["config"]["conditions"]["urged"].update(paradigm="other")
+    ),
     "`study.json`: versions, git": _value("study.json", lambda f: f["versions"].update(affidavit="9.9")),
     "`items.jsonl`: an answer": _value("items.jsonl", _answer),
+    "`items.jsonl`: metadata": _value("items.jsonl", lambda f: f["item"].update(metadata={"level": "hard"})),
     "`judging.json`: a judge's setting": _value(
         "judging.json", lambda f: f["judges"]["alpha"]["request"].update(max_tokens=77)
     ),
@@ -78,6 +85,12 @@ ROWS = {
     "`seal.json`: a count": _value("seal.json", lambda f: f["counts"]["cells"][0].update(compliant=99)),
     "a file of the trees": _words("valid_evaluations", b'"verdict": "PASS"', b'"verdict": "FAIL"'),
     "`report.html`: a figure": _words("report.html", b"50.0%", b"51.0%"),
+    "`report.html`: a figure, and that it is of another version": Change(
+        "report.html",
+        lambda page: page.replace(b"50.0%", b"51.0%").replace(
+            f"&#34;{__version__}&#34;".encode(), b"&#34;9.9&#34;"
+        ),
+    ),
 }
 HEADS = ["changed", "a byte flipped", "removed", "one value forged, all digests anew"]
 HEADS += ["and `--expect` root", "and `--expect` seal"]

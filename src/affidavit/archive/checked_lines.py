@@ -64,9 +64,24 @@ def content_of(line: bytes) -> bytes:
 
 
 def checked_fields(line: bytes) -> Fields | None:
-    """The fields of a whole line, without the checksum; None for any other."""
+    """The fields of a whole line, without the checksum; None for any other.
+
+    A line that fits its checksum and is no JSON object was never written here.
+    """
     content = checked_content(line)
-    if content is None:
+    try:
+        fields = None if content is None else loads(content)
+    except (ValueError, RecursionError):
         return None
-    fields: Fields = loads(content)
-    return fields
+    return fields if type(fields) is dict else None
+
+
+def is_as_written(line: bytes, fields: Mapping[str, object]) -> bool:
+    """Whether a line says its fields in the one way in which they are written: no name twice, all in their order.
+
+    Of two equal names readers of JSON take one or the other.
+    """
+    try:
+        return checked_line(fields) == line
+    except (ValueError, RecursionError):
+        return False

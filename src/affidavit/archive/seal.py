@@ -13,7 +13,14 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from affidavit.archive.checked_lines import checked_fields, checked_line, is_whole, lines_of, only_line_of
+from affidavit.archive.checked_lines import (
+    checked_fields,
+    checked_line,
+    is_as_written,
+    is_whole,
+    lines_of,
+    only_line_of,
+)
 from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import GROWING, ITEMS, JUDGING, MANIFEST, RECORDS, SEAL, STUDY
@@ -21,7 +28,8 @@ from affidavit.archive.record import Label, Placed, content_digest_of
 from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.segments import scan, segments
 from affidavit.archive.versions import FORMAT, refuse_other_version
-from affidavit.json_values import Fields, digest
+from affidavit.errors import StorageError
+from affidavit.json_values import Fields, digest, shown
 
 _PIECE = 1 << 20
 _SEALED_FILES = (STUDY, ITEMS, JUDGING, *GROWING, MANIFEST)
@@ -77,8 +85,14 @@ def read_seal(directory: Path) -> Seal | None:
     if fields is None:
         raise corrupt(f"{path}:1", "the seal as it was written", "a line that does not fit its checksum")
     refuse_other_version(fields, f"{path}:1")
+    if not is_as_written(content, fields):
+        raise corrupt(f"{path}:1", "the seal as it was written", "names that are there twice, or in another order")
     with as_written(f"{path}:1", "the fields of a seal"):
-        return msgspec.convert({**fields, "sha256": sha256(content).hexdigest()}, Seal)
+        seal = msgspec.convert({**fields, "sha256": sha256(content).hexdigest()}, Seal)
+    if not seal.files.keys() <= set(_SEALED_FILES):
+        others = ", ".join(sorted(seal.files.keys() - set(_SEALED_FILES)))
+        raise corrupt(f"{path}:1", "digests of the files of a study", shown(others))
+    return seal
 
 
 def write_seal(
@@ -130,7 +144,8 @@ def check_seal(directory: Path, seal: Seal) -> tuple[str, ...]:
     What was written since and is not sealed yet is no fault: a run may be at it, or was killed. It is given back,
     a line for each.
     """
-    since = [said for name, sealed in seal.files.items() if (said := _checked(directory / name, sealed, seal))]
+    others = [(directory / name, sealed) for name, sealed in seal.files.items() if name != MANIFEST]
+    since = [said for path, sealed in others if (said := _checked(path, sealed, seal))]
     since += [f"{name} is newer than the seal" for name in _SEALED_FILES if _is_new(directory / name, seal)]
     present = segments(directory)
     if len(present) < len(seal.segments):
@@ -142,7 +157,19 @@ def check_seal(directory: Path, seal: Seal) -> tuple[str, ...]:
             raise corrupt(f"{segment.path}:{count + 1}", f"{sealed.records} sealed records", "other lines")
         first += sealed.records
     since += [f"{RECORDS}/{each.path.name} is newer than the seal" for each in present[len(seal.segments) :]]
-    return tuple(since)
+    return (*since, *_manifest_since(directory, seal, something_new=bool(since)))
+
+
+def _manifest_since(directory: Path, seal: Seal, *, something_new: bool) -> list[str]:
+    """Whether the list of prompts was written since: the last thing before a seal, which may never have come."""
+    sealed = seal.files.get(MANIFEST)
+    try:
+        said = None if sealed is None else _checked(directory / MANIFEST, sealed, seal)
+    except StorageError:
+        if not something_new:
+            raise
+        return [f"{MANIFEST} is newer than the seal"]
+    return [] if said is None else [said]
 
 
 def is_sealed_by(directory: Path, seal: Seal | None) -> bool:

@@ -10,11 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from affidavit.archive.checked_lines import LONGEST_LINE, checked_fields, checked_line, lines_of, only_line_of
+from affidavit.archive.checked_lines import (
+    LONGEST_LINE,
+    checked_fields,
+    checked_line,
+    is_as_written,
+    lines_of,
+    only_line_of,
+)
 from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.journal import Archive, Walk
@@ -90,8 +97,11 @@ class _Model(msgspec.Struct, frozen=True):
     identity: str
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+
+
 class _Outputs(msgspec.Struct, frozen=True):
-    cells: list[tuple[str, str, str, int]]
+    cells: list[tuple[str, str, str, _Count]]
 
 
 class _Config(msgspec.Struct, frozen=True):
@@ -108,7 +118,7 @@ class _StudyFile(msgspec.Struct, frozen=True):
     config: dict[str, Any]
     versions: dict[str, Any]
     git: dict[str, Any] | None
-    counts: dict[str, int] = {}
+    counts: dict[str, _Count] = {}
     items_file_sha256: str = ""
 
 
@@ -120,6 +130,8 @@ def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
     if config.imported is None:
         return PlannedStudy(*shared, file.counts, file.items_file_sha256)
     cells = {(task, model, condition): count for task, model, condition, count in config.imported.cells}
+    if len(cells) < len(config.imported.cells):
+        raise ValueError("a cell is there twice")
     return ImportedStudy(*shared, cells, config.not_arrived)
 
 
@@ -203,8 +215,11 @@ class StudyDirectory:
 
     # --- items.jsonl ---
 
-    def items(self) -> Iterator[FrozenItem]:
-        """The items, one after the other, from the disk: a large study stays small in memory."""
+    def items(self, *, as_written: bool = False) -> Iterator[FrozenItem]:
+        """The items, one after the other, from the disk: a large study stays small in memory.
+
+        `as_written`: each must stand there in the one form in which it is written, to the byte.
+        """
         path = self.path / ITEMS
         with storage_errors(str(path)), open_to_read(path) as stream:
             for number, line in enumerate(lines_of(stream), 1):
@@ -216,7 +231,10 @@ class StudyDirectory:
                 task, name, item = fields.get("task"), fields.get("id"), fields.get("item")
                 if not isinstance(task, str) or not isinstance(name, str) or not isinstance(item, dict):
                     raise corrupt(f"{path}:{number}", "the fields of an item", "others")
-                yield FrozenItem(task, name, item)
+                found_item = FrozenItem(task, name, item)
+                if as_written and line != _item_line(found_item):
+                    raise corrupt(f"{path}:{number}", "the item as it was frozen", "the same in another form")
+                yield found_item
 
     def write_items(self, items: Iterable[FrozenItem], disk: Disk) -> str:
         """Freeze the items and give the digest of their file; they are there whole, or not at all."""
@@ -337,9 +355,10 @@ class StudyDirectory:
         if not path.exists():
             return None
         with storage_errors(str(path)), open_to_read(path) as stream:
-            fields = checked_fields(only_line_of(stream))
-        if fields is None:
-            raise corrupt(f"{path}:1", expected, "a line that does not fit its checksum")
+            line = only_line_of(stream)
+        fields = checked_fields(line)
+        if fields is None or not is_as_written(line, fields):
+            raise corrupt(f"{path}:1", expected, "a line that does not fit its checksum, or was not written here")
         refuse_other_version(fields, f"{path}:1")
         return fields
 

@@ -9,7 +9,7 @@ import click
 
 from affidavit.commands.exit_codes import DONE, NOT_SEALED, STORAGE, WRONG
 from affidavit.commands.given_code import contract_options
-from affidavit.plain_text import plain_lines
+from affidavit.plain_text import plain, plain_lines
 
 _COVERED = {
     "seal's digest": "nothing that a seal covers has changed since it was kept",
@@ -68,7 +68,7 @@ def verify(
     else:
         _print(found)
     for difference in found.differences:
-        click.echo(plain_lines(difference), err=True)
+        click.echo(plain(difference), err=True)
     if found.differing:
         are = "one thing does" if found.differing == 1 else f"{found.differing:,} things do"
         click.echo(f"affidavit: {are} not follow from the raw texts and the settings; see above", err=True)
@@ -84,7 +84,7 @@ def _print(found: "Verified") -> None:
     state = "sealed" if found.sealed else "not sealed"
     click.echo(f"{found.records:,} records, {found.responses:,} of them responses{judged}; {state}")
     for line in found.since_seal:
-        click.echo(plain_lines(f"  {line}"))
+        click.echo(f"  {plain(line)}")
     if found.torn:
         click.echo("the open segment ends in a torn tail; the next run cuts it and keeps it aside")
     if found.holder is not None:
@@ -92,7 +92,7 @@ def _print(found: "Verified") -> None:
     for title, lines in (("checked", found.checked), ("not checked", found.not_checked)):
         if lines:
             click.echo(title)
-            click.echo(plain_lines("\n".join(f"  {line}" for line in lines)))
+            click.echo("\n".join(f"  {plain(line)}" for line in lines))
     click.echo(f"root digest   {found.root_sha256}")
     if found.seal_sha256:
         click.echo(f"seal's digest {found.seal_sha256}")
@@ -107,5 +107,6 @@ def _in_a_sentence(found: "Verified") -> str:
         return "every checksum fits; what was read from the raw texts was not read again"
     derived = "everything that is derived follows from the raw texts"
     if found.sealed:
-        return f"every checksum fits, and {derived}"
+        page = "" if found.page_checked else "; of the page, see what was not checked"
+        return f"every checksum fits, and {derived}{page}"
     return f"so far every checksum of a record fits, and {derived}; but the study is not sealed"

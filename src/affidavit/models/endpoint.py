@@ -2,7 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from yarl import URL
 
@@ -32,11 +32,16 @@ _LONGEST_HOST = 253
 def shown_address(url: str) -> str:
     """An address without what may be secret in it: name and password, and the values of a query.
 
-    >>> shown_address("https://me:word@host:8000/v1?key=abc&version=2")
-    'https://host:8000/v1?key=…&version=…'
+    >>> shown_address("https://me:word@host:8000/v1?key=abc&version=2"), shown_address("http://h/v1?abc")
+    ('https://host:8000/v1?key=…&version=…', 'http://h/v1?…')
+    >>> shown_address("http://me:8/word@host/v1")
+    'http://…@host/v1'
     """
     parts = urlsplit(url)
-    names = "&".join(f"{name}=…" for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":  # of a password that was not encoded, perhaps
+        return f"{parts.scheme}://…@{url.rpartition('@')[2].partition('?')[0]}"
+    query = [part.partition("=") for part in parts.query.split("&") if part]
+    names = "&".join(f"{name}=…" if equals else "…" for name, equals, _ in query)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, names, ""))
 
 
@@ -61,8 +66,9 @@ class Endpoint:
                 redaction.add(secret)
             for name in (user, unquote(user)):
                 redaction.add(name, ordinary=True)
-        for _, value in parse_qsl(parts.query):
-            redaction.add(value)
+        for name, value in parse_qsl(parts.query, keep_blank_values=True):
+            for secret in (value or name, quote(value or name)):
+                redaction.add(secret, ordinary=not value)
 
     def at(self, path: str) -> str:
         """The address of one of the server's resources."""

@@ -85,6 +85,9 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
             # The address itself is not repeated: it may hold a password.
             expected = f"an http:// or https:// address in {place}.base_url"
             raise InputError(where, expected=expected, found="something else")
+        if self.key_env is not None and any("@" in address for address in self.addresses):
+            expected = f"either a key in {place}.key_env or a name and password in {place}.base_url"
+            raise InputError(where, expected=expected, found="both: a request has room for one of them")
         for name, value in self.headers.items():
             if not isinstance(value, str) and name_of(value) is None:
                 expected = f'a text or {{ env = "NAME" }} in {place}.headers.{name}'

@@ -7,9 +7,10 @@ only said that one holds a secret.
 import html
 import json
 import re
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b32encode, b64encode, urlsafe_b64encode
 from collections.abc import Iterator
-from urllib.parse import quote, quote_plus, unquote_plus
+from unicodedata import normalize
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 _SHORTEST_SECRET, _SHORTEST_PIECE = 4, 6
 _MOST_KNOWN = 1000
@@ -33,6 +34,7 @@ class Redaction:
         self._telling: set[str] = set()
         """The spellings that are looked for in outputs."""
         self._bare_parts: set[str] = set()
+        self._bare_spellings: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
         self._known: dict[str, str] = {}
 
@@ -45,6 +47,7 @@ class Redaction:
         if len(secret) >= _SHORTEST_SECRET:
             spellings = {each.lower() for each in _spellings(secret)}
             self._spellings |= spellings
+            self._bare_spellings |= {bare for each in spellings if len(bare := _bare(each)) >= _SHORTEST_PIECE}
             self._telling |= set() if ordinary else spellings
             ranked = sorted(self._spellings, key=lambda each: (-len(each), each))
             self._pattern = re.compile("|".join(map(re.escape, ranked)), re.IGNORECASE)
@@ -75,8 +78,9 @@ class Redaction:
 
     def _cleaned(self, text: str) -> str:
         clean = text if self._pattern is None else self._pattern.sub("[secret]", text)
-        for bare in (_bare(clean), _bare(unquote_plus(html.unescape(clean)))):
-            if any(part in bare for part in self._bare_parts):
+        known = self._bare_parts | self._bare_spellings
+        for bare in map(_bare, _read_otherwise(clean)):
+            if any(each in bare for each in known):
                 return "(not kept: it repeats a [secret])"
         return clean
 
@@ -90,6 +94,7 @@ def _spellings(secret: str) -> Iterator[str]:
     yield secret
     words = secret.encode("utf-8", "surrogatepass")
     yield from (quote(words, safe=""), quote(words), quote_plus(words))
+    yield from (words.hex(), b32encode(words).decode().rstrip("="))
     yield from (json.dumps(secret)[1:-1], html.escape(secret), html.escape(secret).replace("&#x27;", "&#39;"))
     for encode in (b64encode, urlsafe_b64encode):
         for shift, depends_on_before in enumerate((0, 2, 3)):
@@ -97,6 +102,29 @@ def _spellings(secret: str) -> Iterator[str]:
             piece = encode(packed).decode().rstrip("=")[depends_on_before:]
             whole = piece if len(packed) % 3 == 0 else piece[:-1]  # the last one depends on what follows
             yield from (each for each in (piece, whole) if len(each) >= _SHORTEST_PIECE)
+
+
+_NUMBERED = re.compile(r"&#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));?")
+_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
+
+
+def _read_otherwise(text: str) -> Iterator[str]:
+    """A text as it is, and as somebody reads it who undoes HTML, addresses and escapes, each once or twice."""
+    yield text
+    for _ in range(2):
+        text = _NUMBERED.sub(lambda found: _letter(found[1], found[2]), text)
+        text = _ESCAPED.sub(lambda found: _letter(found[1] or found[2], None), text)
+        for name, letter in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'"), ("&amp;", "&")):
+            text = text.replace(name, letter)
+        yield text
+        yield unquote_plus(text)
+        text = unquote(text)
+    yield normalize("NFC", text)
+
+
+def _letter(hexadecimal: str | None, decimal: str | None) -> str:
+    code = int(hexadecimal, 16) if hexadecimal else int(decimal or "0")
+    return chr(code) if code < 0x110000 else ""
 
 
 def _bare(text: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import polars as pl
 
+from affidavit.archive.corruption import corrupt
 from affidavit.archive.parquet_copy import copied_frame, journal_frame
 from affidavit.archive.record import JudgementIdentity, Label, Record
 from affidavit.archive.record_columns import column_of, without_surrogates
@@ -93,6 +94,7 @@ class StudyResults:
         if metadata and self.study is None:
             raise UsageError("--by", expected="items", found="outputs from elsewhere, which have no metadata")
         records, planned = self._with_known_answers(self._records()), self._planned_cells()
+        self._refuse_unplanned(records, planned)
         if metadata:
             items = self._items(metadata)
             records = records.join(items.lazy(), on=["task", "item_id"], how="left")
@@ -108,6 +110,18 @@ class StudyResults:
             contract = pl.col("task").replace_strict(self._contracts(), default=None, return_dtype=pl.String)
             records, planned = records.with_columns(contract=contract), planned.with_columns(contract=contract)
         return RecordSet(records, planned, self.frozen.seed, by, self.directory.parts())
+
+    def _refuse_unplanned(self, records: pl.LazyFrame, planned: pl.DataFrame) -> None:
+        """Refuse records that the plan has no place for: no table would show them."""
+        outputs = pl.col("kind").is_in(["response", "failure"]) & pl.col("judge").is_null()
+        found = records.filter(outputs).group_by(list(CELL)).agg(found=pl.len())
+        both = found.collect(engine="streaming").join(planned, on=list(CELL), how="left")
+        more = both.filter(pl.col("planned").is_null() | (pl.col("found") > pl.col("planned"))).sort(list(CELL))
+        if not more.is_empty():
+            first = more.row(0, named=True)
+            cell = ", ".join(str(first[name]) for name in CELL)
+            said = f"{first['planned'] or 0:,} for {cell}, where {first['found']:,} were found"
+            raise corrupt(self.frozen.where, "a plan with a place for every record", said)
 
     def _records(self) -> pl.LazyFrame:
         """The columns: from their copy or, with the judging on the same walk, from the journal."""
@@ -158,7 +172,8 @@ class StudyResults:
             "count": pl.Int64,
             "planned": pl.Int64,
         }
-        return pl.DataFrame(self._planned, schema=schema, orient="row")
+        named = [(*map(without_surrogates, row[:3]), *row[3:]) for row in self._planned]
+        return pl.DataFrame(named, schema=schema, orient="row")
 
     def _items(self, metadata: Sequence[str]) -> pl.DataFrame:
         found: list[tuple[object, ...]] = []

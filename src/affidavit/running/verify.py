@@ -1,10 +1,11 @@
 """Check a study directory: every byte against its checksum, then every derived field against the raw text."""
 
 import re
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from affidavit.archive.corruption import ODD_VALUES, in_words
+from affidavit.archive.corruption import ODD_VALUES, corrupt, in_words
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.layout import (
     GROWING,
@@ -29,6 +30,7 @@ from affidavit.archive.record import (
     QuestionIdentity,
     Record,
     Response,
+    encode,
     record_fields,
 )
 from affidavit.archive.regular_files import open_to_read
@@ -39,7 +41,7 @@ from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import StorageError, UsageError
 from affidavit.items.item import Item
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.outputs import imported_identity, imported_response, imported_task, output_of, transcript
 from affidavit.judging.plan import Output
@@ -48,7 +50,7 @@ from affidavit.reading.rows import RowReader
 from affidavit.running.evaluation_trees import ExpectedTrees
 from affidavit.running.ledger import StudyLedger
 from affidavit.study.answer_records import identity
-from affidavit.study.freezing import frozen_items, plan_of
+from affidavit.study.freezing import plan_of
 from affidavit.study.plan import Plan
 
 MOST_DIFFERENCES = 20
@@ -88,6 +90,11 @@ class Verified:
     def __bool__(self) -> bool:
         """Whether it is sealed and consistent; what was changed on the disk is raised before."""
         return self.sealed and not self.differing and not self.not_read_again
+
+    @property
+    def page_checked(self) -> bool:
+        """Whether there is nothing on the page that was not checked."""
+        return not any(line.startswith(f"{PAGE}: ") for line in self.not_checked)
 
     def as_json(self) -> Fields:
         """What was found, as JSON values."""
@@ -151,7 +158,7 @@ def verify(
     walk = directory.walk()
     for line in walk:
         verified.count(line)
-        if said := again.difference(line):
+        if said := _other_form(line) or again.difference(line):
             verified.differ(line.where, said)
     verified.torn = walk.torn
     verified.root_sha256 = again.root.sha256(directory.path)
@@ -160,6 +167,14 @@ def verify(
         again.check_summaries(seal, verified)
     _list_files(directory, seal, verified, with_trees=again.has_trees)
     return verified
+
+
+def _other_form(line: Line) -> str | None:
+    """What is wrong with a line that says its record in another way than it is written."""
+    placed = line.placed
+    if encode(placed.record, seq=placed.seq, group=placed.group) == line.content:
+        return None
+    return "the line has a name twice, or says its record in another form than it is written"
 
 
 def _which_digest(directory: StudyDirectory, seal_sha256: str, expected: str) -> str:
@@ -181,6 +196,8 @@ def _count_again(directory: StudyDirectory, seal: Seal | None, verified: Verifie
     root, walk = Root(), directory.walk()
     for line in walk:
         verified.count(line)
+        if said := _other_form(line):
+            verified.differ(line.where, said)
         root.add_line(line.content, line.placed)
     verified.torn = walk.torn
     verified.root_sha256 = root.sha256(directory.path)
@@ -230,7 +247,7 @@ def _how_derived(name: str, verified: Verified, *, with_trees: bool) -> str | No
 def _how_sealed(name: str, sealed: frozenset[str], verified: Verified) -> str | None:
     """How the bytes of a file were checked; None if they were not."""
     if name == SEAL:
-        return "its checksum and its root digest" + ("" if verified.not_read_again else ", and its counts")
+        return "checksum and root digest" if verified.not_read_again else "checksum, counts and root digest"
     if name in (STUDY, ITEMS, JUDGING):
         return "checksum and seal" if name in sealed else "checksum"
     if name == f"{RECORDS}/":
@@ -249,6 +266,19 @@ def _why_not(name: str, verified: Verified) -> str:
 # --- everything once more ---
 
 
+def _items_of(directory: StudyDirectory, plan: Plan) -> dict[tuple[str, str], Item]:
+    """The items, as many of each task as were planned; refused if one is there twice, or of no task."""
+    listed = [(task, Item(name, fields)) for task, name, fields in directory.items(as_written=True)]
+    items = {(task, item.id): item for task, item in listed}
+    found, expected = Counter(task for task, _ in items), {name: task.count for name, task in plan.tasks.items()}
+    if found != Counter(expected) or len(items) < len(listed):
+        counts = ", ".join(f"{count:,} of {task}" for task, count in sorted(expected.items()))
+        said = ", ".join(f"{count:,} of {shown(task)}" for task, count in sorted(found.items()))
+        where = str(directory.path / ITEMS)
+        raise corrupt(where, f"items of different names, {counts}", f"{said}, on {len(listed):,} lines")
+    return items
+
+
 class _Again:
     """Plans and reads once more what the study planned and read."""
 
@@ -262,7 +292,7 @@ class _Again:
         self._trees = None if judging_plan is None else ExpectedTrees(directory, judging_plan)
         self._items: dict[tuple[str, str], Item] = {}
         if plan is not None:
-            self._items = {(task, item.id): item for task, item in frozen_items(directory)}
+            self._items = _items_of(directory, plan)
         self._judged = frozenset(() if judging is None else judging.terms.outputs)
         self._outputs: dict[str, Output] = {}
         self._text = RowReader(text_contract)

@@ -219,12 +219,12 @@ def _asked(results: StudyResults) -> AskedSection:
 def _asked_tables(results: StudyResults) -> Iterator[Table]:
     config, counts = results.config, results.counts
     study = results.study
-    requests = {} if study is None else requests_of(study)
-    models = tuple(
-        (name, str(each.get("model", name)), str(each.get("flavour", "")), _request(requests.get(name, {})))
-        for name, each in config["models"].items()
-    )
-    yield Table("models", "Models", ("model", "name at its server", "kind", "every request"), models, "")
+    named = config["models"].items()
+    models = tuple((name, str(each.get("model", name)), str(each.get("flavour", ""))) for name, each in named)
+    yield Table("models", "Models", ("model", "name at its server", "kind"), models, "")
+    if requests := tuple(_requests(results)):
+        columns = "who is asked", "as", "setting", "value"
+        yield Table("requests", "Settings of every request", columns, requests, "")
     if study is None:
         yield Table("tasks", "Tasks", ("task",), ((IMPORTED,),), "")
         return
@@ -250,15 +250,19 @@ def _asked_tables(results: StudyResults) -> Iterator[Table]:
         if name in set(results.records.planned["condition"])
     )
     if conditions:
-        columns = ("condition", "control", "paradigm", "constrained decoding", "preamble", "system")
-        yield Table("conditions", "Conditions", columns, conditions, "")
+        shown = ("condition", "control", "paradigm", "constrained decoding", "preamble", "system")
+        yield Table("conditions", "Conditions", shown, conditions, "")
     decoding = tuple((name, str(value)) for name, value in config["decoding"].items())
     yield Table("decoding", "Decoding", ("setting", "value"), decoding, "")
 
 
-def _request(merged: Mapping[str, object]) -> str:
-    """What was really sent with every question (ruling C9); the model's name has a column of its own."""
-    return _settings({name: value for name, value in merged.items() if name != "model"})
+def _requests(results: StudyResults) -> Iterator[tuple[str, ...]]:
+    """What was really sent with every request (ruling C9), to models and to judges."""
+    asked = {} if results.study is None else requests_of(results.study)
+    for who, merged in asked.items():
+        yield from ((who, "model", name, str(value)) for name, value in merged.items())
+    for judge in () if results.judging is None else results.judging.judges:
+        yield from ((judge.name, "judge", name, str(value)) for name, value in judge.request.items())
 
 
 def _settings(value: object) -> str:
