@@ -2,7 +2,7 @@
 
 import re
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 from affidavit.contracts.bounded_findings import FindingsSoFar, repeated
@@ -286,6 +286,11 @@ def _names_of_scores(dimensions: tuple[str, ...]) -> frozenset[str]:
 
 
 def _is_day(text: str) -> bool:
+    return len(text) == len("2026-01-31") and _is_calendar_day(text)
+
+
+@lru_cache(maxsize=64)  # a judging has one date or two
+def _is_calendar_day(text: str) -> bool:
     match = _DAY.fullmatch(text)
     if match is None:
         return False
