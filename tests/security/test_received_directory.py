@@ -232,6 +232,19 @@ def test_a_folder_of_texts_is_read_by_the_same_rule(study):
     assert b"a secret" not in b"".join(path.read_bytes() for path in (study / "taken").glob("*.json*"))
 
 
+@pytest.mark.parametrize("name", ["seal.json", "attempts.jsonl", "used_prompt_manifest.md"])
+def test_what_stands_in_the_way_of_a_file_is_told_before_anything_is_asked(study, server, name):
+    (study / "out" / "seal.json").unlink()
+    (study / "out" / f".{name}.partial").mkdir()
+    asked = len(server.log)
+    done = affidavit("run", "study.toml", "--out", "out", cwd=study)
+    assert (done.returncode, f".{name}.partial".encode() in done.stderr, len(server.log)) == (5, True, asked)
+    (study / "out" / f".{name}.partial").rmdir()
+    (study / "out" / f".{name}.partial").symlink_to(study / "own.py")
+    assert fine(affidavit("run", "study.toml", "--out", "out", cwd=study), 0)
+    assert (study / "own.py").read_text().startswith("\nfrom pathlib")
+
+
 # --- a second truth ---
 
 

@@ -171,6 +171,8 @@ def _temporary(root: Path) -> Path:
 
 
 def _fresh(path: Path) -> Path:
+    if path.is_symlink() or path.is_file():
+        path.unlink()
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir()
     return path

@@ -84,6 +84,9 @@ def check_kinds(directory: Path, *, writing: bool) -> None:
             raise _refused(path, found)
         if writing and path.exists():
             _refuse_second_name(path, path.lstat())
+        partial = path.with_name(f".{path.name}.partial")
+        if writing and partial.is_dir() and not partial.is_symlink():
+            raise _refused(partial, "a directory", expected="nothing, or what a killed run left")
 
 
 def _refuse_second_name(path: Path, state: os.stat_result) -> None:
