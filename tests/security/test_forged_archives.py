@@ -72,6 +72,8 @@ class Watch:
             return
         if event == "subprocess.Popen" and arguments[1][:3] == ["git", "--no-pager", "--no-optional-locks"]:
             return  # which commit this is; asked in the user's own folder, without hooks
+        if event == "subprocess.Popen" and arguments[1] == ["uname", "-p"]:
+            return  # Python's own way to ask which processor this is
         if event in FORBIDDEN:
             self.seen.append(f"{event} {arguments!r:.200}")
         elif not arguments or not isinstance(arguments[0], str | bytes | os.PathLike):
@@ -85,7 +87,9 @@ class Watch:
 
     def _file(self, name: str, *, writing: bool) -> None:
         path = os.path.abspath(name)  # noqa: PTH100 - links are looked at by their own names
-        if path == str(self.inside) or path.startswith((f"{self.inside}/", os.environ["AFFIDAVIT_CACHE"])):
+        if path in (str(self.inside), os.devnull) or path.startswith(
+            (f"{self.inside}/", os.environ["AFFIDAVIT_CACHE"])
+        ):
             return
         foreign = path.startswith((f"{self.beside}/", "/etc/passwd")) and path not in self.named
         # What is named relative to an open folder looks as if it stood here, where nothing has such a name.
@@ -206,7 +210,7 @@ def mutant(files: Files, dice: random.Random) -> tuple[str, Files]:
     return name, {**files, name: b"".join(lines)}
 
 
-SAID = ("--contract", "format", "version")
+SAID = ("--contract", "Name the file as it was", "format", "version")
 """What a refusal speaks of that is no corruption: code that the user must name, a version that this one does not read."""
 
 

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from affidavit.archive.checked_lines import checked_fields, checked_line, only_line_of
+from affidavit.archive.corruption import as_written
 from affidavit.archive.disk import Disk, new_path, storage_errors
+from affidavit.archive.layout import RECORDS
 from affidavit.archive.record import Failed, Judgement, Label, Record, Response
 from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.seal import Seal, file_sha256
@@ -118,9 +120,14 @@ class _Journal:
 
         columns = RecordColumns(self.directory.parts())
         rows = map(columns.row, self._watched())
-        yield columns.frame(islice(rows, _AT_ONCE))
+        first, where = list(islice(rows, _AT_ONCE)), str(self.directory.path / RECORDS)
+        with as_written(where, "records whose fields are of their types"):
+            frame = columns.frame(first)
+        yield frame
         while batch := list(islice(rows, _AT_ONCE)):
-            yield columns.frame(batch)
+            with as_written(where, "records whose fields are of their types"):
+                frame = columns.frame(batch)
+            yield frame
 
     def _watched(self) -> Iterator[Response | Failed | Judgement]:
         failed: dict[str, int] = {}

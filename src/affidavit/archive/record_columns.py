@@ -136,6 +136,8 @@ class RecordColumns:
         gathered = list(rows)
         try:
             return pl.DataFrame(gathered, schema=self.schema, orient="row")
+        except pl.exceptions.PolarsError as error:
+            raise ValueError(str(error).partition("\n")[0]) from error
         except UnicodeEncodeError:
             spelt = [
                 [without_surrogates(cell) if isinstance(cell, str) else cell for cell in row] for row in gathered

@@ -6,7 +6,7 @@ import polars as pl
 
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.parquet_copy import copied_frame, journal_frame
-from affidavit.archive.record import JudgementIdentity, Label, Record
+from affidavit.archive.record import Judgement, JudgementIdentity, Label, Record
 from affidavit.archive.record_columns import column_of, without_surrogates
 from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
 from affidavit.contracts.contract import label
@@ -14,7 +14,7 @@ from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
@@ -284,6 +284,10 @@ class _Judged:
         if isinstance(record, Label) or not isinstance(record.subject, JudgementIdentity):
             return
         self._ledger.load(record)
+        scores = record.scores if isinstance(record, Judgement) else None
+        if scores is not None and scores.keys() != set(self._terms.rubric.ids):
+            expected, found = "a score for every dimension of the rubric", shown(list(scores))
+            raise corrupt(f"record {record.key[:16]}…", expected, found)
         self._judgements.add(record)
         if self._watch is not None:
             self._watch(record)

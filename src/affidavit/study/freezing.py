@@ -31,6 +31,7 @@ from affidavit.errors import InputError, UsageError
 from affidavit.items.item import Item
 from affidavit.json_values import Fields
 from affidavit.models.weights import digest_of
+from affidavit.study.crossing import cells
 from affidavit.study.files import ItemSource, StudyFiles, items_for
 from affidavit.study.frozen_form import from_frozen, frozen, refuse_changes
 from affidavit.study.plan import Examples, Plan
@@ -151,6 +152,7 @@ def frozen_tables(study: PlannedStudy) -> Study:
             name.encode()  # half of a surrogate pair is no name that a study file could give
         if study.counts.keys() != tables.tasks.keys():
             raise ValueError("counts are those of other tasks")
+        cells(tables)
         return tables
 
 
