@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from affidavit.archive.layout import FILES, FOLDERS, RECORDS
+from affidavit.archive.layout import FILES, FOLDERS, PAGE, RECORDS
 from affidavit.errors import StorageError
 
 _KINDS = {
@@ -85,7 +85,8 @@ def check_kinds(directory: Path, *, writing: bool) -> None:
         if writing and path.exists():
             _refuse_second_name(path, path.lstat())
         partial = path.with_name(f".{path.name}.partial")
-        if writing and partial.is_dir() and not partial.is_symlink():
+        # A page that cannot be written costs nothing but the page.
+        if writing and path.name != PAGE and partial.is_dir() and not partial.is_symlink():
             raise _refused(partial, "a directory", expected="nothing, or what a killed run left")
 
 
