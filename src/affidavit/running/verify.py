@@ -311,7 +311,7 @@ class _Again:
         elif not self._has_its_manifest(path / MANIFEST):
             verified.differ(str(path / MANIFEST), "it is not the list of the prompts in the records")
         elif (other := self._other_tree()) is not None:
-            verified.differ(other, "it is not the file that the records make")
+            verified.differ(other, "it is not the file that the records make; `affidavit judge` makes it anew")
 
     @property
     def has_trees(self) -> bool:
