@@ -12,33 +12,9 @@ from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.layout import ATTEMPTS, FILES, RUN_LOG
 from support.command import affidavit
 from support.fault_server import FaultServer
+from support.forgery import CONTRACT
 from support.studies import QUICK, fine, run, told, toml, write_items
 
-CONTRACT = """
-from pathlib import Path
-from affidavit import AnswerReading, Validation
-
-Path({trace!r}).touch()
-
-
-class Own:
-    name, version, params = "own", 1, {{}}
-
-    def instruction(self, item=None):
-        return "Say the number."
-
-    def read(self, raw, item=None):
-        return AnswerReading(raw.strip() or None)
-
-    def validate(self, reading, item):
-        return Validation(reading.extracted_answer == item["answer"], "compared")
-
-    def grammar(self, item=None):
-        return None
-
-
-own = Own()
-"""
 ITEMS = [{"id": f"q{n}", "question": f"[q{n}] How many?", "answer": "7"} for n in range(4)]
 JUDGE = {"judging": {"judges": ["m"], "tasks": ["sum"]}}
 

@@ -120,14 +120,13 @@ class _Journal:
 
         columns = RecordColumns(self.directory.parts())
         rows = map(columns.row, self._watched())
-        first, where = list(islice(rows, _AT_ONCE)), str(self.directory.path / RECORDS)
-        with as_written(where, "records whose fields are of their types"):
-            frame = columns.frame(first)
-        yield frame
-        while batch := list(islice(rows, _AT_ONCE)):
+        batch, where = list(islice(rows, _AT_ONCE)), str(self.directory.path / RECORDS)
+        while True:
             with as_written(where, "records whose fields are of their types"):
                 frame = columns.frame(batch)
             yield frame
+            if not (batch := list(islice(rows, _AT_ONCE))):
+                return
 
     def _watched(self) -> Iterator[Response | Failed | Judgement]:
         failed: dict[str, int] = {}
