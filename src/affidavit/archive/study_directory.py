@@ -215,10 +215,10 @@ class StudyDirectory:
 
     # --- items.jsonl ---
 
-    def items(self, *, as_written: bool = False) -> Iterator[FrozenItem]:
+    def items(self, *, to_the_byte: bool = False) -> Iterator[FrozenItem]:
         """The items, one after the other, from the disk: a large study stays small in memory.
 
-        `as_written`: each must stand there in the one form in which it is written, to the byte.
+        `to_the_byte`: each must stand there in the one form in which it is written.
         """
         path = self.path / ITEMS
         with storage_errors(str(path)), open_to_read(path) as stream:
@@ -232,7 +232,7 @@ class StudyDirectory:
                 if not isinstance(task, str) or not isinstance(name, str) or not isinstance(item, dict):
                     raise corrupt(f"{path}:{number}", "the fields of an item", "others")
                 found_item = FrozenItem(task, name, item)
-                if as_written and line != _item_line(found_item):
+                if to_the_byte and line != _item_line(found_item):
                     raise corrupt(f"{path}:{number}", "the item as it was frozen", "the same in another form")
                 yield found_item
 

@@ -268,7 +268,7 @@ def _why_not(name: str, verified: Verified) -> str:
 
 def _items_of(directory: StudyDirectory, plan: Plan) -> dict[tuple[str, str], Item]:
     """The items, as many of each task as were planned; refused if one is there twice, or of no task."""
-    listed = [(task, Item(name, fields)) for task, name, fields in directory.items(as_written=True)]
+    listed = [(task, Item(name, fields)) for task, name, fields in directory.items(to_the_byte=True)]
     items = {(task, item.id): item for task, item in listed}
     found, expected = Counter(task for task, _ in items), {name: task.count for name, task in plan.tasks.items()}
     if found != Counter(expected) or len(items) < len(listed):

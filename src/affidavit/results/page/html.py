@@ -130,7 +130,6 @@ def page(content: Content) -> str:
 
 
 @cache
-@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("affidavit.results.page", "files"),
