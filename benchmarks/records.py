@@ -1,17 +1,21 @@
 """What it costs to read records, with bounds; run by `make bench`. Exit code 1 if one is not held.
 
-    python benchmarks/records.py [--quick]
+    python benchmarks/records.py [--quick | --large]
 
 1. A million lines, decoded to records: each is checked against its checksum, and every field against its type.
    Beside it is what anybody would write who needs none of that: `json.loads` of the same lines.
 2. A study of 100,000 records: `affidavit verify`, which derives every field again, and the journal as columns.
+3. The same study: what the copy in columns costs that is kept in the user's cache, and what it saves: `affidavit
+   report` of the tables without a copy, while one is made, and from one.
 
 The machine may be noisy: what is compared takes turns, line by line in pieces, and the least of all rounds counts.
-`--quick` has a tenth of the records.
+`--quick` has a tenth of the records; `--large` has a million in the second and third part.
 """
 
 import argparse
 import json
+import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -24,6 +28,7 @@ from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.json_values import Fields
 from affidavit.running.verify import verify
+from columns import MEASURE, Cost
 from runner import Bound, told, write_finished, write_study
 
 LINES, RECORDS, PIECE, ROUNDS = 1_000_000, 100_000, 10_000, 3
@@ -70,10 +75,7 @@ def decoding(count: int) -> list[Bound]:
     return [Bound("records / json.loads", ours / theirs, MOST_TIMES)]
 
 
-def reading(folder: Path, count: int) -> None:
-    study = write_study(folder, count)
-    write_finished(study)
-    directory = StudyDirectory(study.with_name("run"))
+def reading(directory: StudyDirectory, count: int) -> None:
     began = process_time()
     assert verify(directory, GivenContracts()).records == count
     verified = process_time()
@@ -83,14 +85,42 @@ def reading(folder: Path, count: int) -> None:
     print(f"  {'as columns':<32} {process_time() - verified:.2f}\n")
 
 
+def cached(directory: StudyDirectory, count: int) -> None:
+    """Each by the command itself, once: a copy is made once."""
+    cache = directory.path.with_name("cache")
+    report = [str(Path(sys.executable).with_name("affidavit")), "report", str(directory.path), "--format", "md"]
+    copy = [sys.executable, "-P", "-m", "affidavit.archive.parquet_copy", str(directory.path)]
+    print(f"3. A copy of {count:,} records in the user's cache; seconds, CPU, peak MB\n")
+    for name, command, where in (
+        ("report, AFFIDAVIT_CACHE=off", report, "off"),
+        ("making the copy, once", copy, str(cache)),
+        ("report, from the copy", report, str(cache)),
+    ):
+        measured = [sys.executable, "-c", MEASURE, *command]
+        environment = {**os.environ, "AFFIDAVIT_CACHE": where}
+        run = subprocess.run(measured, env=environment, check=True, capture_output=True)
+        status, *numbers = json.loads(run.stdout)
+        assert status == 0, run.stderr
+        print(f"  {name:<32} {Cost(*numbers)}")
+    size = sum(file.stat().st_size for file in cache.rglob("*") if file.is_file())
+    print(f"  {'size of the copy':<32} {size / 1e6:7.1f} MB, {size / count:.1f} bytes a record\n")
+
+
 def main() -> int:
     """Print the figures; 1 if a bound is not held."""
     parser = argparse.ArgumentParser(description="What it costs to read records, with bounds.")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the records")
-    part = 10 if parser.parse_args().quick else 1
+    size = parser.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="a tenth of the records")
+    size.add_argument("--large", action="store_true", help="a million records in all parts")
+    chosen = parser.parse_args()
+    part, records = 10 if chosen.quick else 1, LINES if chosen.large else RECORDS
     broken = list(told(decoding(LINES // part)))
     with tempfile.TemporaryDirectory(prefix="affidavit-bench-") as folder:
-        reading(Path(folder) / "study", RECORDS // part)
+        study = write_study(Path(folder) / "study", records // part)
+        write_finished(study)
+        directory = StudyDirectory(study.with_name("run"))
+        reading(directory, records // part)
+        cached(directory, records // part)
     for bound in broken:
         print(f"bound not held: {bound}")
     if not broken:

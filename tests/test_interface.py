@@ -21,7 +21,7 @@ from affidavit.running.stopping import StopSwitch
 from affidavit.statistics.shares import wilson
 from affidavit.study.task import Question
 from support.command import affidavit
-from support.fault_server import FaultServer, every, hang, status, unauthorised
+from support.fault_server import FaultServer, every, first, hang, status, unauthorised
 from support.judged_studies import open_study as write_open_study
 from support.judged_studies import serving
 from support.studies import fine, run, write_study
@@ -80,7 +80,7 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not loaded & {
         "polars",
         "numpy",
-        "aiohttp",
+        "httptools",
         "rich",
         "click",
         "msgspec",
@@ -168,7 +168,7 @@ def test_a_comparison_is_the_command_s(study, directory):
     by_part = public.compare(study.part(condition="free"), study.part(condition="firm"))
     assert by_part.to_json()["tables"] == shown == public.compare(*sides).to_json()["tables"]
     assert list(by_part) == ["comparison"], "readings are compared between studies"
-    accuracy = by_part["comparison"].to_polars().filter(pl.col("measure") == "accuracy over compliant")
+    accuracy = by_part["comparison"].to_polars().filter(pl.col("measure") == "accuracy over answers")
     assert accuracy["difference"].to_list() == [pytest.approx(-2 / 18)]
 
 
@@ -195,6 +195,20 @@ def test_a_gate_is_true_if_it_is_met_and_lists_its_checks(study, directory):
     done = here("gate", directory, "--min-compliance", "0.9", "--json")
     assert json.loads(done.stdout) == study.gate(min_compliance=0.9).as_json()
     assert set(interface.Thresholds.__annotations__) == set(gates.MEASURES)
+
+
+def test_parts_and_baselines_are_gated_as_by_the_command(study, directory):
+    first, second = (study.part(condition=name) for name in ("free", "firm"))
+    sides = (f"{directory}@condition=firm", "--baseline", f"{directory}@condition=free")
+    found = public.gate(second, baseline=first, margin=0.5, min_compliance=0.1)
+    done = here("gate", *sides, "--margin", "0.5", "--min-compliance", "0.1", "--json")
+    assert json.loads(done.stdout) == found.as_json()
+    assert [check.baseline == "" for check in found].count(True) == 1
+    assert study.gate(baseline=study, margin=1.0)
+
+
+def test_tables_as_latex_are_what_the_command_prints(study, directory):
+    assert here("report", directory, "--format", "latex").stdout.decode() == study.results().to_latex()
 
 
 def test_a_study_is_verified(asked, tmp_path):
@@ -329,14 +343,16 @@ def test_long_tables_say_what_they_leave_out():
 
 
 def test_a_study_is_run_and_gone_on_with(tmp_path, asked):
-    with FaultServer() as server:
-        file = write_study(tmp_path, server.url, count=6)
-        with pytest.warns(UserWarning, match=r"^4 without an answer; run_study\(\) again goes on$") as warned:
-            first = public.run_study(file, out=tmp_path / "out", limit=2)
+    with FaultServer({"q5": first(status(500))}) as server:
+        file = write_study(tmp_path, server.url, count=6, changed={"limits": {"attempts": 1}})
+        trial = public.run_study(file, out=tmp_path / "out", limit=2)
+        assert repr(trial) == "<Study 'trial': 2 records, sealed>"
+        with pytest.warns(UserWarning, match=r"^1 without an answer; run_study\(\) again goes on$") as warned:
+            public.run_study(file, out=tmp_path / "out")
         assert Path(warned[0].filename).name == Path(__file__).name
-        assert repr(first) == "<Study 'trial': 2 records, sealed>"
         study = public.run_study(str(file), out=tmp_path / "out", models=["m"], progress=False)
-    assert repr(study) == "<Study 'trial': 6 records, sealed>"
+        assert len(server.log) == 7, "what the trial has asked is taken over"
+    assert repr(study) == "<Study 'trial': 7 records, sealed>"
     assert study.verify().root_sha256 == public.verify(asked).root_sha256, "the same as the command's"
 
 
@@ -351,7 +367,7 @@ def test_a_study_is_run_beside_a_running_loop(tmp_path):
 
 
 def test_what_stops_a_run_is_said(tmp_path):
-    with FaultServer({"q0": every(unauthorised)}) as server:
+    with FaultServer({"q2": every(unauthorised)}) as server:
         file = write_study(tmp_path, server.url, count=3)
         with pytest.warns(UserWarning, match=r"without an answer \(m refused our credentials"):
             public.run_study(file, out=tmp_path / "out")

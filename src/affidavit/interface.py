@@ -45,7 +45,7 @@ from affidavit.results.groups import CELL
 from affidavit.results.page import study_page
 from affidavit.results.page.verified_page import verify_study
 from affidavit.results.table import Table
-from affidavit.results.text_forms import Report, as_csv, as_json, as_markdown
+from affidavit.results.text_forms import Report, as_csv, as_json, as_latex, as_markdown
 from affidavit.running import judging_run, study_run
 from affidavit.running import verify as verification
 from affidavit.running.import_outputs import outputs_directory
@@ -194,6 +194,10 @@ class Results(Mapping[str, Table]):
         """What `affidavit report --format csv` prints."""
         return as_csv(self._report)
 
+    def to_latex(self) -> str:
+        """What `affidavit report --format latex` prints."""
+        return as_latex(self._report)
+
 
 # --- studies ---
 
@@ -250,13 +254,13 @@ class Study:
         return _items_frame(list(self._directory.items()))
 
     @_for_python
-    def results(self, by: Names = CELL, *, include_self: bool = False) -> Results:
+    def results(self, by: Names = CELL, *, cluster: str | None = None, include_self: bool = False) -> Results:
         """Every table of the report, grouped by task, model and condition or by other columns.
 
-        `by` takes contract, sample and metadata.NAME too; `include_self` pools judgements of own outputs with the
-        others.
+        `by` takes contract, sample and metadata.NAME too; `cluster`, a metadata.NAME, is what varies independently
+        where items do not; `include_self` pools judgements of own outputs with the others.
         """
-        opened = study_results.StudyResults(self._directory, _names(by))
+        opened = study_results.StudyResults(self._directory, _names(by), cluster=cluster)
         return Results(opened.report(include_self=include_self))
 
     def part(self, *, task: str | None = None, model: str | None = None, condition: str | None = None) -> Part:
@@ -265,16 +269,22 @@ class Study:
         return Part(self, {name: value for name, value in chosen.items() if value is not None})
 
     @_for_python
-    def compare(self, other: "Study | Part | Place") -> Results:
+    def compare(self, other: "Study | Part | Place", *, mid_p: bool = False) -> Results:
         """What is different in another study, against this one."""
-        return compare(self, other)
+        return compare(self, other, mid_p=mid_p)
 
     @_for_python
     def gate(
-        self, *, on: Literal["value", "interval"] = "value", by: Names = CELL, **thresholds: Unpack[Thresholds]
+        self,
+        *,
+        on: Literal["value", "interval"] = "value",
+        by: Names = CELL,
+        baseline: "Study | Part | Place | None" = None,
+        margin: float = gates.MARGIN,
+        **thresholds: Unpack[Thresholds],
     ) -> GateResult:
         """Whether the study meets thresholds, such as `min_compliance=0.95`; see `affidavit.gate`."""
-        return gate(self, on=on, by=by, **thresholds)
+        return gate(self, on=on, by=by, baseline=baseline, margin=margin, **thresholds)
 
     @_for_python
     def verify(
@@ -329,19 +339,20 @@ def open_study(directory: Place) -> Study:
 
 
 @_for_python
-def compare(first: Study | Part | Place, second: Study | Part | Place) -> Results:
+def compare(first: Study | Part | Place, second: Study | Part | Place, *, mid_p: bool = False) -> Results:
     """What is different in the second study against the first: paired differences, and readings that moved.
 
     A side is a study, a part of one (`study.part(condition="free")`), or a text as the command takes it:
-    "my-study@condition=free".
+    "my-study@condition=free". With `mid_p`, McNemar's test of single samples is the less careful mid-p form.
     """
     sides = [_side(side) for side in (first, second)]
-    return Results(Report(f"{sides[0].name} and {sides[1].name}", {}, comparison_tables(*sides)))
+    tables = comparison_tables(*sides, mid_p=mid_p)
+    return Results(Report(f"{sides[0].name} and {sides[1].name}", {}, tables))
 
 
 def _side(side: Study | Part | Place) -> Side:
     if isinstance(side, str):
-        directory, chosen = parse_side(side)
+        directory, chosen = (side, {}) if Path(side).is_dir() else parse_side(side)
         return _side_of(Study(directory), chosen)
     if isinstance(side, Part):
         return _side_of(side.study, side.chosen)
@@ -359,16 +370,20 @@ def _chosen_in_words(chosen: Mapping[str, str]) -> str:
 
 @_for_python
 def gate(
-    study: Study | Place,
+    study: Study | Part | Place,
     *,
     on: Literal["value", "interval"] = "value",
     by: Names = CELL,
+    baseline: Study | Part | Place | None = None,
+    margin: float = gates.MARGIN,
     **thresholds: Unpack[Thresholds],
 ) -> GateResult:
     """Whether every group of a study meets the thresholds that are given; the result is true if all are met.
 
     Thresholds are shares from 0 to 1: min_compliance, min_accuracy, min_yield, max_invalid, max_fabricated and
-    max_failed, held against the value, or against the end of its interval on the wrong side.
+    max_failed, held against the value, or against the end of its interval on the wrong side. With a `baseline`,
+    compliance and accuracy over all outputs may not be lower than there by more than `margin`: the lower end of
+    the paired difference decides.
     """
     given = cast("Mapping[str, float]", thresholds)
     for name in given:
@@ -377,8 +392,10 @@ def gate(
             raise UsageError("gate", expected=", ".join(gates.MEASURES), found=repr(name), hint=hint)
     if on not in ("value", "interval"):
         raise UsageError("on", expected="'value' or 'interval'", found=repr(on))
-    opened = study_results.StudyResults(StudyDirectory(_study(study).directory), _names(by))
-    return gates.gate(opened, given, on_interval=on == "interval")
+    whole, chosen = (study.study, study.chosen) if isinstance(study, Part) else (_study(study), {})
+    opened = study_results.StudyResults(StudyDirectory(whole.directory), _names(by))
+    against = None if baseline is None else gates.Baseline(_side(baseline), margin)
+    return gates.gate(opened, given, on_interval=on == "interval", chosen=chosen, baseline=against)
 
 
 @_for_python
@@ -414,15 +431,18 @@ def run_study(  # noqa: PLR0913
     out: Place | None = None,
     *,
     limit: int | None = None,
+    reuse: Sequence[Place] = (),
     models: Names = (),
     retry_failed: bool = False,
     progress: bool = True,
 ) -> Study:
     """Run a study from its file, or go on with it; a warning says what is left without an answer.
 
-    `out` is its directory, ./<study name> unless given; `limit` asks about the first items of each task only,
-    `models` asks these alone. It works beside a running event loop, as in a notebook. Ctrl-C, or the notebook's
-    stop, asks nothing more, seals what has come back and raises KeyboardInterrupt; running again goes on.
+    `out` is its directory, ./<study name> unless given. `limit` makes a trial of the first items of each task, in
+    a directory of its own whose name ends in -trial; `reuse` names studies whose answers to the same questions are
+    taken over, as those of the trial are; `models` asks these alone. It works beside a running event loop, as in a
+    notebook. Ctrl-C, or the notebook's stop, asks nothing more, seals what has come back and raises
+    KeyboardInterrupt; running again goes on.
     """
     if limit is not None and limit < 1:
         raise UsageError("limit", expected="a whole number from 1", found=str(limit))
@@ -437,6 +457,7 @@ def run_study(  # noqa: PLR0913
             None if out is None else _path(out),
             retry_failed,
             limit,
+            [_path(place) for place in reuse],
             _names(models),
             progress=None if shown is None else shown.tell,
             judging_progress=None if shown is None else shown.tell_judging,

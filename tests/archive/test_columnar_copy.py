@@ -18,13 +18,12 @@ from affidavit.models.model import Completion, Failure, Reason
 from affidavit.results.study_results import StudyResults
 from affidavit.results.text_forms import as_json
 from affidavit.study.files import load
-from affidavit.study.freezing import freeze_or_check
 from affidavit.study.plan import Plan
 from affidavit.study.task import Question
 from support.command import affidavit
 from support.fault_server import FaultServer
 from support.studies import fine, records, run, toml
-from support.written_study import Answer, Hasty, append, questions, reported, tables, written
+from support.written_study import Answer, Hasty, append, plan_of_frozen, questions, reported, tables, written
 
 SURROGATES = {"q5": "\ud800 <answer>B</answer>", "q6": "\udfff\ud800"}
 STUDY = tables(
@@ -68,7 +67,7 @@ def copied(tmp_path_factory) -> Path:
 
 def plan_in(folder: Path) -> Plan:
     files = load(folder / "study.toml")
-    return freeze_or_check(StudyDirectory(folder / "out"), files, Hasty())
+    return plan_of_frozen(StudyDirectory(folder / "out"), files, Hasty())
 
 
 def figures(directory: Path) -> dict:

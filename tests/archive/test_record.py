@@ -171,7 +171,7 @@ def test_a_line_on_record_is_written_again_to_the_byte(line):
     ("study", "root_sha256"),
     {
         "planned": "3bfd763eccfaa4b3e42f131c07132ce9ee46fa0283707bfc1688798dd344423a",
-        "imported": "29626e1435060b99c365e6e000b1303377d8a01d29d103229f49a4da86e2593e",
+        "imported": "b8ec335f2ec299c0c8a165f38d7fc6e919402c4c69750ec71867190e6fc3d0ca",
         "own": "5353d95d7fda5daff67b051f3bb30c18567f52391fb1433715fbf555331ad6ff",
     }.items(),
 )

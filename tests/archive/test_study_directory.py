@@ -8,7 +8,7 @@ import pytest
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk
 from affidavit.archive.record import Failed, QuestionIdentity, Response
-from affidavit.archive.study_directory import FrozenItem, ImportedStudy, PlannedStudy, StudyDirectory
+from affidavit.archive.study_directory import FrozenItem, ImportedStudy, PlannedStudy, Revision, StudyDirectory
 from affidavit.errors import InputError, LockedError, StorageError
 
 STUDIES = Path(__file__).parents[1] / "golden" / "studies"
@@ -25,7 +25,7 @@ def test_a_planned_study_says_what_was_frozen(planned):
     assert (study.name, study.seed) == ("kept", 7)
     assert study.identities == {"alpha": "alpha", "beta": "beta"}
     assert study.counts == {"quiz": 3, "hands": 2, "advice": 2}
-    planned.check_items(study.items_file_sha256)
+    planned.check_items(study)
     assert planned.judging_fields()["tasks"] == ["advice"]
 
 
@@ -88,12 +88,30 @@ def test_an_item_of_other_types_is_corruption_although_its_checksum_fits(planned
 def test_items_come_back_as_they_were_frozen(tmp_path):
     directory = StudyDirectory(tmp_path)
     items = [FrozenItem("t", f"q{number}", {"question": "\ud800", "number": number}) for number in range(1_001)]
-    directory.check_items(directory.write_items(items, Disk()))
+    drafted = directory.draft_items(items, Disk())
+    assert list(directory.drafted_items()) == items
+    assert not (tmp_path / "items.jsonl").exists()
+    directory.keep_items(Disk())
+    study = of_items(drafted)
+    directory.check_items(study)
     assert list(directory.items()) == items
     with (tmp_path / "items.jsonl").open("ab") as stream:
         stream.write(b"more")
     with pytest.raises(StorageError, match=r"items\.jsonl:1002: expected the item as it was frozen"):
-        directory.check_items("0" * 64)
+        directory.check_items(study)
+
+
+def test_a_draft_that_is_dropped_leaves_nothing(tmp_path):
+    directory = StudyDirectory(tmp_path)
+    directory.draft_items([FrozenItem("t", "q", {})], Disk())
+    directory.drop_draft(Disk())
+    assert not list(tmp_path.iterdir())
+
+
+def of_items(sha256: str) -> PlannedStudy:
+    """A study with nothing but the digest of its items."""
+    first = Revision(1, "study.json:1", {}, {}, sha256)
+    return PlannedStudy("study.json:1", "s", 0, {}, {}, {}, None, {}, sha256, (first,))
 
 
 def test_records_are_found_again_where_a_walk_has_passed_them(planned):

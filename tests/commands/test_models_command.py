@@ -229,7 +229,7 @@ def test_the_module_costs_next_to_nothing():
         "affidavit.archive.disk",
         "zipfile",
         "subprocess",
-        "aiohttp",
+        "httptools",
         "polars",
         "gguf",
         "numpy",

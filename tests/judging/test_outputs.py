@@ -5,7 +5,7 @@ import re
 import pytest
 
 from affidavit.errors import InputError, UsageError
-from affidavit.judging.outputs import folder_rows, imported, path_pattern
+from affidavit.judging.outputs import WITHOUT_TEXT, ImportFacts, folder_rows, imported, path_pattern
 
 PATTERN = "{question_id}/{prompt_variant}_{target_model}.md"
 
@@ -55,10 +55,17 @@ def row(question: str, variant: str, target: str, raw: object = "text") -> tuple
 
 def test_what_is_missing_among_the_rows_is_known():
     found = imported("s", [row("Q1", "A", "m"), row("Q1", "B", "n"), row("Q2", "A", "m", None)])
-    assert len(found.responses) == 2
-    assert found.targets == ["m", "n"]
-    missing = {(each.question_id, each.prompt_variant, each.target_model): each.why for each in found.not_arrived}
-    assert missing.pop(("Q2", "A", "m")) == "the text is null"
+    facts = ImportFacts("s", found.without_text)
+    for response in found.responses:
+        facts.add(response)
+    config = facts.config()
+    assert config["imported"]["cells"] == [["imported", "m", "A", 1], ["imported", "n", "B", 1]]
+    assert config["models"] == {"m": {"identity": "m"}, "n": {"identity": "n"}}
+    missing = {
+        (each["question_id"], each["prompt_variant"], each["target_model"]): each["why"]
+        for each in config["not_arrived"]
+    }
+    assert missing.pop(("Q2", "A", "m")) == WITHOUT_TEXT
     assert set(missing) == {
         ("Q1", "A", "n"), ("Q1", "B", "m"), ("Q2", "A", "n"), ("Q2", "B", "m"), ("Q2", "B", "n"),
     }  # fmt: skip

@@ -1,6 +1,7 @@
 """Connections: what is left on one after a response never answers another question (ruling C9)."""
 
 import asyncio
+import json
 import re
 import subprocess
 import sys
@@ -10,8 +11,10 @@ from time import sleep
 import pytest
 
 from affidavit.models.connections import Connections
+from affidavit.models.endpoint import Endpoint
 from affidavit.models.model import Completion, Failure, Reason, Request
 from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
+from affidavit.models.redaction import Redaction
 from affidavit.models.response_ids import FIRST_ANSWERS
 from affidavit.models.settings import Limits
 from support.fault_server import LONGEST, RIGHT, Call, FaultServer, Planned, chat, response
@@ -68,7 +71,7 @@ class Watched:
                 await do(model)
 
         with self.server as server:
-            provider = ServerProvider(base_url=server.url, connections=1)
+            provider = ServerProvider(base_url=server.url, connections=2)
             model = OpenAICompatible("m", provider, Limits(connect=600.0))
             asyncio.run(go())
         return model
@@ -117,12 +120,67 @@ def test_what_comes_while_nobody_asks_answers_nothing(extra, read):
     assert len(set(watched.ports)) == 2
 
 
-def test_a_connection_that_is_wanted_anew_is_never_kept():
-    async def made() -> tuple[bool, bool]:
-        async with Connections(limit=1) as kept, Connections(limit=1, each_anew=True) as anew:
-            return kept.force_close, anew.force_close
+def test_a_connection_that_is_wanted_anew_is_used_for_nothing_else():
+    watched = Watched()
 
-    assert asyncio.run(made()) == (False, True)
+    async def ask(model) -> None:
+        (endpoint,) = model._endpoints
+        asked = endpoint.post("chat/completions", json.dumps(request(1).body).encode())
+        for anew in (False, True, False, True):
+            assert (await model._exchange(endpoint, asked, anew=anew)).status == 200
+
+    watched.asked(ask)
+    kept, once, kept_again, once_again = watched.ports
+    assert kept == kept_again
+    assert len({kept, once, once_again}) == 3
+
+
+def test_connections_that_nobody_uses_give_way_to_those_of_another_server():
+    """However many servers a model has, it has no more connections than it was given."""
+
+    async def go() -> int:
+        connections = Connections(limit=3, connect_seconds=LONGEST, most_bytes=10_000)
+        endpoints = [Endpoint(server.url, Redaction()) for server in (one, other)]
+        for endpoint in (*endpoints, *endpoints):
+            exchanges = (connections.exchange(endpoint.origin, endpoint.get("models")) for _ in range(3))
+            assert [each.status for each in await asyncio.gather(*exchanges)] == [200] * 3
+        held = len(connections._open)
+        await connections.close()
+        return held
+
+    with FaultServer() as one, FaultServer() as other:
+        assert asyncio.run(go()) == 3
+
+
+def test_requests_over_connections_of_their_own_leave_no_more_of_them_open():
+    async def go() -> int:
+        connections = Connections(limit=2, connect_seconds=LONGEST, most_bytes=10_000)
+        endpoint = Endpoint(server.url, Redaction())
+        most = 0
+        for anew in (False, True):
+            exchanges = (
+                connections.exchange(endpoint.origin, endpoint.get("models"), anew=anew) for _ in range(2)
+            )
+            asking = [asyncio.ensure_future(each) for each in exchanges]
+            while not all(each.done() for each in asking):
+                most = max(most, len(connections._open) + connections._connecting)
+                await asyncio.sleep(0)
+        await connections.close()
+        return most
+
+    with FaultServer() as server:
+        assert asyncio.run(go()) == 2
+
+
+def test_an_idle_connection_is_not_kept_for_ever(monkeypatch):
+    monkeypatch.setattr("affidavit.models.connections._KEPT_OPEN", 0.0)
+    watched = Watched()
+
+    async def two(model) -> None:
+        assert [await answered(model, number) for number in range(2)] == [True] * 2
+
+    watched.asked(two)
+    assert len(set(watched.ports)) == 2
 
 
 # --- ids ---

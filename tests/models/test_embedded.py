@@ -9,15 +9,16 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import aiohttp
 import pytest
 
 from affidavit.errors import InputError, UsageError
 from affidavit.models import embedded, weights
 from affidavit.models.embedded import RESTARTS, Embedded, EmbeddedProvider
+from affidavit.models.endpoint import Endpoint
 from affidavit.models.llama_process import LlamaProcess
 from affidavit.models.model import Answer, Completion, Failure, Reason, Request
 from affidavit.models.quantisation import quantize
+from affidavit.models.redaction import Redaction
 from affidavit.models.request_body import SharedRequest, shared_fields
 from affidavit.models.settings import Limits
 from support.held_llama import Gate
@@ -137,7 +138,7 @@ def test_it_answers_eight_at_once_and_says_what_it_is(smollm2):
         assert facts["sha256"] == weights.KNOWN[0].sha256
         assert facts["quantisation"] == "Q4_1 (210), F32 (61), Q8_0 (1)"
         assert model.connections == 8
-        assert (await model._served._ask_llama("GET", "/props"))["total_slots"] == 8
+        assert (await model._served._ask_llama("props"))["total_slots"] == 8
         return await asyncio.gather(*(model.complete(request(seed=seed)) for seed in range(8)))
 
     answers = within(smollm2, ask, slots=8)
@@ -230,14 +231,15 @@ def test_the_context_is_what_llama_gives_not_what_was_asked(smollm2):
 @pytest.mark.slow
 def test_nobody_else_on_this_machine_can_ask_or_look(smollm2):
     async def ask(model: Embedded) -> list[int]:
-        address, found = model._served.session._base_url, []
-        async with aiohttp.ClientSession(address) as stranger:
-            for path in ("/props", "/slots", "/v1/models", "/apply-template", "/v1/chat/completions"):
-                async with stranger.request("POST" if "/v1/c" in path else "GET", path, json={}) as response:
-                    found.append(response.status)
-        async with model._served.session.get("/slots") as response:
-            assert response.status == 501, "not even with the key"
-        return found
+        own = model._served.own
+        stranger = Endpoint(f"http://{own._endpoint.host}", Redaction())
+
+        async def status(request: bytes) -> int:
+            return (await own.connections.exchange(stranger.origin, request)).status
+
+        assert await status(own._endpoint.get("slots")) == 501, "not even with the key"
+        looks = [await status(stranger.get(path)) for path in ("props", "slots", "v1/models", "apply-template")]
+        return [*looks, await status(stranger.post("v1/chat/completions", b"{}"))]
 
     assert set(within(smollm2, ask, slots=1)) == {401}
 
@@ -398,6 +400,7 @@ def test_an_end_during_a_restart_leaves_no_process_and_none_is_started_later(smo
 PARENT = """
 import asyncio, sys
 from pathlib import Path
+from affidavit.models.endpoint import Endpoint
 from affidavit.models.embedded import Embedded
 from affidavit.models.settings import Limits
 

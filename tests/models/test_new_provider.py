@@ -56,6 +56,9 @@ class Parrot:
     async def complete(self, request: Request) -> Answer:
         return Completion(self._words, "stop")
 
+    async def setup_fault(self, failure: Failure) -> None:
+        return
+
 
 # --- the one line ---
 

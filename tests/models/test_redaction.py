@@ -88,3 +88,29 @@ def test_a_mask_moves_nothing(text, secret):
 def test_without_secrets_every_text_stays():
     assert redacted("anything") == "anything"
     assert Redaction().masked("anything") == "anything"
+
+
+@pytest.mark.parametrize("unit", ["\\", "a\u0315\u0300", "\u0315", "&#", "%", "\\u", "sk-12345"])
+def test_of_a_long_text_the_beginning_is_cleaned_and_nothing_else_is_looked_at(unit):
+    """A server may say anything: cleaning takes its time, and the run goes on meanwhile."""
+    redaction = Redaction()
+    redaction.add("sk-123456789")
+    said = redaction.redacted(unit * 3_000_000)
+    assert len(said) < 10_000
+
+
+@pytest.mark.parametrize("before", range(1900, 2100, 3))
+def test_no_part_of_a_secret_is_left_where_a_long_text_is_cut(before):
+    redaction = Redaction()
+    redaction.add("sk-123456789")
+    said = redaction.redacted("x" * before + "sk-123456789" + "y" * 5000)
+    assert "sk-" not in said
+    assert said.startswith("x" * 1900)
+
+
+def test_many_secrets_in_a_row_are_cut_before_the_one_that_is_cut_in_two():
+    redaction = Redaction()
+    redaction.add("s" * 99 + "é")
+    said = redaction.redacted(("s" * 99 + "é") * 1000)
+    assert set(said.replace("[secret]", "")) <= set("[secret…")
+    assert "ss" not in said

@@ -71,6 +71,10 @@ def test_weights_and_archives_take_both(table):
         ({"embedded": "a", "context": 10**9}, "a positive, finite models.m.context, found 1000000000"),
         ({"base_url": "127.0.0.1:8000/v1"}, "an http:// or https:// address in models.m.base_url, found something else"),
         ({"base_url": ["http://127.0.0.1:1", "http://me:secret@"]}, "address in models.m.base_url, found something else"),
+        ({**SERVER, "headers": {"a b": "c"}}, "names of headers in models.m.headers, none of connection, content-length, host, transfer-encoding, found 'a b'"),
+        ({**SERVER, "headers": {"a:\r\nb": "c"}}, "names of headers in models.m.headers"),
+        ({**SERVER, "headers": {"": "c"}}, "names of headers in models.m.headers"),
+        ({**SERVER, "headers": {"Content-LENGTH": "3"}}, "transfer-encoding, found 'Content-LENGTH'"),
         (3, "a table [models.m], found 3"),
     ],
 )  # fmt: skip

@@ -46,9 +46,9 @@ mcqa/1: 5 outputs
   failed          1   no output arrived (the text is null)
 
 answers
-  right           1   50.0% [9.5, 90.5] n=2, Wilson 95%: accuracy over compliant
+  right           1   50.0% [9.5, 90.5] n=2, Wilson 95%: accuracy over answers
   right           1   33.3% [6.1, 79.2] n=3, Wilson 95%: accuracy over all outputs
-  accuracy if all missing answers were wrong 33.3%, if all were right 66.7%
+  accuracy if all missing answers were wrong 25.0% [4.6, 69.9] n=4, if all were right 75.0% [30.1, 95.4] n=4
 
 deviations
   option_text     1   25.0%
@@ -66,7 +66,7 @@ def test_the_summary_for_programs():
     assert summary["n"] == sum(summary[part] for part in parts) == 5
     assert summary["compliance"]["n"] == 4
     assert (summary["accuracy_over_compliant"]["n"], summary["yield"]["n"]) == (2, 3)
-    assert summary["accuracy_bounds"] == [1 / 3, 2 / 3]
+    assert [each["value"] for each in summary["accuracy_bounds"]] == [1 / 4, 3 / 4]
     assert summary["deviations"] == {"text_around": 1, "option_text": 1}
     assert summary["contract_params"] == {"options": "A-D"}
 

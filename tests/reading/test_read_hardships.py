@@ -137,9 +137,10 @@ def test_yield_and_bounds_are_there_even_if_nothing_complies():
     """Ruling M6."""
     given = jsonl(*[{"raw_output": "B. Paris", "answer": "B"}] * 2)
     summary = json.loads(affidavit("read", "mcqa", "--json", given=given).stdout)
-    assert (summary["yield"]["value"], summary["yield"]["n"], summary["accuracy_bounds"]) == (0.0, 2, [0.0, 1.0])
+    assert (summary["yield"]["value"], summary["yield"]["n"]) == (0.0, 2)
+    assert [each["value"] for each in summary["accuracy_bounds"]] == [0.0, 1.0]
     assert summary["accuracy_over_compliant"] is None
-    assert b"no compliant output" in affidavit("read", "mcqa", given=given).stderr
+    assert b"no output holds an answer" in affidavit("read", "mcqa", given=given).stderr
 
 
 def test_judgements_with_and_without_the_evidence_clause_and_declared_ones_by_score():

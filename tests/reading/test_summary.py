@@ -28,13 +28,14 @@ def test_accuracy_is_over_compliant_outputs_and_yield_over_all_whose_answer_is_k
     shares = {name: (found[name]["value"], found[name]["n"]) for name in ("accuracy_over_compliant", "yield")}
     assert shares == {"accuracy_over_compliant": (0.75, 4), "yield": (0.375, 8)}
     assert (found["compliance"]["value"], found["compliance"]["n"]) == (0.75, 8)
-    assert found["accuracy_bounds"] == [3 / 8, 7 / 8]
+    bounds = [(each["value"], each["n"]) for each in found["accuracy_bounds"]]
+    assert bounds == [(3 / 10, 10), (9 / 10, 10)], "unread and failed ones are missing too (ruling S6)"
     json.dumps(found)
 
 
 def test_a_share_of_nothing_is_null():
     nothing = Tally(pending=3)
-    assert shares_of(nothing) == (None, None, None)
+    assert shares_of(nothing) == (None, None, None, None)
     found = figures(nothing, "mcqa/1", {}, mcqa, shares_of(nothing))
     assert (found["compliance"], found["accuracy_over_compliant"], found["yield"]) == (None, None, None)
     assert found["accuracy_bounds"] is None

@@ -98,11 +98,13 @@ def test_a_task_has_the_figures_of_the_report_by_task(tmp_path):
 
 
 def test_answers_that_changed_add_up_row_by_row():
-    table = changes_table([ChangeCounts.of(CHANGED)])
+    table = changes_table([ChangeCounts.of(CHANGED, single=True)])
     (row,) = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
     assert (row["kept"], row["flipped"], row["not compliant"]) == (4, 6, 5)
     assert (row["share of decidable"].value, row["share of decidable"].n) == (0.6, 10)
     assert table.foot == "15 outputs = unchanged + changed + not decidable, row by row"
+    (several,) = changes_table([ChangeCounts.of(CHANGED)]).rows
+    assert several[table.columns.index("share of decidable")] == 0.6, "no interval where items are not told apart"
     flat = {**CHANGED, **CHANGED["undecidable"]}
     del flat["undecidable"]
     assert ChangeCounts.of(flat) == ChangeCounts.of(CHANGED)

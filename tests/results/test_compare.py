@@ -4,19 +4,21 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import UsageError
 from affidavit.models.model import Failure, Reason
-from affidavit.results.comparison import MOST_MOVED, parse_side
+from affidavit.results.comparison import MOST_MOVED, as_one_family, pair_sides, parse_side
+from affidavit.results.study_results import StudyResults
 from affidavit.results.words import label_of
-from affidavit.statistics.differences import difference_of_clusters, mcnemar, sign_flip_test
-from affidavit.statistics.means import clustered_standard_error
-from affidavit.statistics.multiplicity import benjamini_hochberg, holm
-from affidavit.statistics.power import detectable_mean
+from affidavit.statistics.differences import PairedDifference, mcnemar, sign_flip_test, tango
+from affidavit.statistics.multiplicity import holm, holm_steps
 from affidavit.study.task import Question
 from support.command import affidavit
 from support.studies import fine, records, run, toml, write_items
@@ -24,7 +26,7 @@ from support.written_study import Answer, here, questions, reported, tables, wri
 
 RIGHT, WRONG, BREACH = "<answer>B</answer>", "<answer>A</answer>", "It is B."
 TWO = {"plain": {}, "urged": {"preamble": "!"}}
-MEASURES = ["compliance", "accuracy over compliant", "yield"]
+MEASURES = ["compliance", "accuracy over answers", "yield"]
 
 
 def number(question: Question) -> int:
@@ -40,11 +42,11 @@ def by_measure(found: dict) -> dict[str, dict]:
 
 
 def check_chances(found: dict, expected: list[float]) -> None:
-    """The p-values of all rows, and both ways of adjusting them."""
+    """The p-values of all rows, adjusted over the whole table, and the level of each verdict (ruling S3)."""
     rows = found["comparison"]["rows"]
     assert [row["p"] for row in rows] == pytest.approx(expected)
     assert [row["p, Holm"] for row in rows] == pytest.approx(holm(expected).tolist())
-    assert [row["p, Benjamini–Hochberg"] for row in rows] == pytest.approx(benjamini_hochberg(expected).tolist())
+    assert [row["level"] for row in rows] == pytest.approx(holm_steps(expected).levels.tolist())
 
 
 # --- known differences ---
@@ -75,12 +77,64 @@ def test_two_conditions_of_one_study(conditions):
     assert [row["difference"]["value"] for row in rows.values()] == pytest.approx([-6 / 40, 20 / 34, 20 / 40])
     assert [row["items"] for row in rows.values()] == [40, 34, 40]
     assert [row["in words"] for row in rows.values()] == ["lower", "higher", "higher"]
-    accuracy = rows["accuracy over compliant"]["difference"]
-    before, after = [int(n < 10) for n in range(34)], [int(n < 30) for n in range(34)]
-    expected = difference_of_clusters(before, [1] * 34, after, [1] * 34, seed=7)
-    assert (accuracy["low"], accuracy["high"], accuracy["n"]) == (expected.low, expected.high, 34)
-    assert "McNemar" in found["comparison"]["identity"]
+    assert [row["left out"] for row in rows.values()] == [0, 6, 0], "six items have no answer on one side"
+    assert found["comparison"]["notes"][0].startswith("Items left out are those of which one side has no answer")
+    # Each interval is at the level that its verdict used: the smallest p-value at a third of 5 %, and so on.
+    for measure, counts in {
+        "compliance": (6, 0, 40),
+        "accuracy over answers": (0, 20, 34),
+        "yield": (0, 20, 40),
+    }.items():
+        ends = tango(*counts[:2], pairs=counts[2], level=rows[measure]["level"])
+        assert (rows[measure]["difference"]["low"], rows[measure]["difference"]["high"]) == pytest.approx(ends)
+    assert sorted(0.05 / row["level"] for row in rows.values()) == pytest.approx([1, 2, 3])
+    assert "McNemar, exact" in found["comparison"]["identity"]
+    assert "Holm over 3 comparisons" in found["comparison"]["identity"]
     assert found["comparison"]["identity"].startswith("3 comparisons, paired by item")
+
+
+def test_mid_p_on_request(conditions):
+    sides = (f"{conditions}@condition=plain", f"{conditions}@condition=urged")
+    found = compared(*sides, "--mid-p")
+    tables = ((6, 0, 40), (0, 20, 34), (0, 20, 40))
+    check_chances(found, [mcnemar(b, c, pairs=n, mid_p=True).p_value for b, c, n in tables])
+    assert "McNemar, mid-p" in found["comparison"]["identity"]
+
+
+def test_items_of_a_cluster_are_one_unit(conditions):
+    # ruling S8
+    opened = StudyResults(StudyDirectory(conditions))
+    sides = []
+    for name in ("plain", "urged"):
+        side = opened.side(name, {"condition": name})
+        passage = (pl.col("item_id").str.slice(1).cast(pl.Int64) % 20).cast(pl.String)
+        sides.append(replace(side, records=side.records.with_columns(passage=passage)))
+    paired = pair_sides(*sides, cluster="passage")
+    compliance = paired.rows[0].difference
+    assert (compliance.items, compliance.size) == (40, 20)
+    first, second = np.ones(40), np.array([n < 34 for n in range(40)])
+    expected = PairedDifference.of_counts(
+        first, [1] * 40, second, [1] * 40, clusters=[str(n % 20) for n in range(40)]
+    )
+    assert compliance == expected
+    table = as_one_family([paired], seed=0)[0]
+    assert table.rows[0][table.columns.index("difference")].estimate.clusters == 20
+
+
+def test_several_comparisons_are_one_family(conditions):
+    # ruling S3: on the page all controls stand in one table
+    opened = StudyResults(StudyDirectory(conditions))
+    sides = [opened.side(name, {"condition": name}) for name in ("plain", "urged")]
+    there, back = pair_sides(*sides), pair_sides(*sides[::-1])
+    tables = as_one_family([there, back], seed=0)
+    chances = [each.value for table in tables for each in table.column("p")]
+    levels = [each.value for table in tables for each in table.column("level")]
+    assert levels == pytest.approx(holm_steps(chances).levels.tolist())
+    assert [table.question.partition(",")[0] for table in tables] == [
+        "What is different in urged",
+        "What is different in plain",
+    ]
+    assert all("Holm over 6 comparisons" in table.foot for table in tables)
 
 
 def test_the_other_way_round_everything_is_the_other_way_round(conditions):
@@ -113,8 +167,11 @@ def test_two_models_over_repeated_samples(tmp_path):
     check_chances(found, [1.0, p_value, p_value])
     rows = by_measure(found)
     assert [row["in words"] for row in rows.values()][1:] == ["higher", "higher"]
-    right = [12, sum(1 for n in range(12) for s in range(3) if (n, s) != (0, 0) and (s < 2 or (n + s) % 3 == 0))]
-    assert rows["yield"]["difference"]["value"] == pytest.approx(right[1] / 35 - right[0] / 36)
+    assert rows["yield"]["difference"]["value"] == pytest.approx(each.mean()), "the mean of item differences"
+    expected = PairedDifference.of_means(np.zeros(12), each, scale=1).estimate(rows["yield"]["level"])
+    assert (rows["yield"]["difference"]["low"], rows["yield"]["difference"]["high"]) == pytest.approx(
+        (expected.low, expected.high)
+    )
     assert "sign flips" in found["comparison"]["identity"]
 
 
@@ -127,6 +184,10 @@ def test_two_studies_over_the_items_that_both_have(tmp_path):
     found = compared(first, second)
     rows = by_measure(found)
     assert {row["items"] for row in rows.values()} == {11}, "q8 to q19 are common, and q12 did not arrive"
+    assert found["comparison"]["question"].endswith(
+        f"(8 items with outputs only in {first}, 10 items with outputs only in {second}: not compared)"
+    )
+    assert {row["left out"] for row in rows.values()} == {1}
     assert rows["yield"]["difference"]["value"] == 1.0
     check_chances(found, [1.0, mcnemar(0, 11, pairs=11).p_value, mcnemar(0, 11, pairs=11).p_value])
     assert set(rows["yield"]) >= {"task", "model", "condition"}, "what both sides share is named"
@@ -140,11 +201,15 @@ def test_what_is_not_distinguishable_is_not_claimed(tmp_path):
 
     directory = written(tmp_path, tables(conditions=TWO), {"quiz": questions(16)}, answer)
     row = by_measure(compared(f"{directory}@condition=plain", f"{directory}@condition=urged"))["yield"]
-    each = [1.0 if n in (5, 6, 7) else 0.0 for n in range(16)]
-    least = detectable_mean(clustered_standard_error(each, [1] * 16), 16)
     assert row["p"] == mcnemar(0, 3, pairs=16).p_value == 0.25
-    words = f"not distinguishable at this n (smallest detectable difference: {100 * least:.1f} points)"
-    assert row["in words"] == words
+    assert row["level"] == pytest.approx(0.05 / 3), "nothing was rejected: Holm stopped at its first step"
+    wins = [int(n in (5, 6, 7)) for n in range(16)]
+    least = PairedDifference.of_counts([0] * 16, [1] * 16, wins, [1] * 16).detectable(0.05 / 3)
+    found_in = f"a true difference of {100 * least:.1f} points would be found in 80 % of such studies"
+    assert row["in words"] == f"not distinguishable at this n; {found_in}"
+    assert (row["difference"]["low"], row["difference"]["high"]) == pytest.approx(
+        tango(0, 3, pairs=16, level=0.05 / 3)
+    )
 
 
 def test_identical_sides_do_not_differ(conditions):
@@ -155,7 +220,8 @@ def test_identical_sides_do_not_differ(conditions):
         found = compared(*sides)
         for row in found["comparison"]["rows"]:
             assert (row["difference"]["value"], row["p"], row["p, Holm"]) == (0.0, 1.0, 1.0)
-            assert row["in words"] == "not distinguishable at this n"
+            assert row["in words"].startswith("not distinguishable at this n; a true difference of ")
+            assert row["difference"]["low"] < 0 < row["difference"]["high"], "no interval of zero width"
         assert "moved readings" not in found
 
 
@@ -333,19 +399,20 @@ def hostile(tmp_path_factory) -> tuple[Path, Path]:
 
 
 def test_hostile_names_are_shown_as_text(hostile):
-    page = affidavit("compare", *hostile)
+    page = affidavit("compare", *hostile, "--format", "md")
     assert fine(page, 0)
     printed = page.stdout.decode()
     assert all(each.isprintable() or each == "\n" for each in printed)
     assert "| quiz | a\\|b\\`c\\`\\[d\\](e)\\\\u000a\\\\u001b\\[31m\\<b\\> | @x | compliance | 6 | " in printed
     rows = [line for line in printed.splitlines() if line.startswith("| quiz ")]
-    assert len(rows) == 2 * 2 * 2, "two models, two conditions; compliance and yield, as nobody gave an answer"
+    assert len(rows) == 2 * 2 * 3, "two models, two conditions, three measures"
+    assert sum("no item has an answer on both sides" in row for row in rows) == 4
     done = affidavit("compare", *hostile, "--format", "csv")
     assert fine(done, 0)
     cells = list(csv.reader(io.StringIO(done.stdout.decode(), newline=""), strict=True))
     values = {row[3] for row in cells[1:] if row[2] in ("model", "condition")}
     assert values == {"'=1+1", HOSTILE[1], "'@x", "'\tz"}
-    differences = [float(row[3]) for row in cells[1:] if row[2] == "difference"]
+    differences = [float(row[3]) for row in cells[1:] if row[2] == "difference" and row[3]]
     assert differences == [-1.0] * 8, "numbers stay numbers"
     assert {row["model"] for row in compared(*hostile)["comparison"]["rows"]} == set(HOSTILE)
 
@@ -354,19 +421,76 @@ def test_hostile_names_are_shown_as_text(hostile):
 def test_the_three_forms_say_the_same_and_can_be_written_to_a_file(conditions, tmp_path):
     sides = (f"{conditions}@condition=plain", f"{conditions}@condition=urged")
     found = by_measure(compared(*sides))
-    page = here("compare", *sides).stdout.decode()
+    page = here("compare", *sides, "--format", "md").stdout.decode()
+    assert not any(line.startswith(("#", "|")) for line in here("compare", *sides).stdout.decode().splitlines())
     for measure, row in found.items():
         told = row["difference"]
         value, low, high = (f"{100 * told[end]:+.1f}".replace("-", "−") for end in ("value", "low", "high"))
         difference = f"{value} points \\[{low}, {high}\\] n={told['n']}"
-        assert f"| {label_of(measure)} | {row['items']} | {difference} | {row['p']:.3g} |" in page
+        cells = (label_of(measure), row["items"], row["left out"], difference, f"{row['level']:.3g}")
+        assert f"| {' | '.join(map(str, cells))} | {row['p']:.3g} |" in page
     for form in ("md", "json", "csv"):
         printed = here("compare", *sides, "--format", form)
-        placed = affidavit("compare", *sides, "--format", form, "-o", tmp_path / form)
+        placed = affidavit("compare", *sides, "--format", form, "-o", tmp_path / f"x.{form}")
         assert fine(placed, 0)
-        assert (tmp_path / form).read_bytes() == printed.stdout
+        assert (tmp_path / f"x.{form}").read_bytes() == printed.stdout
         assert not placed.stdout
-    cells = [line.split(",") for line in (tmp_path / "csv").read_text().splitlines()]
+    cells = [line.split(",") for line in (tmp_path / "x.csv").read_text().splitlines()]
     chances = [float(each[3]) for each in cells if each[2] == "p"]
     assert chances == [row["p"] for row in found.values()]
-    assert json.loads((tmp_path / "json").read_text())["title"] == " and ".join(sides)
+    assert json.loads((tmp_path / "x.json").read_text())["title"] == " and ".join(sides)
+
+
+# --- what attacks on the promise broke ---
+
+BOTH = {"free": {}, "firm": {"preamble": "!"}}
+
+
+def test_every_answer_counts_in_a_comparison_where_it_counts_in_the_report(tmp_path):
+    """Ruling G12: a hand that is solved without the marker is solved."""
+    hands = [{"id": f"h{n}", "numbers": [3, 3, 8, 8]} for n in range(20)]
+    study = tables(conditions=BOTH)
+    study["tasks"] = {"hands": {"contract": "game24", "items": "hands.jsonl"}}
+    solved, other = "8 / (3 - 8 / 3)", "<answer>3 + 3 + 8 + 8</answer>"
+
+    def answer(question: Question) -> Answer:
+        marked = f"<answer>{solved}</answer>" if number(question) % 2 else other
+        return f"So:\n{solved}" if question.condition == "free" else marked
+
+    directory = written(tmp_path, study, {"hands": hands}, answer)
+    found = json.loads(
+        affidavit(
+            "compare", f"{directory}@condition=free", f"{directory}@condition=firm", "--format", "json"
+        ).stdout
+    )
+    rows = {row["measure"]: row for row in found["tables"]["comparison"]["rows"]}
+    for measure in ("yield", "accuracy over answers"):
+        assert rows[measure]["difference"]["value"] == -0.5
+        assert rows[measure]["in words"] == "lower"
+
+
+def test_cells_and_items_without_a_partner_are_told_apart(tmp_path):
+    one, two = tables(conditions=BOTH), tables(models=("m", "n"), conditions=BOTH)
+    first = written(tmp_path / "first", two, {"quiz": questions(12)}, lambda question: RIGHT)
+    second = written(tmp_path / "second", one, {"quiz": questions(15)}, lambda question: WRONG)
+    question = compared(first, second)["comparison"]["question"]
+    assert f"quiz, n, firm only in {first}, quiz, n, free only in {first}" in question
+    assert f"3 items with outputs only in {second}" in question
+    assert f"items with outputs only in {first}" not in question
+
+
+def test_items_of_one_id_and_other_content_are_told(tmp_path):
+    first = written(tmp_path / "first", tables(), {"quiz": questions(12)}, lambda question: RIGHT)
+    other = [{**row, "question": f"{row['question']} Really?"} for row in questions(12)[:5]] + questions(12)[5:]
+    second = written(tmp_path / "second", tables(), {"quiz": other}, lambda question: RIGHT)
+    notes = compared(first, second)["comparison"]["notes"]
+    assert "5 of 12 items have one id on both sides, and another text or right answer." in notes
+    assert "Both sides are the same outputs." in compared(first, first)["comparison"]["notes"]
+
+
+def test_a_choice_is_made_once_and_a_directory_may_have_any_name(tmp_path):
+    with pytest.raises(UsageError, match="each at most once, found 'model=n'"):
+        parse_side("study@model=m,model=n")
+    assert parse_side("at@home@model=m") == ("at@home", {"model": "m"})
+    directory = written(tmp_path / "at@home", tables(), {"quiz": questions(3)}, lambda question: RIGHT)
+    assert fine(affidavit("compare", directory, f"{directory}@model=m"), 0)

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from math import isclose, isfinite
+from math import fsum, isclose
 from pathlib import Path
 
 import polars as pl
@@ -38,9 +38,12 @@ from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import as_json
+from affidavit.results.values import Points
 from affidavit.running.changed_answers import Answers
+from affidavit.statistics.disagreement import ItemPairs, excess_disagreement
 from affidavit.statistics.estimate import Estimate
-from affidavit.statistics.shares import wilson
+from affidavit.statistics.shares import ClusterSums, wilson
+from affidavit.statistics.shares import share as share_of_clusters
 from affidavit.study.check import parse_study
 from affidavit.study.crossing import Cell
 from affidavit.study.plan import Plan
@@ -51,6 +54,7 @@ from support.designs import letter_of, write
 from support.fault_server import Call, FaultServer, bad_request, content_filter, every, hang, says, status
 from support.golden_files import golden
 from support.kills import started, wait_for
+from support.literal_shares import literal_share, same
 from support.strategies import NEARLY_WHITESPACE, WHITESPACE, choice_texts, game_texts
 from support.studies import QUICK, fine, run, toml, write_items, write_study
 from support.written_study import here, questions, reported, tables, written
@@ -209,10 +213,10 @@ def test_the_main_figures_are_those_of_the_script_counted_by_hand(everything):
     rows = by_cell(found["accuracy"]["rows"])
     shares = ("accuracy over compliant", "yield", "if missing wrong", "if missing right")
     expected = {
-        ("hands", "plain"): (2, 3, 2 / 3, 2 / 5, 2 / 5, 4 / 5),
-        ("own", "plain"): (3, 4, 3 / 4, 3 / 5, 3 / 5, 4 / 5),
-        ("quiz", "plain"): (6, 9, 6 / 9, 6 / 13, 6 / 13, 10 / 13),
-        ("quiz", "urged"): (8, 16, 8 / 16, 8 / 17, 8 / 17, 9 / 17),
+        ("hands", "plain"): (3, 4, 3 / 4, 3 / 5, 3 / 6, 5 / 6),
+        ("own", "plain"): (3, 4, 3 / 4, 3 / 5, 3 / 6, 5 / 6),
+        ("quiz", "plain"): (6, 9, 6 / 9, 6 / 13, 6 / 18, 15 / 18),
+        ("quiz", "urged"): (8, 16, 8 / 16, 8 / 17, 8 / 18, 10 / 18),
     }
     for cell, row in rows.items():
         values = [row[name]["value"] if isinstance(row[name], dict) else row[name] for name in shares]
@@ -234,22 +238,30 @@ def test_repeated_samples_flips_and_the_rest_counted_by_hand(everything):
         if row["task"] == "quiz"
     }
     assert at_k == {
-        # q0 1, q1 1, q2 0, q3 1, q4 left out; of all outputs q0 1, q1 2/3, q2 0, q3 1, q4 0
-        ("plain", 2): pytest.approx((3 / 4, 4, 1, 8 / 15)),
-        ("plain", 3): pytest.approx((1, 1, 4, 2 / 3)),
+        # q0 1, q1 1, q2 0, q3 1, q4 left out, as is q5, of which nothing arrived; of all outputs q0 1, q1 2/3, q2 0, q3 1, q4 0
+        ("plain", 2): pytest.approx((3 / 4, 4, 2, 8 / 15)),
+        ("plain", 3): pytest.approx((1, 1, 5, 2 / 3)),
         # q0 2/3, q1 1, q2 2/3, q3 0, q4 1, q5 1; q4 has three outputs, one right: 2/3
         ("urged", 2): pytest.approx((13 / 18, 6, 0, 4 / 6)),
         ("urged", 3): pytest.approx((3 / 4, 4, 2, 4 / 5)),
     }
-    columns = ("items with an answer", "with a majority", "tied", "mean share of the leader")
+    columns = ("items with an answer", "too few answers", "with a majority", "tied")
+    shares = ("mean share of the leader", "majority right")
     majorities = {
-        (row["task"], row["condition"]): (*(row[name] for name in columns), row["majority right"]["value"])
+        (row["task"], row["condition"]): (
+            *(row[name] for name in columns),
+            *(row[name] and row[name]["value"] for name in shares),
+        )
         for row in found["majorities"]["rows"]
     }
     assert majorities == {
-        ("own", "plain"): (2, 1, 1, 0.75, 1.0),
-        ("quiz", "plain"): (4, 3, 1, 0.875, 2 / 3),
-        ("quiz", "urged"): (6, 4, 2, pytest.approx(0.75), 0.5),
+        # h0: right, right, wrong; h1: one answer alone
+        ("hands", "plain"): (2, 1, 1, 0, pytest.approx(2 / 3), 1.0),
+        ("own", "plain"): (2, 2, 0, 0, None, None),
+        # q0 alone has three answers
+        ("quiz", "plain"): (4, 3, 1, 0, 1.0, 1.0),
+        # q0 RWW, q2 WOR tied by three, q3 OOO, q5 RRR
+        ("quiz", "urged"): (6, 2, 3, 1, pytest.approx((2 / 3 + 1 / 3 + 2) / 4), pytest.approx((1 / 3 + 1) / 4)),
     }
     (row,) = found["flips"]["rows"]
     names = (
@@ -259,6 +271,9 @@ def test_repeated_samples_flips_and_the_rest_counted_by_hand(everything):
     assert (row["condition"], row["control"]) == ("urged", "plain")
     assert tuple(row[name] for name in names) == (2, 7, 5, 1, 1, 1, 3, 2, 2)
     assert row["share of decidable"]["value"] == 7 / 9
+    # Pairs of q0 RRR and RWW, q1 RW and RR, q2 WW and WOR, q3 .RR and OOO, of different numbers (ruling S4)
+    assert row["excess disagreement"]["value"] == pytest.approx((4 / 6 + (1 / 2 - 1) + 3 / 4 + 1) / 4)
+    assert row["to wrong minus to right"]["value"] == pytest.approx((4 / 6 - 1 / 2 - 2 / 4 + 1) / 4)
     lenses = {
         (row["task"], row["condition"], row["reading"]): (row["answers"], row["right, of answers"]["value"])
         for row in found["other readings"]["rows"]
@@ -338,7 +353,9 @@ def test_every_table_can_be_grouped_by_metadata_and_contract(everything):
 
 @pytest.mark.parametrize("by", ["nonsense", "task,modle", "metadata", "item_id", "", "task,task", "key"])
 def test_an_unknown_name_to_group_by_is_refused(everything, by):
-    with pytest.raises(UsageError, match=r"--by: expected task, model, condition, contract, sample or metadata"):
+    with pytest.raises(
+        UsageError, match=r"--by: expected task, model, condition, paradigm, contract, sample or metadata"
+    ):
         StudyResults(StudyDirectory(everything), tuple(filter(None, by.split(","))))
 
 
@@ -404,6 +421,7 @@ def test_what_is_no_study_is_refused(tmp_path):
 
 def shares_of(directory: Path, name: str = "accuracy over compliant") -> list[dict]:
     found = as_json(StudyResults(StudyDirectory(directory)).report())["tables"]
+    del found["chance"]  # which repeats the accuracy
     return [row[name] for table in found.values() for row in table["rows"] if name in row]
 
 
@@ -418,7 +436,10 @@ def test_single_samples_have_wilson_and_several_are_told_by_items(tmp_path):
     assert share["method"] == "Wilson 95%"
     three = written(tmp_path / "three", tables(decoding={"samples": 3}), {"quiz": questions(10)}, answer)
     (share,) = shares_of(three)
-    assert (share["value"], share["n"], share["method"]) == (24 / 30, 30, "cluster bootstrap 95%, 10 clusters")
+    expected = literal_share([(3, 3)] * 4 + [(2, 3)] * 6)
+    assert (share["value"], share["n"], share["clusters"]) == (24 / 30, 30, 10)
+    assert share["method"] == "Wilson 95% at the effective size, 10 clusters"
+    assert (share["low"], share["high"]) == pytest.approx((expected.low, expected.high))
 
 
 @pytest.mark.parametrize("letter", ["A", "B"])
@@ -426,26 +447,26 @@ def test_all_or_nothing_over_repeated_samples_is_no_certainty(tmp_path, letter):
     study = tables(decoding={"samples": 4})
     directory = written(tmp_path, study, {"quiz": questions(5)}, lambda question: f"<answer>{letter}</answer>")
     right = letter == "B"
-    expected = wilson(5 if right else 0, 5)
+    over_items, over_outputs = wilson(5 if right else 0, 5), literal_share([(4 if right else 0, 4)] * 5)
     for name in ("accuracy over compliant", "yield", "pass@k", "yield@k"):
+        expected = over_items if "@" in name else over_outputs
         for share in shares_of(directory, name):
             assert share["value"] == float(right)
-            assert (share["low"], share["high"]) == (expected.low, expected.high)
-            assert share["method"] == "Wilson 95% over 5 items"
+            assert (share["low"], share["high"]) == pytest.approx((expected.low, expected.high))
+            assert share["high"] - share["low"] > 0.3
             assert share["n"] == (5 if "@" in name else 20)
 
 
-def test_one_item_with_several_samples_has_no_interval(tmp_path):
+def test_one_item_with_several_samples_says_next_to_nothing(tmp_path):
     def answer(question: Question) -> str:
         return f"<answer>{'AB'[question.sample % 2]}</answer>"
 
     directory = written(tmp_path, tables(decoding={"samples": 2}), {"quiz": questions(1)}, answer)
     (share,) = shares_of(directory)
-    assert (share["value"], share["low"], share["high"]) == (0.5, None, None)
-    assert share["method"] == "one cluster: no interval"
-    assert b"50.0% n=2, one cluster: no interval" in here("report", directory, "--format", "md").stdout
-    printed = here("report", directory, "--format", "csv").stdout.decode()
-    assert "accuracy over compliant,0.5,,,2,one cluster: no interval\n" in printed
+    assert (share["value"], share["n"], share["clusters"]) == (0.5, 2, 1)
+    assert share["low"] < 0.1
+    assert share["high"] > 0.9
+    assert b"n=2 (1 cluster)" in here("report", directory, "--format", "md").stdout
 
 
 # --- outputs and contracts that are strange ---
@@ -616,18 +637,25 @@ def share(part: int, of: int) -> float | None:
     return part / of if of else None
 
 
+def holds_answer(each: Mapping) -> bool:
+    """Ruling M6, and ruling G12: any candidate is an answer."""
+    return bool(each["candidate"]) if each["contract"] == "game24/1" else each["protocol_compliant"]
+
+
 class Counted:
     """The records of one group, counted as slowly as the rulings read."""
 
     def __init__(self, records: list[dict], planned: int) -> None:
         self.planned = planned
-        self.failures = Counter(each["reason"] for each in records if each["kind"] == "failure")
+        self.failed = [each for each in records if each["kind"] == "failure"]
+        self.failures = Counter(each["reason"] for each in self.failed)
         self.outputs = [each for each in records if each["kind"] == "response"]
         self.read = [each for each in self.outputs if each["protocol_compliant"] is not None]
         self.unread = [each for each in self.outputs if each["protocol_compliant"] is None]
         self.compliant = [each for each in self.read if each["protocol_compliant"]]
         self.others = [each for each in self.read if not each["protocol_compliant"]]
-        self.compared = [each for each in self.compliant if each.get("correct") is not None]
+        self.answered = [each for each in self.read if holds_answer(each)]
+        self.compared = [each for each in self.answered if each.get("correct") is not None]
         self.right = [each for each in self.compared if each["correct"]]
         self.keyed = [each for each in self.read if each.get("keyed")]
 
@@ -663,19 +691,23 @@ def check_shares(row: Mapping, group: Counted) -> None:
             continue
         found, items = row[name], group.of_items(of)
         assert value(found) == share(len(part), len(of))
-        if found is None:
-            continue
-        assert found.n == len(of)
-        assert found.low <= found.value <= found.high
-        if max(items.values()) == 1:
-            assert found == wilson(len(part), len(of))
-        elif found.value in (0.0, 1.0):
-            assert found.high - found.low > 0.05
-            assert found.method == f"Wilson 95% over {len(items)} items"
-        elif len(items) == 1:
-            assert not isfinite(found.low)
-        else:
-            assert found.method == f"cluster bootstrap 95%, {len(items)} clusters"
+        if found is not None:
+            parts = group.of_items(part)
+            assert same(found, literal_share([(parts[item], size) for item, size in items.items()]))
+
+
+def check_bounds(row: Mapping, group: Counted) -> None:
+    """Missing are all that hold no answer and did not have to: of items whose right answer is known (ruling S6)."""
+    arrived, known = group.of_items(group.read), group.of_items(group.keyed)
+    gone = Counter((each["task"], each["item_id"]) for each in group.failed) + group.of_items(group.unread)
+    sizes = {item: known[item] + gone[item] for item in {*arrived, *gone} if known[item] or not arrived[item]}
+    right = group.of_items(group.right)
+    wrong = group.of_items(each for each in group.compared if not each["correct"])
+    if not group.keyed:
+        assert (row["if missing wrong"], row["if missing right"]) == (None, None)
+        return
+    assert same(row["if missing wrong"], literal_share([(right[item], n) for item, n in sizes.items()]))
+    assert same(row["if missing right"], literal_share([(n - wrong[item], n) for item, n in sizes.items()]))
 
 
 def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
@@ -688,9 +720,7 @@ def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
         check_shares(row, group)
     for row, group in zip(rows_of(made.get("accuracy")), groups_of.values(), strict="accuracy" in made):
         assert (row["right"], row["compared"]) == (len(group.right), len(group.compared))
-        missing, keyed = len(group.keyed) - len(group.compared), len(group.keyed)
-        assert row["if missing wrong"] == share(len(group.right), keyed)
-        assert row["if missing right"] == share(len(group.right) + missing, keyed)
+        check_bounds(row, group)
         check_shares(row, group)
     breakdowns = {
         "deviations": {
@@ -702,6 +732,19 @@ def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
     for name, expected in breakdowns.items():
         found = {(*(row[each] for each in by), row[name[:-1]]): row["count"] for row in rows_of(made.get(name))}
         assert found == {(*names, kind): n for names, kinds in expected.items() for kind, n in kinds.items()}
+    for row in rows_of(made.get("deviations")):
+        group = groups_of[tuple(row[each] for each in by)]
+        outputs = [each for each in group.read if each["contract"] == "mcqa/1"]
+        own = group.of_items(each for each in outputs if each.get("deviation") == row["deviation"])
+        clusters = [(own[item], size) for item, size in group.of_items(outputs).items()]
+        assert same(row["share of outputs"], literal_share(clusters))
+    for row in rows_of(made.get("failures")):
+        group = groups_of[tuple(row[each] for each in by)]
+        own = group.of_items(each for each in group.failed if each["reason"] == row["failure"])
+        asked = group.of_items([*group.outputs, *group.failed])
+        pending = group.planned - len(group.outputs) - len(group.failed)
+        clusters = [(own[item], size) for item, size in asked.items()] + [(0, 1)] * pending
+        assert same(row["share of planned"], literal_share(clusters))
 
 
 def check_feet(made: Mapping[str, Table], plan: Plan, by: Sequence[str]) -> None:
@@ -713,7 +756,7 @@ def check_feet(made: Mapping[str, Table], plan: Plan, by: Sequence[str]) -> None
         )
         rows = [row for row in rows_of(made["compliance"]) if "task" not in by or row["task"] in tasks]
         parts = " + ".join(f"{sum(row[name] for row in rows)} {name}" for name in outcomes)
-        if table.name != "flips":
+        if table.name not in ("flips", "flips by paradigm"):
             assert table.foot == f"{sum(row['planned'] for row in rows)} planned = {parts}"
 
 
@@ -735,6 +778,25 @@ def read_slowly(each: Mapping, names: tuple[str, ...], letters: dict, lenses: di
             letters[(*names, right)].update(there=1)
 
 
+def check_preference(row: Mapping, group: Counted, letter: str) -> None:
+    """The letter's share less the key's, item by item; intervals over items."""
+    outputs = [each for each in group.compliant if each["contract"] == "mcqa/1"]
+    chosen = [each for each in outputs if each["extracted_answer"] == letter]
+    there = [each for each in outputs if each.get("right_answer") == letter]
+    assert row["share"] == clustered(chosen, outputs)
+    assert row["recall"] == clustered([each for each in there if each["extracted_answer"] == letter], there)
+    keyed = [each for each in outputs if each.get("right_answer") is not None]
+    differences = []
+    for item in dict.fromkeys((each["task"], each["item_id"]) for each in keyed):
+        of_item = [each for each in keyed if (each["task"], each["item_id"]) == item]
+        given = [(each["extracted_answer"] == letter) - (each["right_answer"] == letter) for each in of_item]
+        differences.append(sum(given) / len(given))
+    assert (row["against the key"] is None) == (not differences)
+    if differences:
+        assert isclose(row["against the key"].estimate.value, fsum(differences) / len(differences), abs_tol=1e-12)
+    assert row["p"] is row["p (Holm)"] is None, "fewer than ten items"
+
+
 def check_choices(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
     """Letters and lenses, of multiple choice alone."""
     letters, lenses, compliant = defaultdict(Counter), defaultdict(Counter), Counter()
@@ -749,6 +811,7 @@ def check_choices(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[st
         counts = letters[place]
         assert (row["chosen"], row["right there"]) == (counts["chosen"], counts["there"])
         assert value(row["recall"]) == share(counts["found"], counts["there"])
+        check_preference(row, groups_of[place[:-1]], place[-1])
         compliant[place[:-1]] -= row["chosen"]
     assert not any(compliant.values()), "letters sum to compliant"
     found = {(*(row[each] for each in by), row["reading"]): row for row in rows_of(made.get("other readings"))}
@@ -771,34 +834,119 @@ def check_repeated(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[s
             if found is not None:
                 assert isclose(found.value, sum(enough) / len(enough), abs_tol=1e-12)
                 assert found.low < found.high
-        assert row["left out"] == len(keyed) - row["items"]
+                assert found.n == len(enough)
+        nothing = group.of_items([*group.failed, *group.unread]).keys() - keyed.keys()
+        assert row["left out"] == len(keyed) - row["items"] + len(nothing)
+
+
+def vote(each: Mapping) -> str | None:
+    """The answer that a sample votes for; by the validator's word, whether it is right (ruling G12)."""
+    if each["contract"] == "game24/1":
+        return None if not each["candidate"] else str(each["correct"])
+    return each.get("own_answer", each.get("extracted_answer"))
 
 
 def check_majorities(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
+    """Ruling S5."""
     expected = {}
     for names, group in groups_of.items():
         answers, right = defaultdict(Counter), {}
-        for each in group.compliant:
-            answer = each.get("own_answer", each.get("extracted_answer"))
-            if answer is not None:
+        for each in group.answered:
+            if (answer := vote(each)) is not None:
                 answers[each["task"], each["item_id"]][answer] += 1
                 right[each["task"], each["item_id"], answer] = each.get("correct")
-        leads = {
-            item: [a for a, n in given.items() if n == max(given.values())] for item, given in answers.items()
-        }
-        alone = {item: leading[0] for item, leading in leads.items() if len(leading) == 1}
-        known = [right[*item, answer] for item, answer in alone.items() if right[*item, answer] is not None]
+        voted = {item: given for item, given in answers.items() if given.total() >= 3}
+        leads = {item: [a for a, n in given.items() if n == max(given.values())] for item, given in voted.items()}
+        verdicts = [[right[*item, answer] for answer in leading] for item, leading in leads.items()]
+        known = [sum(each) / len(each) for each in verdicts if None not in each]
         if answers:
-            shares = [max(given.values()) / given.total() for given in answers.values()]
-            mean = pytest.approx(sum(shares) / len(shares))
-            tied = len(answers) - len(alone)
-            expected[names] = (len(answers), len(alone), tied, mean, share(sum(known), len(known)))
-    columns = ("items with an answer", "with a majority", "tied", "mean share of the leader", "majority right")
+            shares = [max(given.values()) / given.total() for given in voted.values()]
+            alone = sum(len(leading) == 1 for leading in leads.values())
+            counts = (len(answers), len(answers) - len(voted), alone, len(voted) - alone)
+            means = (pytest.approx(sum(many) / len(many)) if many else None for many in (shares, known))
+            expected[names] = (*counts, *means)
+    columns = (
+        "items with an answer", "too few answers", "with a majority", "tied", "mean share of the leader",
+        "majority right",
+    )  # fmt: skip
     found = {
         tuple(row[each] for each in by): tuple(value(row[name]) for name in columns)
         for row in rows_of(made.get("majorities"))
     }
     assert found == (expected if "majorities" in made else {})
+
+
+def clustered(part: Iterable[dict], of: Iterable[dict]) -> Estimate | None:
+    """The share of ruling S1, its items counted one by one."""
+    successes, sizes = (Counter((each["task"], each["item_id"]) for each in many) for many in (part, of))
+    return share_of_clusters(ClusterSums.of((successes[item], n) for item, n in sizes.items())) if sizes else None
+
+
+def check_solving(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
+    """Ruling G12."""
+    expected = {}
+    for names, group in groups_of.items():
+        arrived = [each for each in group.read if each["contract"] == "game24/1"]
+        for method in {each["extraction_method"] for each in arrived} | ({"all"} if arrived else set()):
+            of_method = [each for each in arrived if method in ("all", each["extraction_method"])]
+            right = [each for each in of_method if each["reason"] == "ok"]
+            answered = [each for each in of_method if each["candidate"]]
+            marked = [each for each in arrived if each["extraction_method"] in ("answer_block", "output_line")]
+            everything = method == "all"
+            expected[*names, method] = (
+                len(of_method),
+                len(right),
+                clustered(right, arrived),
+                clustered(of_method, arrived),
+                clustered(answered, arrived) if everything else None,
+                clustered(right, answered),
+                clustered(marked, arrived) if everything else None,
+            )
+    found = (
+        {tuple(row[: len(by) + 1]): row[len(by) + 1 :] for row in made["solve rate"].rows}
+        if ("solve rate" in made)
+        else {}
+    )
+    assert found == expected
+
+
+def check_ranges(made: Mapping[str, Table], by: Sequence[str]) -> None:
+    """The least and the most of the tables that stand above."""
+    expected = {}
+    for name, measure in (("compliance", "compliance"), ("accuracy", "accuracy over compliant")):
+        together = defaultdict(list)
+        for row in rows_of(made.get(name)) if by == CELL else []:
+            if row[measure] is not None:
+                together[row["task"], row["model"]].append(row[measure].value)
+        for names, shares in together.items():
+            if len(shares) > 1:
+                expected[*names, measure] = (len(shares), min(shares), max(shares), max(shares) - min(shares))
+    found = {
+        (row["task"], row["model"], row["measure"]): (
+            row["conditions"], row["lowest"].value, row["highest"].value, row["range"],
+        )
+        for row in rows_of(made.get("format sensitivity"))
+    }  # fmt: skip
+    assert found == expected
+
+
+def check_chance(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
+    expected = {}
+    for names, group in groups_of.items():
+        sizes = {
+            (each["task"], each["item_id"]): "ABCDEFGHIJKLMNOPQRSTUVW".index(
+                each["contract_params"]["options"][-1]
+            )
+            + 1
+            for each in group.keyed
+            if each["contract"] == "mcqa/1"
+        }
+        if sizes:
+            expected[names] = (len(sizes), pytest.approx(sum(1 / size for size in sizes.values()) / len(sizes)))
+    found = {
+        tuple(row[each] for each in by): (row["items"], row["chance level"]) for row in rows_of(made.get("chance"))
+    }
+    assert found == expected
 
 
 def check_flips(made: Mapping[str, Table], plan: Plan, records: list[Record]) -> None:
@@ -828,6 +976,32 @@ def check_flips(made: Mapping[str, Table], plan: Plan, records: list[Record]) ->
     assert made["flips"].foot.startswith(f"{sum(each['n'] for each in expected.values()):,} outputs = ")
 
 
+def check_pairs(made: Mapping[str, Table], fields: list[dict]) -> None:
+    """Ruling S4, pair by pair."""
+    answers, keys = defaultdict(dict), {}
+    for each in fields:
+        if each["kind"] == "response" and each["contract"] == "mcqa/1" and each["protocol_compliant"]:
+            place = (each["task"], each["model"], each["condition"], each["item_id"])
+            answers[place][each["sample"]] = each.get("own_answer", each.get("extracted_answer"))
+            keys[place[0], place[3]] = random_keys().get(place[3])
+    for row in rows_of(made["flips"]):
+        kinds = Counter()
+        for (task, model, condition, item), said in list(answers.items()):
+            if (task, model, condition) == (row["task"], row["model"], row["condition"]):
+                control = answers.get((task, model, row["control"], item), {})
+                kinds[ItemPairs.of(control, said, keys[task, item])] += 1
+        expected = excess_disagreement(kinds)
+        if expected is None:
+            assert row["excess disagreement"] is row["to wrong minus to right"] is None
+        else:
+            assert row["excess disagreement"].estimate == expected.excess
+            assert row["to wrong minus to right"] == (expected.to_wrong and Points(expected.to_wrong))
+
+
+def random_keys() -> dict[str, str | None]:
+    return {item.id: item.fields.get("answer") for many in random_items().values() for item in many}
+
+
 def law_tables_are_the_records_read_slowly(journal: tuple[Plan, list[Record], list[Question]]) -> None:
     plan, records, _ = journal
     fields = [record_fields(record) for record in records]
@@ -839,7 +1013,11 @@ def law_tables_are_the_records_read_slowly(journal: tuple[Plan, list[Record], li
         check_choices(made, groups_of, by)
         check_repeated(made, groups_of, by)
         check_majorities(made, groups_of, by)
+        check_solving(made, groups_of, by)
+        check_ranges(made, by)
+        check_chance(made, groups_of, by)
     check_flips(made, plan, records)
+    check_pairs(made, fields)
 
 
 def law_failures_move_no_score(journal: tuple[Plan, list[Record], list[Question]]) -> None:
@@ -849,7 +1027,9 @@ def law_failures_move_no_score(journal: tuple[Plan, list[Record], list[Question]
     before, after = (tables_of(record_set(plan, many), plan) for many in (records, records + failed))
     assert before.keys() | {"failures"} == after.keys() | {"failures"}
     for name in before.keys() - {"failures"}:
-        kept = [column for column in before[name].columns if column not in ("failed", "pending")]
+        # What is missing is right or wrong in the bounds, whatever it is (ruling S6): these are no scores.
+        moved = ("failed", "pending", "if missing wrong", "if missing right", "left out")
+        kept = [column for column in before[name].columns if column not in moved]
         assert [[row[column] for column in kept] for row in rows_of(before[name])] == [
             [row[column] for column in kept] for row in rows_of(after[name])
         ]

@@ -13,6 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from support.crowded_page import crowded_page
 from support.page_studies import demo_study, judged_study
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -47,7 +48,9 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     if GIVEN is not None:
         return {"given": Path(GIVEN).resolve()}
     folder = tmp_path_factory.mktemp("studies")
+    (folder / "crowded.html").write_text(crowded_page())
     return {
+        "crowded": folder / "crowded.html",
         "demo": demo_study(folder / "demo") / "report.html",
         "judged": judged_study(folder / "judged") / "report.html",
     }
@@ -107,7 +110,7 @@ def test_it_prints_whole_and_in_the_colours_of_paper(browser, pages, name):
     watched = Watched(browser, pages[name], 688, "dark")  # A4 without its margins
     watched.page.emulate_media(media="print", color_scheme="dark")
     assert watched.overflow() == 0
-    lost = """() => [...document.querySelectorAll('main table, main pre, main svg')].filter(each =>
+    lost = """() => [...document.querySelectorAll('main table, main pre, main svg:not(.narrow)')].filter(each =>
         each.getBoundingClientRect().right > document.documentElement.clientWidth + 1 ||
         each.scrollHeight > each.clientHeight + 1 && each.tagName === 'PRE' ||
         each.getBoundingClientRect().height === 0).map(each => each.outerHTML.slice(0, 120))"""
@@ -116,6 +119,44 @@ def test_it_prints_whole_and_in_the_colours_of_paper(browser, pages, name):
         watched.page.evaluate(f"getComputedStyle(document.body).{what}") for what in ("backgroundColor", "color")
     )
     assert (paper, ink) == ("rgb(255, 255, 255)", "rgb(0, 0, 0)")
+    watched.close()
+
+
+MISPLACED = """() => [...document.querySelectorAll('svg.chart')].filter(each => each.getClientRects().length)
+    .flatMap(chart => {
+        const frame = chart.getBoundingClientRect(), found = [];
+        const boxes = [...chart.querySelectorAll('text')]
+            .flatMap(text => text.querySelector('tspan') ? [...text.querySelectorAll('tspan')] : [text])
+            .map(line => [line.lastChild.textContent, line.getBoundingClientRect()])
+            // A box has room for accents and descenders, which may reach into that of the next line.
+            .map(([words, box]) => ({words, left: box.left, right: box.right,
+                top: box.top + 0.12 * box.height, bottom: box.bottom - 0.12 * box.height}));
+        boxes.forEach((one, at) => {
+            if (one.left < frame.left - 1 || one.right > frame.right + 1 ||
+                one.top < frame.top - 1 || one.bottom > frame.bottom + 1) found.push(['cut', one.words]);
+            for (const other of boxes.slice(at + 1))
+                if (one.left < other.right - 0.5 && other.left < one.right - 0.5 &&
+                    one.top < other.bottom - 0.5 && other.top < one.bottom - 0.5)
+                    found.push(['over another', one.words, other.words]);
+        });
+        return found;
+    })"""
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('svg.chart')]
+    .filter(each => each.getClientRects().length)
+    .map(each => 11 * each.getBoundingClientRect().width / each.viewBox.baseVal.width))"""
+
+
+@pytest.mark.parametrize("name", ["crowded", *NAMES] if GIVEN is None else NAMES)
+@pytest.mark.parametrize(("width", "media"), [(360, "screen"), (780, "screen"), (1440, "screen"), (688, "print")])
+def test_words_in_charts_are_whole_apart_and_large_enough(browser, pages, name, width, media):
+    watched = Watched(browser, pages[name], width, "light")
+    watched.page.emulate_media(media=media)
+    shown = watched.page.evaluate(
+        "[...document.querySelectorAll('svg.chart')].map(e => e.getClientRects().length)"
+    )
+    assert sum(shown) * 2 == len(shown) > 0, "one of the two drawings of every chart"
+    assert watched.page.evaluate(MISPLACED) == []
+    assert watched.page.evaluate(SMALLEST) >= 9.9
     watched.close()
 
 

@@ -69,12 +69,12 @@ SOME = settings(max_examples=settings.default.max_examples // 4)
 
 
 def shown(value: object) -> list[object]:
-    """What the last five cells of a CSV row stand for."""
+    """What the last six cells of a CSV row stand for."""
     value = value.estimate if isinstance(value, Mean) else value
     if isinstance(value, Estimate):
         ends = [end if isfinite(end) else None for end in (value.low, value.high)]
-        return [value.value, *ends, value.n, value.method]
-    return [value.value if isinstance(value, Chance) else value, None, None, None, None]
+        return [value.value, *ends, value.n, value.clusters, value.method]
+    return [value.value if isinstance(value, Chance) else value, None, None, None, None, None]
 
 
 def computed(cell: str) -> bool:
@@ -87,7 +87,7 @@ def computed(cell: str) -> bool:
 @given(reports())
 def test_no_cell_of_csv_is_a_formula_and_numbers_stay_numbers(report):
     found = list(csv.reader(io.StringIO(as_csv(report), newline=""), strict=True))
-    assert found[0] == ["table", "row", "column", "value", "low", "high", "n", "method"]
+    assert found[0] == ["table", "row", "column", "value", "low", "high", "n", "clusters", "method"]
     (table,) = report.tables
     expected = [(n, c, v) for n, row in enumerate(table.rows, 1) for c, v in zip(table.columns, row, strict=True)]
     assert len(found) == 1 + len(expected)
@@ -152,7 +152,8 @@ def test_json_holds_every_value_as_it_is(report):
                 continue
             found, expected = row[column], shown(value)
             if isinstance(found, dict):
-                assert [found[name] for name in ("value", "low", "high", "n", "method")] == expected
+                assert [found[name] for name in ("value", "low", "high", "n")] == expected[:4]
+                assert found["method"] == expected[5]
             else:
                 assert found == expected[0]
 
@@ -195,7 +196,7 @@ def test_the_report_of_a_study_of_hostile_names(hostile, by):
     as_said = {name: command("report", hostile, "--by", by, "--format", name) for name in ("csv", "json", "md")}
     assert all(fine(done, 0) for done in as_said.values())
     found = list(csv.reader(io.StringIO(as_said["csv"].stdout.decode(), newline=""), strict=True))
-    assert {len(cells) for cells in found} == {8}
+    assert {len(cells) for cells in found} == {9}
     rows = {(c[0], c[1], c[2]): c[3] for c in found[1:]}
     for name, table in reported(as_said["json"]).items():
         for number, row in enumerate(table["rows"], 1):

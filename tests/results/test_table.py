@@ -10,6 +10,7 @@ from affidavit.statistics.estimate import Estimate, Form
 from affidavit.statistics.shares import wilson
 
 ENDLESS = Estimate(0.5, float("-inf"), float("inf"), 2, "one cluster: no interval")
+ENDS = ("", "_low", "_high", "_n", "_clusters")
 TABLE = Table(
     "all kinds",
     "What is there?",
@@ -24,7 +25,7 @@ TABLE = Table(
 
 def test_estimates_come_apart_and_types_hold():
     frame = TABLE.to_polars()
-    apart = [f"{name}{part}" for name in ("share", "mean", "difference") for part in ("", "_low", "_high", "_n")]
+    apart = [f"{name}{part}" for name in ("share", "mean", "difference") for part in ENDS]
     assert frame.columns == ["name", "count", *apart, "p", "fraction", "nothing"]
     assert frame.schema["count"] == frame.schema["share_n"] == pl.Int64
     assert frame.schema["share"] == frame.schema["p"] == frame.schema["fraction"] == pl.Float64

@@ -57,7 +57,8 @@ def test_judges_get_aliases_and_everything_kept_has_true_names(tmp_path, server)
     judging = told(done)["judging"]
     assert judging["blind"] is True
     assert {judge["method"] for judge in judging["judges"]} == {"cross_judge", "self_judge"}
-    assert {score["target_model"] for judge in judging["judges"] for score in judge["scores"]} == {"alpha", "beta"}
+    scores = [row for name in ("scores", "scores, own outputs") for row in judging["tables"][name]]
+    assert {row["target"] for row in scores} == {"alpha", "beta"}
     manifest = (tmp_path / "out" / "used_prompt_manifest.md").read_text()
     assert "JP-001: cross_judge, blind" in manifest
     assert "JP-002" not in manifest

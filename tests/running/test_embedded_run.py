@@ -242,7 +242,7 @@ def test_eight_at_once_say_the_same_in_every_run(tmp_path):
         done = run(tmp_path / name, "--json")
         assert fine(done, 0)
         out = tmp_path / name / "out"
-        assert most_at_once(attempts(out)) == 8
+        assert most_at_once(attempts(out)) == 7, "the model is tried with the first question alone"
         texts = sorted(each["raw_output"] for each in records(out))
         assert texts == sorted(f"The capital of {country} is {city}" for country, city in CAPITALS.items())
         roots.add(told(done)["root_sha256"])
@@ -472,8 +472,8 @@ def test_an_interrupt_while_the_weights_are_loaded_leaves_no_process(tmp_path):
         done = ended(process)
     assert fine(done, 130)
     assert gone(child)
-    assert (quiz(done)["pending"], told(done)["asked"]) == (QUESTIONS, 0)
-    assert told_by_verify(tmp_path / "out")["sealed"]
+    assert b"stopped by SIGINT; nothing was written" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 # --- what is refused before anything is asked ---

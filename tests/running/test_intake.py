@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from affidavit.archive.path_names import decode
 from affidavit.contracts.judge import judge
 from affidavit.errors import InputError, UsageError
-from affidavit.judging.outputs import imported
+from affidavit.judging.outputs import ImportFacts, imported
 from affidavit.judging.trees import Evaluation, judge_archive
 from affidavit.running.import_outputs import rows_in
 from support.command import affidavit
@@ -163,6 +163,18 @@ def test_rows_that_do_not_fit_are_refused_by_name(rows, said):
     with pytest.raises(InputError) as refused:
         imported("x", [(f"given.jsonl:{number}", each) for number, each in enumerate(rows, 1)])
     assert said in str(refused.value)
+
+
+def test_a_grid_of_which_nearly_everything_is_missing_is_refused(monkeypatch):
+    facts = ImportFacts("x")
+    monkeypatch.setattr("affidavit.judging.outputs.MOST_PLACES", 26)
+    rows = [row(f"Q{number}", f"V{number}", f"M{number}") for number in range(3)]
+    for response in imported(
+        "x", [(f"given.jsonl:{number}", each) for number, each in enumerate(rows, 1)]
+    ).responses:
+        facts.add(response)
+    with pytest.raises(InputError, match="at most 26 places of question × variant × target, found 27"):
+        facts.config()
 
 
 def test_nothing_is_begun_where_a_row_is_refused(tmp_path, server):
@@ -350,6 +362,13 @@ def test_a_kill_between_the_outline_and_the_records_is_mended(tmp_path, server, 
     (tmp_path / "out/study.json").write_bytes(whole[Path("study.json")])
     if kept:
         (tmp_path / "out/records/000001.jsonl").write_bytes(b"".join(lines[:kept]))
+    if kept < len(ROWS):
+        asked = len(server.log)
+        order = ("judge", tmp_path / "out", "--judge", "j", "--models", write_models(tmp_path, server.url))
+        refused = affidavit(*order, cwd=tmp_path)
+        assert fine(refused, 2)
+        assert b"expected all outputs that were to be taken in, found" in refused.stderr
+        assert len(server.log) == asked, "what is not all there is not judged"
     assert fine(take(tmp_path, tmp_path / "given.jsonl", server), 0)
     assert json.loads((tmp_path / "out/seal.json").read_text())["root_sha256"] == root
     after = without_lock(tmp_path / "out")

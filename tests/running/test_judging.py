@@ -516,11 +516,13 @@ def test_a_finer_rubric_from_a_file_is_judged_by_and_mapped(tmp_path, rule, mapp
     for record in judgements(tmp_path / "out"):
         assert record["scores"] == FIVE, "the archived scores stay as they are"
         assert record["rubric_sha256"] == digest(frozen(tmp_path / "out")["terms"]["rubric"])
-    means = {row["dimension"]: row["mean"]["value"] for row in told(done)["judging"]["judges"][0]["scores"]}
-    expected = dict(zip(FOUR, (mapped, 2, 2, 2), strict=True))
-    assert means == {**expected, "overall_score": 9}
-    bounds = told(done)["judging"]["judges"][0]["overall_bounds"]
-    assert bounds == {"lowest": 9, "highest": 9, "missing": 0, "n": 2}
+    tables = told(done)["judging"]["tables"]
+    means = {row["dimension"]: (row["mean"]["value"], row["range"]) for row in tables["scores, own outputs"]}
+    expected = {name: (value, "0–2") for name, value in zip(FOUR, (mapped, 2, 2, 2), strict=True)}
+    # ruling J11: the sum of mapped dimensions and the native total are two figures
+    assert means == {**expected, "mapped overall": (mapped + 6, "0–8"), "overall_score": (9, "0–10")}
+    assert list(means) == [*FOUR, "mapped overall", "overall_score"]
+    assert "score bounds" not in tables, "nothing is missing"
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
@@ -772,10 +774,10 @@ def test_trying_again_what_failed_for_good_does_not_stop_the_judging(tmp_path):
 def test_nothing_is_judged_before_every_output_is_there(tmp_path):
     with serving(questions=QUESTIONS) as server:
         open_study(tmp_path, server.url, ONE_JUDGE)
-        done = run(tmp_path, "--limit", "1", "--json")
+        done = run(tmp_path, "--model", "alpha", "--json")
         assert fine(done, 4)
         assert "judging" not in told(done)
-        assert b"note: the judging has not begun: it waits for 12 outputs" in done.stderr
+        assert b"note: the judging has not begun: it waits for " in done.stderr
         assert not judged_in(server.log)
         assert not (tmp_path / "out/judging.json").exists()
         whole = run(tmp_path, "--json")

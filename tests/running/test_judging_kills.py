@@ -88,14 +88,13 @@ def begun(tmp_path_factory) -> Iterator[Begun]:
         few = {"models": {name: {"connections": CONNECTIONS} for name in MODELS}}
         open_study(folder, server.url, few, questions=QUESTIONS)
         assert fine(run(folder), 0)
-        answers.let_pass(0)
-        asked = len(server.log)
+        answers.let_pass(len(MODELS))  # each judge is tried with one
         with judging(folder) as process:
-            wait_for(server, asked + 1, process)
+            wait(process, (folder / "out/judging.json").exists)
             process.kill()
             process.wait()
         server.quiet()
-        assert (folder / "out/judging.json").exists()
+        (folder / "out/records/000002.jsonl").unlink(missing_ok=True)  # as if the kill had come a moment before
         answers.open()
         yield Begun(folder, server, answers)
 

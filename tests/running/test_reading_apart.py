@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from affidavit.archive.disk import Disk
+from affidavit.archive.journal import Archive
 from affidavit.archive.record import Judgement
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.judging.directory import read_judging
@@ -41,6 +42,9 @@ class Prompt:
     async def complete(self, request: Request) -> Completion:
         return Completion("I would rather not.", "stop")
 
+    async def setup_fault(self, failure: Failure) -> None:
+        return
+
 
 @dataclass
 class Work:
@@ -63,6 +67,15 @@ class Work:
     def failure(self, question: PlannedJudgement, failure: Failure, /) -> None:
         raise AssertionError(failure)
 
+    def fits(self, question: PlannedJudgement, completion: Completion, /) -> bool:
+        return True
+
+
+async def tried_and_run(runner: Runner, archive: Archive) -> None:
+    async with runner:
+        await runner.trial(with_questions=True)
+        await runner.run(archive)
+
 
 @pytest.mark.parametrize(("thread_from", "apart"), [(LARGE, True), (None, False)])
 def test_what_is_long_is_read_in_a_thread_and_kept_like_the_rest(tmp_path, thread_from, apart):
@@ -72,8 +85,8 @@ def test_what_is_long_is_read_in_a_thread_and_kept_like_the_rest(tmp_path, threa
     ledger = JudgingLedger(work.plan, frozen.targets)
     archive = directory.archive(Disk())
     before = len(list(archive.recover()))
-    runner = Runner(work, [Prompt()], archive, ledger, limits=Limits(), thread_from=thread_from)
-    asyncio.run(runner.run())
+    runner = Runner(work, [Prompt()], ledger, limits=Limits(), thread_from=thread_from)
+    asyncio.run(tried_and_run(runner, archive))
     archive.close()
     main = threading.current_thread().name
     assert work.read_in["short"] == main

@@ -302,9 +302,9 @@ def test_an_attempt_is_cut_at_its_deadline_and_a_later_run_is_more_patient(tmp_p
         assert fine(done, 4)
         assert quiz(done)["failures"] == {"timeout": 2}
         tried = [json.loads(line) for line in (tmp_path / "out/attempts.jsonl").read_text().splitlines()]
-        assert (
+        assert (  # the first question once more: the model is tried with it
             sorted((each["attempt"], each["outcome"]) for each in tried)
-            == [(1, "timeout")] * 2 + [(2, "timeout")] * 2
+            == [(1, "timeout")] * 3 + [(2, "timeout")] * 2
         )
         assert all(each["seconds"] >= 0.3 for each in tried)
         server.script = {}

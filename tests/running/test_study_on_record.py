@@ -9,6 +9,7 @@ from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import StorageError
+from affidavit.running.rederivation import Rederivation
 from affidavit.running.verify import verify
 
 STUDIES = Path(__file__).parents[1] / "golden" / "studies"
@@ -67,3 +68,19 @@ def test_a_study_of_the_first_format_is_refused_with_its_version(study):
     (study.path / "study.json").write_bytes(checked_line({**fields, "v": 1}))
     with pytest.raises(StorageError, match=r"study\.json:1: expected version 2 of the format, found version 1"):
         study.frozen()
+
+
+def test_a_summary_that_does_not_follow_is_named_with_its_file(tmp_path):
+    """The first of them: each rests on those before it."""
+    directory = StudyDirectory(shutil.copytree(STUDIES / "imported", tmp_path / "imported"))
+    study, seal = directory.frozen(), directory.seal()
+    again = Rederivation(directory, study, None)
+    where, said = again.other_summary(seal)
+    assert (where, said) == (study.where, "it describes other outputs than the records are"), "none was shown"
+    for line in directory.walk():
+        assert again.difference(line) is None
+    assert again.other_summary(seal) is None
+    (directory.path / "used_prompt_manifest.md").write_text("another")
+    assert again.other_summary(seal) == (
+        str(directory.path / "used_prompt_manifest.md"), "it is not the list of the prompts in the records",
+    )  # fmt: skip

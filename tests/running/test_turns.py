@@ -70,7 +70,8 @@ def attempt(number: int, answer: Completion | Failure) -> Attempt:
 
 def test_every_attempt_is_a_line_with_what_came_of_it(tmp_path):
     (tmp_path / ATTEMPTS).write_bytes(b'{"cut sho')
-    log = Attempts(tmp_path, Disk())
+    log = Attempts()
+    log.open(tmp_path, Disk())
     log.add(attempt(1, Failure(Reason.TIMEOUT, 'no "answer"\n')))
     log.add(attempt(2, Completion("text")))
     log.close()
@@ -83,7 +84,8 @@ def test_every_attempt_is_a_line_with_what_came_of_it(tmp_path):
 
 
 def test_attempts_are_written_together(tmp_path):
-    log = Attempts(tmp_path, Disk())
+    log = Attempts()
+    log.open(tmp_path, Disk())
     for number in range(1, 200):
         log.add(attempt(number, Completion("")))
     assert (tmp_path / ATTEMPTS).read_bytes() == b""

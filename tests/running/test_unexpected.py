@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from affidavit.archive.journal import Archive
 from affidavit.archive.record import Response
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import StorageError
@@ -14,7 +15,7 @@ from affidavit.running.ledger import QuestionLedger
 from affidavit.running.runner import Runner
 from affidavit.running.study_run import Ended, Options, StudyWork, run_study
 from affidavit.study.files import load
-from affidavit.study.freezing import freeze_or_check
+from affidavit.study.freezing import draft
 from affidavit.study.task import Question
 from support.command import affidavit
 from support.fault_server import FaultServer
@@ -125,6 +126,12 @@ class Full(Odd):
     error = StorageError("the disk", expected="room", found="none")
 
 
+async def tried_and_run(runner: Runner, archive: Archive) -> None:
+    async with runner:
+        await runner.trial(with_questions=True)
+        await runner.run(archive)
+
+
 def asked_by(folder: Path, work: type[StudyWork]) -> tuple[Runner, QuestionLedger]:
     """A run over the questions of a study, by work of this kind."""
     write_study(folder, NOBODY, count=10)
@@ -132,11 +139,12 @@ def asked_by(folder: Path, work: type[StudyWork]) -> tuple[Runner, QuestionLedge
     directory = StudyDirectory(folder / "out")
     directory.path.mkdir()
     with virtual_time({}):
-        plan, archive = freeze_or_check(directory, files, Hasty()), directory.archive(Hasty())
+        drafted, archive = draft(directory, files, Hasty()), directory.archive(Hasty())
+        drafted.freeze(Hasty())
         list(archive.recover())
-        ledger = QuestionLedger(plan)
-        runner = Runner(work(plan, directory), [files.model("m")], archive, ledger, limits=Limits())
-        in_virtual_time(runner.run())
+        ledger = QuestionLedger(drafted.plan)
+        runner = Runner(work(drafted, frozen=True), [files.model("m")], ledger, limits=Limits())
+        in_virtual_time(tried_and_run(runner, archive))
         archive.seal(ledger.counts())
     return runner, ledger
 

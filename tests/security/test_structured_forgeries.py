@@ -138,6 +138,56 @@ def test_a_plan_without_a_place_for_every_record_shows_no_figure(folder, plan):
     assert verified(folder, study)[0] == 5
 
 
+def missing(question: str, why: str) -> dict[str, object]:
+    return {"question_id": question, "prompt_variant": "A", "target_model": "gpt", "sample": 0, "why": why}
+
+
+DESCRIBED: dict[str, tuple[str, str, Callable[[dict], object], str]] = {
+    "another digest of the outputs": (
+        "imported", "study.json", lambda fields: fields["config"]["imported"].update(sha256="0" * 64), "it describes other outputs"
+    ),
+    "an output that never was": (
+        "imported", "study.json", lambda fields: fields["config"]["not_arrived"].append(missing("Q9", "there is no such output")), "it describes other outputs"
+    ),
+    "a target that never answered": (
+        "imported", "study.json", lambda fields: fields["config"]["models"].update(ghost={"identity": "ghost"}), "it describes other outputs"
+    ),
+    "an output that was to be judged": (
+        "planned", "judging.json", lambda fields: fields["not_arrived"].append(missing("w9", "timeout")), "it lists other outputs as missing"
+    ),
+    "no task, so that nothing is missing": (
+        "planned", "judging.json", lambda fields: fields.update(tasks=[], not_arrived=[]), "outputs of other tasks than its own"
+    ),
+    "a task that the study does not have": (
+        "planned", "judging.json", lambda fields: fields.update(tasks=[*fields["tasks"], "ghost"]), "its tasks are not those of the study"
+    ),
+    "a task twice": (
+        "planned", "judging.json", lambda fields: fields.update(tasks=fields["tasks"] * 2), "its tasks are not those of the study"
+    ),
+    "another task of an import": (
+        "imported", "judging.json", lambda fields: fields.update(tasks=["ghost"]), "its tasks are not those of the study"
+    ),
+    "a judge who is asked nothing": (
+        "planned", "judging.json", lambda fields: fields["judges"].update(ghost={**fields["judges"]["alpha"], "conditions": []}), "the fields of a judging"
+    ),
+    "a target whose outputs are still to be judged": (
+        "planned", "judging.json", lambda fields: fields["targets"].update(ghost=1), "its targets are not those of its outputs"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("forgery", DESCRIBED)
+def test_what_is_frozen_of_the_outputs_follows_from_them(folder, forgery):
+    """What was missing, and how many outputs each target gave, are figures too (rulings J9, C10)."""
+    study, name, change, words = DESCRIBED[forgery]
+    files = in_memory(folder / study)
+    fields = fields_of(name, files[name])
+    change(fields)
+    put(resealed({**files, name: line_of(name, fields)}, folder / study), folder / study)
+    code, said = verified(folder, study)
+    assert (code, words.encode() in said) == (5, True), said
+
+
 def items_with(files: Files, change: Callable[[list[bytes]], list[bytes]]) -> Files:
     return {**files, "items.jsonl": b"".join(change(files["items.jsonl"].splitlines(keepends=True)))}
 
@@ -173,9 +223,10 @@ def test_names_of_files_write_no_lines_of_their_own(folder):
 def test_a_run_that_was_killed_before_its_seal_goes_on(tmp_path):
     """The list of prompts is written before the seal: between the two, it is newer than the last seal."""
     with server() as serving:
-        write_study(tmp_path, serving.url, count=6)
-        assert fine(run(tmp_path, "--limit", "3"), 4)
+        write_study(tmp_path, serving.url, count=3)
+        assert fine(run(tmp_path), 0)
         before = (tmp_path / "out" / "seal.json").read_bytes()
+        write_study(tmp_path, serving.url, count=6)
         assert fine(run(tmp_path), 0)
         (tmp_path / "out" / "seal.json").write_bytes(before)
         code, said = told(tmp_path, "verify", "out")

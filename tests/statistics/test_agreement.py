@@ -113,7 +113,7 @@ def test_alpha_is_its_definition_and_blind_to_order(units, random):
     for unit in units:
         random.shuffle(unit)
     again = alpha(units, seed=2)
-    assert (again.value, again.low, again.high) == pytest.approx((found.value, found.low, found.high))
+    assert again == found
 
 
 def test_the_plain_measures_of_agreement():
@@ -122,9 +122,6 @@ def test_the_plain_measures_of_agreement():
     assert exact == wilson(1, 3)
     assert (apart.value, apart.n) == (pytest.approx((0 + 1 + 4 / 3) / 3), 3)
     assert apart.low <= apart.value <= apart.high
-    perfect = [[0, 0], [1, 1], [2, 2]] * 10
-    for found in (alpha(perfect, seed=0), weighted_kappa(perfect, weights="linear", seed=0)):
-        assert (found.value, found.low, found.high) == (1.0, 1.0, 1.0)
 
 
 def test_units_of_one_question_are_drawn_together():

@@ -1,13 +1,19 @@
 """Means of clusters: laws, known cases, and how often their intervals hold the truth."""
 
-from math import inf
+from math import inf, isfinite
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from affidavit.statistics.means import cluster_mean, clustered_standard_error, clustered_t_mean, mean_of_clusters
+from affidavit.statistics.means import (
+    cluster_mean,
+    clustered_standard_error,
+    clustered_t_mean,
+    mean_by_cluster,
+    mean_of_clusters,
+)
 from support.laws import few
 from support.measure_coverage import WORLDS, by_bootstrap, by_t, coverage
 
@@ -61,8 +67,8 @@ def test_means_hold_their_value_and_are_blind_to_order(clusters, random, seed):
     assert mean.value == pytest.approx(np.mean(observations))
     assert mean.low <= mean.value <= mean.high
     assert t.low <= t.value <= t.high
-    assert min(observations) <= mean.low
-    assert mean.high <= max(observations)
+    if isfinite(mean.low):
+        assert min(observations) <= mean.low < mean.high <= max(observations)
     random.shuffle(clusters)
     assert mean_of_clusters(*totals(clusters), seed=seed, resamples=300) == mean
     assert clustered_t_mean(*totals(clusters)) == t
@@ -90,3 +96,17 @@ def test_means_of_clusters_cover_on_the_stated_grid():
     for interval in (by_bootstrap, by_t):
         found = [coverage(world, clusters, interval, rounds=300) for world in WORLDS[:2] for clusters in (50, 100)]
         assert 0.93 <= np.mean(found) <= 0.97
+
+
+def test_a_mean_by_cluster_has_no_interval_below_ten_clusters_nor_where_all_are_equal():
+    # rulings S2 and S11
+    values = [(n % 9, float(n)) for n in range(18)]
+    few = mean_by_cluster(values)
+    assert (few.value, few.low, few.high, few.n, few.clusters) == (8.5, -inf, inf, 18, 9)
+    assert few.method == "9 clusters: no interval below 10"
+    equal = mean_by_cluster([(n, 0.1) for n in range(12)])
+    assert (equal.low, equal.method) == (-inf, "all 12 are equal: no interval")
+    many = mean_by_cluster([*values, (9, 4.0)])
+    sums = [sum(v for c, v in values if c == cluster) for cluster in range(9)]
+    expected = clustered_t_mean([*sums, 4.0], [*[2] * 9, 1])
+    assert (many.value, many.low, many.high, many.clusters) == (expected.value, expected.low, expected.high, 10)

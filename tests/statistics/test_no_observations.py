@@ -11,7 +11,7 @@ from affidavit.statistics.agreement import (
     mean_absolute_difference,
     weighted_kappa,
 )
-from affidavit.statistics.differences import difference_of_clusters, mcnemar, sign_flip_test
+from affidavit.statistics.differences import PairedDifference, mcnemar, sign_flip_test, tango
 from affidavit.statistics.means import cluster_mean, clustered_standard_error, clustered_t_mean, mean_of_clusters
 from affidavit.statistics.multiplicity import benjamini_hochberg, holm
 from affidavit.statistics.power import (
@@ -22,7 +22,7 @@ from affidavit.statistics.power import (
     observations_needed,
     pairs_needed,
 )
-from affidavit.statistics.repeated_samples import majority, majority_at_k, pass_at_k, yield_at_k
+from affidavit.statistics.repeated_samples import majority, majority_at_k, pass_at_k
 from affidavit.statistics.shares import bounds_of_share, wilson, wilson_shares
 
 
@@ -39,36 +39,37 @@ from affidavit.statistics.shares import bounds_of_share, wilson, wilson_shares
         (lambda: mean_of_clusters([0, 0], [0, 0], seed=0), "no mean of nothing"),
         (
             lambda: mean_of_clusters([1, 2], [0, 1], seed=0),
-            "expected counts of 0 or more, and no sum without a count",
+            "counts: expected no sum without a count, found one at position 0",
         ),
-        (lambda: mean_of_clusters([1], [-1], seed=0), "expected counts of 0 or more, and no sum without a count"),
-        (
-            lambda: mean_of_clusters([float("nan")], [1], seed=0),
-            "expected one finite sum and one count for each cluster",
-        ),
+        (lambda: mean_of_clusters([1, 2], [1, 1], [0, 0], seed=0), "times: no mean of nothing"),
         (lambda: clustered_standard_error([1], [1]), "no standard error from one cluster"),
         (lambda: clustered_t_mean([], []), "no mean of nothing"),
-        (lambda: difference_of_clusters([1, 2], [1, 1], [0, 0], [0, 0], seed=0), "no mean of nothing"),
+        (
+            lambda: PairedDifference.of_counts([1, 2], [2, 2], [0, 0], [0, 0]),
+            "expected samples of every item on both sides, and no more successes than samples",
+        ),
+        (
+            lambda: PairedDifference.of_counts([], [], [], []),
+            "expected four counts for each of at least one item",
+        ),
+        (
+            lambda: PairedDifference.of_means([], [], scale=1),
+            "first: expected two finite means for each of at least one item, found none",
+        ),
+        (lambda: tango(0, 0, pairs=0), "no comparison of 0 against 0 in 0 pairs"),
         (lambda: mcnemar(0, 0, pairs=0), "no comparison of 0 against 0 in 0 pairs"),
         (lambda: mcnemar(3, 3, pairs=5), "no comparison of 3 against 3 in 5 pairs"),
-        (lambda: sign_flip_test([], seed=0), "no test over no differences, and none that is not finite"),
-        (
-            lambda: sign_flip_test([float("nan")], seed=0),
-            "no test over no differences, and none that is not finite",
-        ),
+        (lambda: sign_flip_test([], seed=0), "differences: no test over no differences"),
         (lambda: holm([]), "expected at least one p-value, each between 0 and 1"),
         (lambda: benjamini_hochberg([0.5, 1.5]), "expected at least one p-value, each between 0 and 1"),
         (lambda: holm([float("nan")]), "expected at least one p-value, each between 0 and 1"),
-        (lambda: pass_at_k([], [], k=1, seed=0), "no item has so many samples"),
-        (lambda: pass_at_k([1], [2], k=3, seed=0), "no item has so many samples"),
-        (lambda: pass_at_k([3], [2], k=1, seed=0), "expected no more right samples than samples"),
-        (lambda: yield_at_k([1], [2], k=0, seed=0), "expected two counts for each item, and k of 1 or more"),
+        (lambda: pass_at_k([], [], k=1), "no item has so many samples"),
+        (lambda: pass_at_k([1], [2], k=3), "no item has so many samples"),
+        (lambda: pass_at_k([3], [2], k=1), "expected no more right samples than samples"),
+        (lambda: pass_at_k([1], [2], k=10**12), "no item has so many samples"),
         (lambda: majority([]), "no majority of no answers"),
-        (lambda: majority_at_k([{"A": 1}], ["A"], k=2, seed=0), "no item has so many samples"),
-        (
-            lambda: majority_at_k([{"A": 1}], [], k=1, seed=0),
-            "expected one right answer for each item, and k of 1 or more",
-        ),
+        (lambda: majority_at_k([{"A": 1}], ["A"], k=3), "no item has so many samples"),
+        (lambda: majority_at_k([{"A": 1}], [], k=3), "right: expected one answer for each of 1 items, found 0"),
         (lambda: exact_agreement([[1, None]]), "no unit has two ratings"),
         (
             lambda: exact_agreement([[1], [2]]),
@@ -98,7 +99,7 @@ from affidavit.statistics.shares import bounds_of_share, wilson, wilson_shares
         (lambda: observations_needed(0.5, 0.5), "expected two different shares, found 0.5 and 0.5"),
         (
             lambda: observations_needed(0.5, 0.6, power=0.3),
-            "expected a level between 0 and 1 and a power of 0.5 or more, found 0.05 and 0.3",
+            "expected a level from 1e-09, below 1, and a power of 0.5 or more, found 0.05 and 0.3",
         ),
         (lambda: detectable_difference(0.5, 0), "expected a share and at least one observation, found 0.5 and 0"),
         (
@@ -107,14 +108,14 @@ from affidavit.statistics.shares import bounds_of_share, wilson, wilson_shares
         ),
         (lambda: pairs_needed(0.3, 0.2), "expected 0 < difference <= discordance <= 1, found 0.3 and 0.2"),
         (
-            lambda: detectable_paired_difference(0.0, 10),
-            "expected 0 < discordance <= 1 and at least one pair, found 0.0 and 10",
+            lambda: detectable_paired_difference(1.5, 10),
+            "expected 0 <= discordance <= 1 and at least one pair, found 1.5 and 10",
         ),
         (
-            lambda: detectable_paired_difference(0.1, 10),
-            "no difference could be shown with 10 pairs, 10.0% of them discordant",
+            lambda: detectable_paired_difference(0.1, 3),
+            "no difference could be shown with 3 pairs, 10.0% of them discordant",
         ),
-        (lambda: detectable_mean(0.0, 10), "expected a standard error above 0 of two clusters or more, found 0.0"),
+        (lambda: detectable_mean(0.0, 10), "standard_error: expected a number above 0, found 0.0"),
         (lambda: clusters_needed(0.0, 0.1, 10), "no number of clusters shows a difference of 0"),
     ],
 )

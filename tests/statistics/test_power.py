@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from affidavit.statistics.differences import mcnemar
 from affidavit.statistics.power import (
     clusters_needed,
+    detectable_by_mcnemar,
     detectable_difference,
     detectable_mean,
     detectable_paired_difference,
+    mcnemar_power,
     observations_needed,
     pairs_needed,
 )
@@ -51,6 +53,56 @@ def test_the_pairs_needed_give_the_power_asked_for():
     p_values = [mcnemar(int(first), int(second), pairs=pairs).p_value for first, second, _ in drawn]
     # The exact test is a little more careful than the formula.
     assert 0.74 < np.mean(np.array(p_values) <= 0.05) < 0.82
+
+
+@pytest.mark.parametrize("level", [0.05, 0.005])
+@pytest.mark.parametrize("mid_p", [False, True])
+@pytest.mark.parametrize(("difference", "discordance", "pairs"), [(0.1, 0.2, 60), (0.3, 0.1, 25), (1.0, 0.0, 7)])
+def test_the_power_of_mcnemar_is_the_sum_over_all_tables(difference, discordance, pairs, level, mid_p):
+    from scipy.stats import multinomial  # noqa: PLC0415 - only here
+
+    whole = max(discordance, difference)
+    chances = [(whole - difference) / 2, (whole + difference) / 2, 1 - whole]
+    expected = sum(
+        multinomial.pmf([lost, won, pairs - lost - won], pairs, chances)
+        for lost in range(pairs + 1)
+        for won in range(lost, pairs + 1 - lost)
+        if mcnemar(lost, won, pairs=pairs, mid_p=mid_p).p_value <= level
+    )
+    found = mcnemar_power(difference, discordance, pairs, level=level, mid_p=mid_p)
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
+@few
+@given(st.floats(0, 1), st.integers(1, 400), st.sampled_from([0.05, 0.05 / 9]))
+def test_what_mcnemar_detects_has_the_power_and_is_positive(discordance, pairs, level):
+    # ruling S11
+    least = detectable_by_mcnemar(discordance, pairs, level=level)
+    if least is None:
+        assert mcnemar_power(1.0, discordance, pairs, level=level) < 0.8
+    else:
+        assert 0 < least <= 1
+        with_it = min(1.0, max(least, discordance + least**2))
+        assert mcnemar_power(least, with_it, pairs, level=level) == pytest.approx(0.8, abs=0.01)
+
+
+def test_exact_and_approximate_power_meet():
+    for discordance, pairs in ((0.3, 1_666), (0.1, 4_999), (0.5, 999)):
+        exact, approximate = (detectable_by_mcnemar(discordance, n) for n in (pairs, pairs + 1))
+        assert exact == pytest.approx(approximate, rel=0.02)
+        assert approximate == pytest.approx(detectable_paired_difference(discordance, pairs), rel=0.02)
+
+
+@pytest.mark.parametrize("baseline", [0.0, 1e-12, 0.5, 1 - 1e-12, 1.0])
+@pytest.mark.parametrize("n", [20, 100, 10_000, 10_000_000])
+def test_the_detectable_difference_is_positive_for_every_baseline(baseline, n):
+    # ruling S11
+    difference = detectable_difference(baseline, n)
+    assert difference > 0
+    towards = baseline + difference if baseline <= 0.5 else baseline - difference
+    assert abs(observations_needed(baseline, towards) - n) <= max(1, n / 100)
+    assert detectable_difference(baseline, n, level=0.005) > difference
+    assert detectable_paired_difference(baseline, n) > 0
 
 
 @few

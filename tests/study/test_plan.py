@@ -21,11 +21,12 @@ from affidavit.reading.source import bytes_source
 from affidavit.running.pace import Pace
 from affidavit.study.check import parse_study
 from affidavit.study.files import load
-from affidavit.study.freezing import freeze_or_check, frozen_items
+from affidavit.study.freezing import frozen_items
 from affidavit.study.frozen_form import changes, from_frozen, frozen
 from affidavit.study.plan import Plan
 from affidavit.study.request_seed import seed_of
 from affidavit.study.study_file import requests_of
+from support.written_study import plan_of_frozen
 
 STUDY = """
 [study]
@@ -63,7 +64,7 @@ WRONG = {
     "no name": ("[study]\n[models.m]\nbase_url='http://h'\n[tasks.t]\ncontract='mcqa'\nitems='i'", "found Object missing required field `name`"),
     "a misspelt key": (STUDY.replace("base_url =", "base_ulr =", 1), "expected known keys in models.one, found 'base_ulr'"),
     "a name that leaves the directory": (STUDY.replace('"small"', '"../x"'), "underscores in study.name, found '../x'"),
-    "no model": (STUDY.replace("[models.one]", "[models]\n[other]"), "unknown field `other`"),
+    "no model": (STUDY.replace("[models.one]", "[models]\n[other]"), "a key of the file: study, models, tasks"),
     "no address": (STUDY.replace('"http://127.0.0.1:1/v1"\n\n', '"localhost"\n\n'), "an http:// or https:// address in models.one.base_url"),
     "a seed of 65 bits": (STUDY.replace("seed = 7", f"seed = {2**64}"), "a study.seed of at most 64 bits, found one of 65"),
     "a seed of thousands of digits": (STUDY.replace("seed = 7", f"seed = {'9' * 5000}"), "expected TOML, found Exceeds the limit"),
@@ -118,7 +119,7 @@ def test_what_decides_the_answers_is_frozen_and_nothing_else():
     moved = parse_study(STUDY.replace("127.0.0.1:1", "127.0.0.1:9") + "[limits]\nattempt = 1\n", where="s")
     assert changes(frozen(study), frozen(moved)) == []
     warmer = parse_study(STUDY + "temperature = 0.5\n", where="s")
-    assert changes(frozen(study), frozen(warmer)) == ["decoding.temperature: was 0.0, is 0.5"]
+    assert list(map(str, changes(frozen(study), frozen(warmer)))) == ["decoding.temperature: was 0.0, is 0.5"]
 
 
 BAD_ITEMS = {
@@ -177,8 +178,8 @@ def test_every_question_has_a_key_of_its_own():
         [each for each in questions if each.condition == name and each.model == "one"]
         for name in ("free", "polite")
     )
-    assert [each.request.seed for each in free] == [each.request.seed for each in polite]
-    assert len({each.request.seed for each in free}) == 2
+    assert [each.request.body["seed"] for each in free] == [each.request.body["seed"] for each in polite]
+    assert len({each.request.body["seed"] for each in free}) == 2
     assert polite[0].request.messages[0]["content"].startswith("Please.\n\nAnswer the following")
 
 
@@ -187,7 +188,7 @@ def test_keys_stay_the_same_for_ever():
     first = next(planned.questions(planned.tasks["trivia"], ITEM, "one"))
     assert first.key == "2fbed248d6d42a098e55d41660c35674d69936debd3585bbe5561f805ebb2ad2"
     assert first.prompt_sha256 == "9034f6776b5660a3261c732f9e09ae9984c3954c3a885aa0a2287a6b9dc59311"
-    assert first.request.seed == seed_of(7, "trivia", "q1", 0) == 1370363107
+    assert first.request.body["seed"] == seed_of(7, "trivia", "q1", 0) == 1370363107
 
 
 def of_model_two(settings: str) -> str:
@@ -215,7 +216,7 @@ def test_a_key_is_the_digest_of_the_request_that_is_sent(name):
             asked = {"task": "trivia", "item": item.id, "condition": question.condition, "model": model}
             assert question.key == digest({**asked, "request": question.request.body, "sample": question.sample})
             assert question.prompt_sha256 == digest(question.request.messages)
-            assert question.request.seed == seed_of(7, "trivia", item.id, question.sample)
+            assert question.request.body["seed"] == seed_of(7, "trivia", item.id, question.sample)
 
 
 def test_the_merged_request_holds_what_a_study_says_in_many_places():
@@ -228,7 +229,7 @@ def test_the_merged_request_holds_what_a_study_says_in_many_places():
     assert body.pop("structured_outputs")["grammar"] == question.request.grammar
     assert body == {
         "model": "its-name", "messages": question.request.messages, "temperature": 0.5, "top_p": 0.5,
-        "max_completion_tokens": 9, "tools": [{"type": "function"}], "top_k": 1, "seed": question.request.seed,
+        "max_completion_tokens": 9, "tools": [{"type": "function"}], "top_k": 1, "seed": question.request.body["seed"],
     }  # fmt: skip
 
 
@@ -256,7 +257,7 @@ def test_what_decides_a_request_is_frozen():
     again = from_frozen(frozen(study))
     assert requests_of(again) == requests_of(study)
     plain = parse_study(STUDY, where="s")
-    assert changes(frozen(plain), frozen(study)) == [
+    assert list(map(str, changes(frozen(plain), frozen(study)))) == [
         "models.two.token_limit: was 'max_tokens', is 'max_completion_tokens'",
         "models.two.tools: was [], is [{'type': 'function'}]",
     ]
@@ -306,12 +307,12 @@ def test_items_of_any_format_and_generated_hands_are_frozen(tmp_path):
     directory = tmp_path / "out"
     directory.mkdir()
     study = StudyDirectory(directory)
-    planned = freeze_or_check(study, files, Disk())
+    planned = plan_of_frozen(study, files, Disk())
     assert {name: task.count for name, task in planned.tasks.items()} == {"trivia": 2, "hands": 3}
     found = [(task, item.id, item.fields.get("answer")) for task, item in frozen_items(study)]
     assert found[3:] == [("trivia", "mmlu-1", "A"), ("trivia", "mmlu-2", "D")]
     assert [task for task, _, _ in found[:3]] == ["hands"] * 3
-    assert freeze_or_check(study, files, Disk()).planned == planned.planned
+    assert plan_of_frozen(study, files, Disk()).planned == planned.planned
     with pytest.raises(InputError, match="only hands of game24"):
         parse_study(STUDY.replace('"items.jsonl"', "{ generate = 3 }"), where="s")
 
@@ -323,4 +324,4 @@ def test_a_number_that_json_lacks_is_refused_by_the_name_of_its_item(tmp_path, n
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "out").mkdir()
     with pytest.raises(InputError, match=r'items: "q7": expected values that JSON can hold'):
-        freeze_or_check(StudyDirectory(tmp_path / "out"), load(tmp_path / "study.toml"), Disk())
+        plan_of_frozen(StudyDirectory(tmp_path / "out"), load(tmp_path / "study.toml"), Disk())

@@ -20,6 +20,7 @@ QUICK = (
 )
 THOROUGH = (
     "tests/contracts/test_laws.py",
+    "tests/contracts/test_bounded_findings.py",
     "tests/contracts/test_judge_oracle.py",
     "tests/archive/test_archive_names.py",
     "tests/judging/test_amplification.py",
@@ -32,6 +33,7 @@ THOROUGH = (
     "tests/models/test_chat_response.py",
     "tests/models/test_response_ids.py",
     "tests/models/test_connections.py",
+    "tests/models/test_http_connection.py",
     "tests/running/test_requests.py",
     "tests/running/test_unexpected.py",
 )
@@ -51,7 +53,7 @@ MCQA, GAME, JUDGE = "contracts/mcqa.py", "contracts/game24.py", "contracts/judge
 STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
 FINDINGS = "contracts/bounded_findings.py"
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
-REQUEST = "models/request_body.py"
+REQUEST, HTTP = "models/request_body.py", "models/http_connection.py"
 
 BREAKS = (
     Break("C1", ROWS, "        if raw is None:\n            return NoOutput()\n", '        if raw is None:\n            return ""\n'),
@@ -76,11 +78,12 @@ BREAKS = (
     Break("C9", "models/response_ids.py", "self._answers <= FIRST_ANSWERS or asked_again", "self._answers <= FIRST_ANSWERS"),
     Break("C9", "models/response_ids.py", "        if len(self._requests) > KEPT:", "        if len(self._requests) > 2 * KEPT:"),
     Break("C9", "models/openai_compatible.py", "named in self._astray", "False"),
-    Break("C9", "models/connections.py", "protocol.should_close or _has_begun_a_message(protocol)", "_has_begun_a_message(protocol)"),
-    Break("C9", "models/connections.py", "protocol.should_close or _has_begun_a_message(protocol)", "protocol.should_close"),
-    Break("C9", "models/connections.py", "    return not arrived.poll(0)", "    return True"),
+    Break("C9", HTTP, "        if self._waiting is None or self._waiting.done():\n            self._spoilt = True", "        if False:\n            self._spoilt = True"),
+    Break("C9", HTTP, "            self.close()\n            return\n        self._received", "            return\n        self._received"),
+    Break("C9", HTTP, "self.is_open and not self._arrived.poll(0)", "self.is_open"),
+    Break("C9", "models/connections.py", "if connection.is_open and not anew:", "if connection.is_open:"),
     Break("C9", "running/server_words.py", "    if len(words) > 1:", "    if len(words) > 2:"),
-    Break("C9", "running/verify.py", "        record.server_model,\n", "        None,\n"),
+    Break("C9", "models/recorded.py", "        record.server_model,\n", "        None,\n"),
     Break("C9", "running/attempts.py", "(response_id := attempt.answer.response_id) is not None", "(response_id := None) is not None"),
     Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip(" \\t\\r\\n\\v\\f")\n        match'),
     Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip().strip("\\ufeff\\u200b")\n        match'),
@@ -104,7 +107,8 @@ BREAKS = (
     Break("M4.14", MCQA, 'f"{letter}[.):]"', 'f"{letter}[.)]"'),
     Break("M5", MCQA, "            last = match\n        return AnswerReading.nothing() if last", "            last = last or match\n        return AnswerReading.nothing() if last"),
     Break("M5", MCQA, "        after = _after_think(raw)\n        letter", '        after = raw.rpartition("<think>")[2]\n        letter'),
-    Break("M6", "reading/tally.py", "        if added[COMPLIANT] and added.get", "        if added.get"),
+    Break("M6", "contracts/parts.py", "return fields[COMPLIANT] is True", "return True"),
+    Break("G12", "contracts/game24.py", 'return fields["extraction_method"] != Method.EMPTY', "return True"),
     Break("M6", "reading/summary.py", "        _estimate(tally.right, tally.known),\n", "        _estimate(tally.right, tally.compared),\n"),
     Break("G1", GAME, "    for piece in reversed(pieces):", "    for piece in pieces:"),
     Break("G1", GAME, "        opening = piece.rfind(OPENING)", "        opening = piece.find(OPENING)"),

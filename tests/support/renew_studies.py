@@ -20,7 +20,15 @@ from affidavit.archive.study_directory import NotArrived, StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.text import text as text_contract
 from affidavit.judging.directory import write_judging
-from affidavit.judging.outputs import imported_identity, imported_response, imported_task, output_of, transcript
+from affidavit.judging.outputs import (
+    WITHOUT_TEXT,
+    ImportFacts,
+    imported_identity,
+    imported_response,
+    imported_task,
+    output_of,
+    transcript,
+)
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 from affidavit.models.model import Completion, Failure, Reason
 from affidavit.models.registry import read_model_tables
@@ -56,15 +64,15 @@ class Renewed:
         self.old, self.directory = old, StudyDirectory(new)
         if (old / "items.jsonl").exists():
             shutil.copy(old / "items.jsonl", new / "items.jsonl")
+        self.reader = RowReader(text_contract)
         self.study = self.frozen()
         self.plan = plan_of(self.study, GivenContracts([f"{beside}/own.py:own"]))
         self.items = {}
         if self.plan is not None:
             self.items = {(task, item.id): item for task, item in frozen_items(self.directory)}
-        self.ledger = StudyLedger(self.study, self.plan, None)
+        self.ledger = StudyLedger.of(self.study, self.plan, None)
         self.keys: dict[str, str] = {}
         self.outputs = {}
-        self.reader = RowReader(text_contract)
 
     def frozen(self):
         """The frozen study, its models with every key that is frozen today."""
@@ -77,7 +85,21 @@ class Renewed:
             usual = read_model_tables({"m": {"base_url": "http://h"}}, where="")["m"].frozen()
             models = kept["config"]["models"]
             kept["config"]["models"] = {name: {**usual, **each} for name, each in models.items()}
+        else:
+            kept["config"] = self.of_outputs(kept["config"])
         return self.directory.freeze(kept, Disk())
+
+    def of_outputs(self, config: Mapping) -> dict:
+        """What is frozen of outputs from elsewhere, by their records as they are written today."""
+        missing = [NotArrived(**each) for each in config["not_arrived"]]
+        facts = ImportFacts(config["name"], [each for each in missing if each.why == WITHOUT_TEXT])
+        for old in (old for records in segments(self.old) for old in records if "output_id" in old):
+            facts.add(self.imported(config["name"], old))
+        return facts.config()
+
+    def imported(self, study: str, old: Mapping) -> Response:
+        names = (old["item_id"], old["condition"], old["model"], old["output_id"], old["prompt"])
+        return imported_response(imported_identity(study, *names), old["raw_output"], self.reader)
 
     def write(self) -> str:
         """All of it; the digest of its seal."""
@@ -118,9 +140,7 @@ class Renewed:
         if "judged_key" in old:
             return self.judgement(old)
         if "prompt_sha256" not in old:
-            names = (old["item_id"], old["condition"], old["model"], old["output_id"], old["prompt"])
-            record = imported_response(imported_identity(self.study.name, *names), old["raw_output"], self.reader)
-            return self.kept(old, record, None)
+            return self.kept(old, self.imported(self.study.name, old), None)
         item = self.items[old["task"], old["item_id"]]
         task = self.plan.tasks[old["task"]]
         question = self.plan.question(task, item, old["model"], old["condition"], old["sample"])

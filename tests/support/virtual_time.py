@@ -118,6 +118,9 @@ class _Scripted:
         finally:
             asked.ended = _now()
 
+    async def setup_fault(self, failure: Failure) -> None:
+        return None
+
 
 def in_virtual_time(main: Awaitable) -> object:
     """What it gives, run by a clock that jumps."""

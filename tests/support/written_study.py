@@ -19,8 +19,8 @@ from affidavit.commands.main import cli
 from affidavit.models.model import Completion, Failure
 from affidavit.running.ledger import StudyLedger
 from affidavit.running.manifest import write_manifest
-from affidavit.study.files import load
-from affidavit.study.freezing import freeze_or_check, frozen_items
+from affidavit.study.files import StudyFiles, load
+from affidavit.study.freezing import draft, frozen_items
 from affidavit.study.plan import Plan
 from affidavit.study.task import Question
 from support.studies import laid_over, toml, write_items
@@ -73,9 +73,16 @@ def written(
     file.write_text("\n".join(toml(study)))
     directory = folder / "out"
     directory.mkdir()
-    plan = freeze_or_check(StudyDirectory(directory), load(file), Hasty())
+    plan = plan_of_frozen(StudyDirectory(directory), load(file), Hasty())
     append(directory, plan, answer, sealed=sealed)
     return directory
+
+
+def plan_of_frozen(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Plan:
+    """The plan of a study, frozen now unless it is."""
+    drafted = draft(directory, files, disk)
+    drafted.freeze(disk)
+    return drafted.plan
 
 
 def append(
@@ -83,7 +90,7 @@ def append(
 ) -> Seal | None:
     """One more segment of answers; with a seal over all, unless it is left open."""
     study = StudyDirectory(directory)
-    archive, ledger = study.archive(Hasty()), StudyLedger(study.frozen(), plan, None)
+    archive, ledger = study.archive(Hasty()), StudyLedger.of(study.frozen(), plan, None)
     for line in archive.recover():
         ledger.load(line.record)
     for name, item in frozen_items(study):

@@ -11,6 +11,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO
 
+from affidavit.archive.layout import FILES, FOLDERS, PAGE, STUDY
 from affidavit.archive.regular_files import open_regular, open_to_read
 from affidavit.errors import StorageError, UsageError
 
@@ -123,6 +124,24 @@ def new_path(path: Path) -> Iterator[Path]:
             partial.replace(real)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def refuse_study(directory: Path) -> None:
+    """Refuse to write further files into a study's own directory."""
+    if (directory / STUDY).exists():
+        expected, found = "another place than a study", "a study's directory"
+        raise UsageError(str(directory), expected=expected, found=found, hint="It is evidence: write elsewhere.")
+
+
+def _refuse_evidence(path: Path) -> None:
+    """Refuse to write over a file that a study rests on; its page may be written anew."""
+    parts = path.parts
+    for above in path.parents:
+        inside = parts[len(above.parts)]
+        if inside in (*FILES, *FOLDERS) and path.name != PAGE and (above / STUDY).is_file():
+            hint = "Nothing was written. It is evidence, and no command writes results over it."
+            expected = "a file that is no part of a study"
+            raise UsageError(str(path), expected=expected, found=f"one of the study in {above}", hint=hint)
 
 
 @contextmanager
@@ -249,6 +268,7 @@ def _checked(path: Path) -> Path:
         fault = "links that lead in a circle"
     if fault:
         raise UsageError(str(path), expected="the name of a file to write", found=fault)
+    _refuse_evidence(real)
     return real
 
 

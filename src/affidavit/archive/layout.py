@@ -2,6 +2,7 @@
 
     study.json               the plan as it was frozen, or a description of the outputs that came from elsewhere
     items.jsonl              the items as used, one checked line each
+    revisions/000002.json …  what was added to the plan since, a file for each growth (see `revisions`)
     judging.json             the terms of a judging, once there is one
     records/000001.jsonl     the journal (see `journal`)
     attempts.jsonl           when each attempt was made, and what came of it
@@ -18,8 +19,9 @@ STUDY, ITEMS, JUDGING, SEAL = "study.json", "items.jsonl", "judging.json", "seal
 ATTEMPTS, RUN_LOG, MANIFEST, PAGE = "attempts.jsonl", "run_log.jsonl", "used_prompt_manifest.md", "report.html"
 LOCK = "lock"
 RECORDS, VALID, INVALID = "records", "valid_evaluations", "invalid_evaluations"
+REVISIONS = "revisions"
 
 FILES = (STUDY, ITEMS, JUDGING, SEAL, ATTEMPTS, RUN_LOG, MANIFEST, PAGE, LOCK)
-FOLDERS = (RECORDS, VALID, INVALID)
+FOLDERS = (RECORDS, VALID, INVALID, REVISIONS)
 GROWING = (ATTEMPTS, RUN_LOG)
 """Files that every run appends to: what was sealed of them is their beginning."""

@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from affidavit.archive.layout import FILES, FOLDERS, PAGE, RECORDS
+from affidavit.archive.layout import FILES, FOLDERS, PAGE, RECORDS, REVISIONS
 from affidavit.errors import StorageError
 
 _KINDS = {
@@ -77,9 +77,8 @@ def check_kinds(directory: Path, *, writing: bool) -> None:
     for name in FOLDERS:
         if (found := other_kind(directory / name, folder=True)) is not None:
             raise _refused(directory / name, found, expected="a folder of its own")
-    records = directory / RECORDS
-    segments = sorted(records.glob("*.jsonl")) if records.is_dir() else []
-    for path in (*(directory / name for name in FILES), *segments):
+    inside = [path for name in (RECORDS, REVISIONS) for path in sorted((directory / name).glob("*.json*"))]
+    for path in (*(directory / name for name in FILES), *inside):
         if (found := other_kind(path)) is not None:
             raise _refused(path, found)
         if writing and path.exists():

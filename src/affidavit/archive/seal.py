@@ -26,6 +26,7 @@ from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import GROWING, ITEMS, JUDGING, MANIFEST, RECORDS, SEAL, STUDY
 from affidavit.archive.record import Label, Placed, content_digest_of
 from affidavit.archive.regular_files import open_to_read
+from affidavit.archive.revisions import is_revision_name, last_revision, revision_file, revision_names
 from affidavit.archive.segments import scan, segments
 from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.errors import StorageError
@@ -33,9 +34,9 @@ from affidavit.json_values import Fields, digest, shown
 
 _PIECE = 1 << 20
 _SEALED_FILES = (STUDY, ITEMS, JUDGING, *GROWING, MANIFEST)
-"""What is sealed beside the segments, where it is there."""
-_OF_THE_DAY = ("kind", "v", "versions", "git")
-"""What study.json says that decides no answer."""
+"""What is sealed beside the segments and the revisions, where it is there."""
+_OF_THE_DAY = ("kind", "v", "versions", "git", "date", "before")
+"""What study.json and the revisions say that decides no answer."""
 _OF_THE_JUDGING = ("sha256_of_terms", "judges", "tasks")
 """What judging.json says that decides judgements; the rest follows from the records."""
 
@@ -89,17 +90,22 @@ def read_seal(directory: Path) -> Seal | None:
         raise corrupt(f"{path}:1", "the seal as it was written", "names that are there twice, or in another order")
     with as_written(f"{path}:1", "the fields of a seal"):
         seal = msgspec.convert({**fields, "sha256": sha256(content).hexdigest()}, Seal)
-    if not seal.files.keys() <= set(_SEALED_FILES):
-        others = ", ".join(sorted(seal.files.keys() - set(_SEALED_FILES)))
-        raise corrupt(f"{path}:1", "digests of the files of a study", shown(others))
+    others = [name for name in sorted(seal.files) if name not in _SEALED_FILES and not is_revision_name(name)]
+    if others:
+        raise corrupt(f"{path}:1", "digests of the files of a study", shown(", ".join(others)))
     return seal
+
+
+def _sealable(directory: Path) -> list[str]:
+    """The names of what is sealed beside the segments, if it is there."""
+    return [*_SEALED_FILES, *revision_names(directory)]
 
 
 def write_seal(
     directory: Path, sealed: tuple[SealedSegment, ...], counts: Mapping[str, object], root_sha256: str, disk: Disk
 ) -> Seal:
     """Put a seal over everything that is there now; the file is there whole, or not at all."""
-    there = [name for name in _SEALED_FILES if (directory / name).exists()]
+    there = [name for name in _sealable(directory) if (directory / name).exists()]
     content: Fields = {
         "kind": "seal",
         "v": FORMAT,
@@ -146,7 +152,11 @@ def check_seal(directory: Path, seal: Seal) -> tuple[str, ...]:
     """
     others = [(directory / name, sealed) for name, sealed in seal.files.items() if name != MANIFEST]
     since = [said for path, sealed in others if (said := _checked(path, sealed, seal))]
-    since += [f"{name} is newer than the seal" for name in _SEALED_FILES if _is_new(directory / name, seal)]
+    since += [
+        f"{name} is newer than the seal"
+        for name in _sealable(directory)
+        if name not in seal.files and (directory / name).exists()
+    ]
     present = segments(directory)
     if len(present) < len(seal.segments):
         raise corrupt(str(directory / RECORDS), f"{len(seal.segments)} segments", str(len(present)))
@@ -176,7 +186,7 @@ def is_sealed_by(directory: Path, seal: Seal | None) -> bool:
     """Whether a seal is over everything that is there now, by names and sizes alone; `check_seal` looks inside."""
     if seal is None or len(seal.segments) != len(segments(directory)):
         return False
-    for name in _SEALED_FILES:
+    for name in {*_sealable(directory), *seal.files}:
         path, sealed = directory / name, seal.files.get(name)
         if (path.lstat().st_size if path.exists() else None) != (None if sealed is None else sealed.bytes):
             return False
@@ -196,10 +206,6 @@ def _checked(path: Path, sealed: SealedFile, seal: Seal) -> str | None:
         return f"{path.name} has judges that joined since it was sealed"
     where = str(path) if path.name in (*GROWING, MANIFEST) else f"{path}:{bad_line(path)}"
     raise corrupt(where, "the file as it was sealed", "another content")
-
-
-def _is_new(path: Path, seal: Seal) -> bool:
-    return path.name not in seal.files and path.exists()
 
 
 def bad_line(path: Path) -> int:
@@ -255,9 +261,9 @@ class Root:
         if not isinstance(placed.record, Label):
             self.add(placed.record.key, content_digest_of(line, placed))
 
-    def sha256(self, directory: Path) -> str:
-        """The digest, with what the directory says of plan, items and judging."""
-        total = sha256(asked_sha256(directory).encode())
+    def sha256(self, directory: Path, *, revision: int | None = None) -> str:
+        """The digest, with what the directory says of plan, items and judging, up to a revision or in all."""
+        total = sha256(asked_sha256(directory, revision=revision).encode())
         for bucket in self._buckets:
             last = {
                 bytes(bucket[at : at + 16]): bytes(bucket[at + 16 : at + 48]) for at in range(0, len(bucket), 48)
@@ -267,9 +273,19 @@ class Root:
         return total.hexdigest()
 
 
-def asked_sha256(directory: Path) -> str:
-    """The digest of what was asked: the deciding parts of the plan with its items, and of the judging."""
-    study, judging = _whole_file(directory / STUDY) or {}, _whole_file(directory / JUDGING)
-    plan = {name: value for name, value in study.items() if name not in _OF_THE_DAY}
+def asked_sha256(directory: Path, *, revision: int | None = None) -> str:
+    """The digest of what was asked: the deciding parts of the plan with its items, and of the judging.
+
+    With a revision: as it was then. Nothing had been judged, as what is judged does not grow (ruling C11).
+    """
+    last = last_revision(directory) if revision is None else revision
+    judging = _whole_file(directory / JUDGING) if revision is None else None
     terms = None if judging is None else {name: judging.get(name) for name in _OF_THE_JUDGING}
-    return digest({"format": FORMAT, "study": plan, "judging": terms})
+    grown = [_deciding(directory / revision_file(number)) for number in range(2, last + 1)]
+    more = {"revisions": grown} if grown else {}
+    return digest({"format": FORMAT, "study": _deciding(directory / STUDY), "judging": terms, **more})
+
+
+def _deciding(path: Path) -> Fields:
+    """What a file of the plan says that decides answers."""
+    return {name: value for name, value in (_whole_file(path) or {}).items() if name not in _OF_THE_DAY}

@@ -7,7 +7,7 @@ anybody: it is data, and nothing in it is run or followed elsewhere.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
@@ -25,10 +25,23 @@ from affidavit.archive.checked_lines import (
 from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.journal import Archive, Walk
-from affidavit.archive.layout import ITEMS, JUDGING, SEAL, STUDY
+from affidavit.archive.layout import (
+    ATTEMPTS,
+    ITEMS,
+    JUDGING,
+    LOCK,
+    MANIFEST,
+    PAGE,
+    RECORDS,
+    REVISIONS,
+    RUN_LOG,
+    SEAL,
+    STUDY,
+)
 from affidavit.archive.lock import Holder, holder, locked
-from affidavit.archive.record import NotARecordError, Record, decode
+from affidavit.archive.record import Failed, NotARecordError, Record, decode
 from affidavit.archive.regular_files import check_kinds, open_to_read
+from affidavit.archive.revisions import last_revision, revision_file, revision_items, revision_names
 from affidavit.archive.seal import Seal, bad_line, check_seal, file_sha256, is_sealed_by, read_seal
 from affidavit.archive.segments import Place, segments
 from affidavit.archive.versions import FORMAT, refuse_other_version
@@ -71,6 +84,31 @@ class PlannedStudy(msgspec.Struct, frozen=True):
     counts: Mapping[str, int]
     """How many items each task has."""
     items_file_sha256: str
+    revisions: tuple["Revision", ...] = ()
+    """What the plan was at first, and after each growth; the last is what `config` and `counts` say."""
+
+
+class BeforeGrowth(msgspec.Struct, frozen=True):
+    """What there was when a plan was grown."""
+
+    records: int
+    root_sha256: str
+    """Over these records, and the plan as it was."""
+
+
+class Revision(msgspec.Struct, frozen=True):
+    """The plan at first, or after one growth (ruling C11)."""
+
+    number: int
+    where: str
+    """The file and line that say so, for a message."""
+    config: Mapping[str, Any]
+    counts: Mapping[str, int]
+    items_file_sha256: str
+    """Of the items that it added; empty if it added none."""
+    date: str = ""
+    """The day of the growth; the plan itself is not dated."""
+    before: BeforeGrowth | None = None
 
 
 class ImportedStudy(msgspec.Struct, frozen=True):
@@ -122,17 +160,45 @@ class _StudyFile(msgspec.Struct, frozen=True):
     items_file_sha256: str = ""
 
 
+class _RevisionFile(msgspec.Struct, frozen=True):
+    config: dict[str, Any]
+    counts: dict[str, _Count]
+    items_file_sha256: str
+    date: Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+    before: BeforeGrowth
+
+
 def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
     file = msgspec.convert(fields, _StudyFile)
     config = msgspec.convert(file.config, _Config)
     identities = {name: model.identity for name, model in config.models.items()}
     shared = (where, config.name, config.seed, identities, file.config, file.versions, file.git)
     if config.imported is None:
-        return PlannedStudy(*shared, file.counts, file.items_file_sha256)
+        first = Revision(1, where, file.config, file.counts, file.items_file_sha256)
+        return PlannedStudy(*shared, file.counts, file.items_file_sha256, (first,))
     cells = {(task, model, condition): count for task, model, condition, count in config.imported.cells}
     if len(cells) < len(config.imported.cells):
         raise ValueError("a cell is there twice")
     return ImportedStudy(*shared, cells, config.not_arrived)
+
+
+def _grown(study: FrozenStudy, fields: Fields, number: int, where: str) -> PlannedStudy:
+    """A study after one more growth."""
+    if isinstance(study, ImportedStudy):
+        raise ValueError("outputs from elsewhere do not grow")  # noqa: TRY004 - it is told as corruption
+    file = msgspec.convert(fields, _RevisionFile)
+    config = msgspec.convert(file.config, _Config)
+    if (config.name, config.seed) != (study.name, study.seed) or config.imported is not None:
+        raise ValueError("it is of another study")
+    revision = Revision(number, where, file.config, file.counts, file.items_file_sha256, file.date, file.before)
+    return msgspec.structs.replace(
+        study,
+        where=where,
+        identities={name: model.identity for name, model in config.models.items()},
+        config=file.config,
+        counts=file.counts,
+        revisions=(*study.revisions, revision),
+    )
 
 
 class FrozenItem(NamedTuple):
@@ -182,7 +248,13 @@ class StudyDirectory:
             return None
         where = f"{self.path / STUDY}:1"
         with as_written(where, "the fields of a study"):
-            return _frozen_study(fields, where)
+            study = _frozen_study(fields, where)
+        for number in range(2, last_revision(self.path) + 1):
+            where = f"{self.path / revision_file(number)}:1"
+            grown = self._file(revision_file(number), "a revision as it was frozen") or {}
+            with as_written(where, "the fields of a revision"):
+                study = _grown(study, grown, number, where)
+        return study
 
     def frozen(self) -> FrozenStudy:
         """What was frozen; a directory without it is refused."""
@@ -213,14 +285,55 @@ class StudyDirectory:
         self._place(STUDY, {"kind": "study", "v": FORMAT, **fields}, disk)
         return self.frozen()
 
+    def grow(self, fields: Fields, disk: Disk, *, with_items: bool) -> FrozenStudy:
+        """Write down what a plan became; `with_items`: those that were drafted are its own (ruling C11)."""
+        number = last_revision(self.path) + 1
+        with storage_errors(str(self.path / REVISIONS)):
+            disk.make_directory(self.path / REVISIONS)
+            disk.sync_directory(self.path)
+        if with_items:
+            self._keep_draft(self.path / revision_items(number), disk)
+        self._place(revision_file(number), {"kind": "revision", "v": FORMAT, **fields}, disk)
+        return self.frozen()
+
+    def start_over(self, disk: Disk) -> None:
+        """Take away a study that nobody has answered yet; the plan goes last, so that a kill leaves no riddle."""
+        if any(not isinstance(record, Failed) for record in self.records()):
+            raise ValueError("a study that was answered is never taken away")
+        names = [SEAL, *(f"{RECORDS}/{each.path.name}" for each in segments(self.path)), ATTEMPTS, RUN_LOG]
+        names += [MANIFEST, PAGE, *reversed(revision_names(self.path)), STUDY, ITEMS]
+        with storage_errors(str(self.path)):
+            for name in names:
+                disk.remove(self.path / name)
+
+    def remove_if_empty(self) -> None:
+        """Take away a directory in which nothing came to be; whoever calls holds its lock."""
+        if list(self.names()) == [LOCK]:
+            with suppress(OSError):  # somebody has put something there
+                (self.path / LOCK).unlink()
+                self.path.rmdir()
+
     # --- items.jsonl ---
+
+    @property
+    def item_files(self) -> list[Path]:
+        """The files of the items, in the order in which they were added."""
+        added = [name for name in revision_names(self.path) if name.endswith(".items.jsonl")]
+        return [self.path / ITEMS, *(self.path / name for name in added)]
 
     def items(self, *, to_the_byte: bool = False) -> Iterator[FrozenItem]:
         """The items, one after the other, from the disk: a large study stays small in memory.
 
         `to_the_byte`: each must stand there in the one form in which it is written.
         """
-        path = self.path / ITEMS
+        for path in self.item_files:
+            yield from self._items_in(path, to_the_byte=to_the_byte)
+
+    def drafted_items(self) -> Iterator[FrozenItem]:
+        """The items that were drafted and not frozen yet."""
+        return self._items_in(self._draft, to_the_byte=False)
+
+    def _items_in(self, path: Path, *, to_the_byte: bool) -> Iterator[FrozenItem]:
         with storage_errors(str(path)), open_to_read(path) as stream:
             for number, line in enumerate(lines_of(stream), 1):
                 fields = checked_fields(line)
@@ -236,13 +349,15 @@ class StudyDirectory:
                     raise corrupt(f"{path}:{number}", "the item as it was frozen", "the same in another form")
                 yield found_item
 
-    def write_items(self, items: Iterable[FrozenItem], disk: Disk) -> str:
-        """Freeze the items and give the digest of their file; they are there whole, or not at all."""
-        path = self.path / ITEMS
-        partial = path.with_name(f".{ITEMS}.partial")
-        with storage_errors(str(path)):
-            disk.remove(partial)
-            file = disk.create(partial)
+    @property
+    def _draft(self) -> Path:
+        return self.path / f".{ITEMS}.partial"
+
+    def draft_items(self, items: Iterable[FrozenItem], disk: Disk) -> str:
+        """Write items down without freezing them, and give the digest of their file."""
+        with storage_errors(str(self.path / ITEMS)):
+            disk.remove(self._draft)
+            file = disk.create(self._draft)
             try:
                 waiting: list[bytes] = []
                 for item in items:
@@ -254,17 +369,35 @@ class StudyDirectory:
                 disk.sync(file)
             finally:
                 disk.close(file)
-            disk.replace(partial, path)
-            disk.sync_directory(self.path)
-        return file_sha256(path)
+        return file_sha256(self._draft)
 
-    def check_items(self, expected_sha256: str) -> None:
+    def drop_draft(self, disk: Disk) -> None:
+        """Take away what was drafted."""
+        with storage_errors(str(self.path / ITEMS)):
+            disk.remove(self._draft)
+
+    def keep_items(self, disk: Disk) -> None:
+        """Freeze the items that were drafted; they are there whole, or not at all."""
+        self._keep_draft(self.path / ITEMS, disk)
+
+    def _keep_draft(self, path: Path, disk: Disk) -> None:
+        with storage_errors(str(path)):
+            disk.replace(self._draft, path)
+            disk.sync_directory(path.parent)
+
+    def check_items(self, study: PlannedStudy) -> None:
         """Refuse the directory unless its items are those that were frozen; names the line."""
-        path = self.path / ITEMS
-        if not path.exists():
-            raise corrupt(str(path), "the items as they were frozen", "no such file")
-        if file_sha256(path) != expected_sha256:
-            raise corrupt(f"{path}:{bad_line(path)}", "the item as it was frozen", "another line, or none")
+        for revision in study.revisions:
+            first = revision.number == 1
+            path = self.path / (ITEMS if first else revision_items(revision.number))
+            if not first and not revision.items_file_sha256:
+                if path.exists():
+                    raise corrupt(str(path), "no items: this revision added none", "a file of them")
+                continue
+            if not path.exists():
+                raise corrupt(str(path), "the items as they were frozen", "no such file")
+            if file_sha256(path) != revision.items_file_sha256:
+                raise corrupt(f"{path}:{bad_line(path)}", "the item as it was frozen", "another line, or none")
 
     # --- judging.json ---
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, WRONG
 from affidavit.commands.given_code import contract_options
 from affidavit.plain_text import plain_lines
 
@@ -111,6 +111,8 @@ def judge(
     say_where_results_are(judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json)
     if judged.signal is not None:
         sys.exit(128 + judged.signal)
+    if judged.setup_mistake:
+        sys.exit(WRONG)
     sys.exit(ENDED_WITH_FAILURES if judged.open else DONE)
 
 

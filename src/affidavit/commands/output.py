@@ -18,8 +18,13 @@ def show(what: Fields | RenderableType) -> None:
     if isinstance(what, dict):
         click.echo(json.dumps(what, indent=2, allow_nan=False))
         return
+    click.echo(text_of(what))
+
+
+def text_of(what: RenderableType) -> str:
+    """Tables as text, as wide as the terminal; as wide as they need to be where there is none."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     console = Console(width=None if known else WIDE, highlight=False)
     with console.capture() as captured:
         console.print(what)
-    click.echo("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))
+    return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))

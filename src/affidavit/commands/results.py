@@ -1,6 +1,6 @@
 """`affidavit report`, `affidavit compare`, `affidavit gate`: from an archive to figures that can be defended."""
 
-import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, NOT_MET
+from affidavit.commands.table_files import FORMS, form_of, write_tables
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
-    from affidavit.results.text_forms import Report
+    from affidavit.results.comparison import Side
+    from affidavit.results.gate import GateResult
 
 _BY = "task,model,condition"
+_cluster = click.option(
+    "--cluster",
+    metavar="metadata.NAME",
+    help="What varies independently, where items do not: passages, subjects, templates.",
+)
 
 
 @click.command(no_args_is_help=True)
@@ -22,11 +29,17 @@ _BY = "task,model,condition"
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["md", "json", "csv"]),
-    help="Print the tables in this form instead of writing the page.",
+    type=click.Choice(FORMS),
+    help="The tables in this form instead of the page; unless given, by the ending of --out.",
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write to this file; as CSV, unless it ends in .csv, to this directory: a file for each table.",
+)
 @click.option("--by", default=_BY, show_default=True, help="Columns to group by; also metadata.NAME of the items.")
+@_cluster
 @click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
 @click.option(
     "--mask",
@@ -36,7 +49,14 @@ _BY = "task,model,condition"
     help="Cover the value of this environment variable; may be given more than once.",
 )
 def report(
-    directory: Path, form: str | None, out: Path | None, by: str, masked: tuple[str, ...], *, include_self: bool
+    directory: Path,
+    form: str | None,
+    out: Path | None,
+    by: str,
+    cluster: str | None,
+    masked: tuple[str, ...],
+    *,
+    include_self: bool,
 ) -> None:
     """The results of a study as one page, DIRECTORY/report.html, or as its tables alone.
 
@@ -46,8 +66,9 @@ def report(
     \b
     Examples:
       affidavit report my-study
-      affidavit report my-study --format md
-      affidavit report my-study --by model,metadata.subject --format csv -o results.csv
+      affidavit report my-study --format text
+      affidavit report my-study --format latex -o tables.tex
+      affidavit report my-study --by model,metadata.subject --format csv -o tables
 
     \b
     Exit codes: 0 done; 2 this is no study, or --by is wrong; 5 the disk refused or the
@@ -55,57 +76,60 @@ def report(
     """
     from affidavit.models.environment_values import mask_of
 
-    mask = mask_of(masked)
+    mask, form = mask_of(masked), form_of(form, out)
     if form is None:
-        _write_page(directory, _groups(by), out, mask, include_self=include_self)
+        _write_page(directory, _groups(by), cluster, out, mask, include_self=include_self)
         return
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.study_results import StudyResults
 
-    found = StudyResults(StudyDirectory(directory), _groups(by)).report(include_self=include_self)
-    _write(found, form, out, mask)
+    opened = StudyResults(StudyDirectory(directory), _groups(by), cluster=cluster)
+    found = opened.report(include_self=include_self)
+    write_tables(found, form, out, mask)
 
 
 def _write_page(
-    directory: Path, by: tuple[str, ...], out: Path | None, mask: Callable[[str], str], *, include_self: bool
+    directory: Path,
+    by: tuple[str, ...],
+    cluster: str | None,
+    out: Path | None,
+    mask: Callable[[str], str],
+    *,
+    include_self: bool,
 ) -> None:
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.page.headline import as_lines
     from affidavit.results.page.study_page import write_page
 
-    written = write_page(StudyDirectory(directory), by=by, include_self=include_self, out=out, mask=mask)
+    opened = StudyDirectory(directory)
+    written = write_page(opened, by=by, cluster=cluster, include_self=include_self, out=out, mask=mask)
     click.echo(plain_lines(mask(f"{as_lines(written.answers)}the page: {written.path}")))
-
-
-def _write(found: "Report", form: str, out: Path | None, mask: Callable[[str], str] = str) -> None:
-    from affidavit.archive.disk import new_file
-    from affidavit.results.text_forms import as_csv, as_json, as_markdown
-
-    if form == "json":
-        text = json.dumps(as_json(found), indent=2) + "\n"
-    else:
-        text = as_csv(found) if form == "csv" else as_markdown(found)
-    text = mask(text)
-    if out is None:
-        # A terminal must not be commanded by a name; whatever else reads it gets what a file would hold.
-        click.echo(plain_lines(text) if sys.stdout.isatty() else text, nl=False, color=True)
-        return
-    with new_file(out) as stream:
-        stream.write(text.encode())
 
 
 @click.command(no_args_is_help=True)
 @click.argument("first")
 @click.argument("second")
-@click.option("--format", "form", type=click.Choice(["md", "json", "csv"]), default="md", show_default=True)
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file instead of printing.")
-def compare(first: str, second: str, form: str, out: Path | None) -> None:
+@click.option("--format", "form", type=click.Choice(FORMS), help="text unless given; md in a file.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Write to this file; as CSV, unless it ends in .csv, to this directory: a file for each table.",
+)
+@_cluster
+@click.option(
+    "--mid-p", is_flag=True, help="McNemar's mid-p test of single samples: less careful than the exact one."
+)
+def compare(
+    first: str, second: str, form: str | None, out: Path | None, cluster: str | None, *, mid_p: bool
+) -> None:
     """Compare two studies, or two parts of one, item by item.
 
     FIRST and SECOND are directories, each with an optional choice: DIR@model=NAME,condition=NAME,task=NAME.
-    Items are paired; differences come with intervals, and with p-values adjusted for their number. A difference
-    that is not distinguishable at this n is called so, with the smallest difference that would be. Outputs that
-    both sides hold word for word and read differently are listed.
+    Items are paired; p-values are adjusted by Holm over the whole table, and each interval is at the level that
+    its verdict used. A difference is called higher or lower only if test and interval exclude zero; otherwise the
+    true difference is named that would be found in 80 % of such studies. Outputs that both sides hold word for
+    word and read differently are listed.
 
     \b
     Examples:
@@ -116,22 +140,28 @@ def compare(first: str, second: str, form: str, out: Path | None) -> None:
     Exit codes: 0 done, whatever the differences; 2 there is nothing to compare; 5 the disk
     refused or an archive is broken.
     """
-    from affidavit.archive.study_directory import StudyDirectory
-    from affidavit.results.comparison import comparison_tables, parse_side
-    from affidavit.results.study_results import StudyResults
+    from affidavit.results.comparison import comparison_tables
+    from affidavit.results.counting import ITEM
     from affidavit.results.text_forms import Report
 
-    sides = []
-    for text in (first, second):
-        directory, chosen = parse_side(text)
-        sides.append(StudyResults(StudyDirectory(Path(directory))).side(text, chosen))
-    _write(Report(f"{first} and {second}", {}, comparison_tables(*sides)), form, out)
+    sides = _side(first, cluster), _side(second)
+    tables = comparison_tables(*sides, mid_p=mid_p, cluster=cluster or ITEM)
+    write_tables(Report(f"{first} and {second}", {}, tables), form_of(form, out), out)
+
+
+def _side(text: str, cluster: str | None = None) -> "Side":
+    from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.results.comparison import parse_side
+    from affidavit.results.study_results import StudyResults
+
+    directory, chosen = (text, {}) if Path(text).is_dir() else parse_side(text)
+    return StudyResults(StudyDirectory(Path(directory)), cluster=cluster).side(text, chosen)
 
 
 @click.command(no_args_is_help=True)
-@click.argument("directory", type=click.Path(path_type=Path))
+@click.argument("study")
 @click.option("--min-compliance", type=float, help="Least compliance: share of outputs that follow the format.")
-@click.option("--min-accuracy", type=float, help="Least accuracy over compliant outputs.")
+@click.option("--min-accuracy", type=float, help="Least accuracy over answers.")
 @click.option(
     "--min-yield", type=float, help="Least accuracy over all outputs (a non-compliant one is not right)."
 )
@@ -140,6 +170,18 @@ def compare(first: str, second: str, form: str, out: Path | None) -> None:
     "--max-fabricated", type=float, help="Largest share of a judge's quotes that are not in the judged text."
 )
 @click.option("--max-failed", type=float, help="Largest share of planned questions that failed.")
+@click.option(
+    "--baseline",
+    metavar="DIR",
+    help="Another study, or a part of one: compliance and accuracy over all outputs may not be lower.",
+)
+@click.option(
+    "--margin",
+    type=float,
+    default=0.02,
+    show_default=True,
+    help="How much lower than the baseline the lower end of the paired difference may be.",
+)
 @click.option(
     "--on",
     type=click.Choice(["value", "interval"]),
@@ -150,6 +192,7 @@ def compare(first: str, second: str, form: str, out: Path | None) -> None:
 @click.option(
     "--by", default=_BY, show_default=True, help="Columns to group by; every group must meet the thresholds."
 )
+@_cluster
 @click.option("--junit", "junit_file", type=click.Path(path_type=Path), help="Write JUnit XML to this file.")
 @click.option(
     "--summary",
@@ -157,50 +200,84 @@ def compare(first: str, second: str, form: str, out: Path | None) -> None:
     type=click.Path(path_type=Path),
     help="Write the Markdown summary to this file too.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+@click.option("--format", "form", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 def gate(
-    directory: Path,
+    study: str,
+    baseline: str | None,
+    margin: float,
     on: str,
     by: str,
+    cluster: str | None,
+    form: str,
     junit_file: Path | None,
     summary_file: Path | None,
     *,
     as_json: bool,
     **thresholds: float | None,
 ) -> None:
-    """Check a study against thresholds, for CI.
+    """Check a study against thresholds or against a baseline, for CI.
 
-    Every group (by task, model and condition unless --by says otherwise) must meet every threshold that is given.
-    A figure that does not exist meets none, and a study with pending questions or unread outputs passes no gate.
+    STUDY is a directory with an optional choice: DIR@model=NAME,condition=NAME,task=NAME. Every group (by task,
+    model and condition unless --by says otherwise) must meet every threshold that is given. A figure that does not
+    exist meets none, and a study with pending questions or unread outputs passes no gate. With --baseline, items
+    are paired, and the lower end of the difference decides. Where GITHUB_STEP_SUMMARY names a file, the Markdown
+    summary is added to it.
 
     \b
     Examples:
       affidavit gate my-study --min-compliance 0.95
-      affidavit gate my-study --min-accuracy 0.8 --on interval --junit gate.xml
+      affidavit gate my-study@condition=free --min-accuracy 0.8 --on interval --junit gate.xml
+      affidavit gate my-study --baseline last-week --margin 0.02
 
     \b
     Exit codes: 0 all thresholds are met; 2 none was given, or this is no study; 3 some are
     not met; 5 the disk refused or the archive is broken.
     """
-    from affidavit.archive.disk import new_file
     from affidavit.archive.study_directory import StudyDirectory
-    from affidavit.commands.output import show
     from affidavit.results import gate as gates
+    from affidavit.results.comparison import parse_side
     from affidavit.results.study_results import StudyResults
 
+    directory, chosen = (study, {}) if Path(study).is_dir() else parse_side(study)
     result = gates.gate(
-        StudyResults(StudyDirectory(directory), _groups(by)), thresholds, on_interval=on == "interval"
+        StudyResults(StudyDirectory(Path(directory)), _groups(by), cluster=cluster),
+        thresholds,
+        on_interval=on == "interval",
+        chosen=chosen,
+        baseline=None if baseline is None else gates.Baseline(_side(baseline, cluster), margin),
     )
-    page = result.to_markdown()
-    for file, content in ((junit_file, gates.junit(result.name, result.checks)), (summary_file, page.encode())):
+    _write_gate(result, junit_file, summary_file)
+    _show_gate(result, "json" if as_json else form)
+    sys.exit(DONE if result else NOT_MET)
+
+
+def _write_gate(result: "GateResult", junit_file: Path | None, summary_file: Path | None) -> None:
+    from affidavit.archive.disk import new_file, storage_errors
+    from affidavit.results.gate import junit
+
+    page = result.to_markdown().encode()
+    for file, content in ((junit_file, junit(result.name, result.checks)), (summary_file, page)):
         if file is not None:
             with new_file(file) as stream:
                 stream.write(content)
-    if as_json:
-        show(result.as_json())
-    else:
-        click.echo(plain_lines(page), nl=False)
-    sys.exit(DONE if result else NOT_MET)
+    # GitHub shows what the steps of a job have added to this file.
+    if step := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with storage_errors(step), Path(step).open("ab") as stream:
+            stream.write(page)
+
+
+def _show_gate(result: "GateResult", form: str) -> None:
+    from affidavit.commands.output import show
+    from affidavit.results.terminal import shown
+
+    match form:
+        case "json":
+            show(result.as_json())
+        case "md":
+            click.echo(plain_lines(result.to_markdown()), nl=False)
+        case _:
+            show(shown(result.table, title=result.heading))
 
 
 def _groups(by: str) -> tuple[str, ...]:

@@ -4,12 +4,13 @@ import gc
 import shlex
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, WRONG
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
     from affidavit.results.closing import ClosedRun
     from affidavit.results.judging import Judgements
-    from affidavit.running.study_run import Ended
+    from affidavit.running.study_run import Ended, Options
+    from affidavit.study.dry_run import DryRun
+    from affidavit.study.files import StudyFiles
 
 
 @click.command(no_args_is_help=True)
@@ -25,7 +28,23 @@ if TYPE_CHECKING:
 @click.option("--out", type=click.Path(path_type=Path), help="The study's directory; ./<study name> unless given.")
 @click.option("--dry-run", is_flag=True, help="Print what would be asked, with tokens and cost; ask nothing.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), help="Ask about the first N items of each task only.", metavar="N"
+    "--difference",
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    default=0.05,
+    show_default=True,
+    help="With --dry-run: say how many items it takes to find this difference of two shares.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    help="A trial of the first N items of each task, in a directory of its own: NAME-trial.",
+    metavar="N",
+)
+@click.option(
+    "--reuse",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Take over answers to the same questions from this study; may be given more than once.",
 )
 @click.option("--model", "models", multiple=True, help="Ask this model only; may be given more than once.")
 @click.option("--retry-failed", is_flag=True, help="Also ask again what failed permanently, such as bad_request.")
@@ -35,7 +54,9 @@ def run(
     study: Path,
     out: Path | None,
     limit: int | None,
+    reuse: tuple[Path, ...],
     models: tuple[str, ...],
+    difference: float,
     *,
     dry_run: bool,
     retry_failed: bool,
@@ -44,57 +65,96 @@ def run(
 ) -> None:
     """Run a study: ask, keep everything, read, judge.
 
-    STUDY is a TOML file. Run it again to continue: only what is pending, or failed in a way that may pass, is
-    asked. Every response is kept in the study's directory. With --limit or --model the rest stays pending, and
-    a later run asks it. Where the study has a [judging] table, its outputs are judged once all have arrived.
+    STUDY is a TOML file. Every model is tried with one question first: a mistake of the setup is told, and
+    nothing is written. Run it again to continue: only what is pending, or failed in a way that may pass, is
+    asked. Every response is kept in the study's directory. Until something was answered, anything in the file may
+    be changed; afterwards models, conditions, tasks, items and samples may be added, and are asked in the next
+    run. A trial with --limit is a whole study of its own; the study itself takes its answers over. With --model
+    the rest stays pending. Where the study has a [judging] table, its outputs are judged once all have arrived.
     The results are in report.html there; from 20,000 records on, `affidavit report` writes it.
+    With --dry-run it also says what differences such a study would find in 80 % of cases.
 
     \b
     Examples:
-      affidavit run study.toml --dry-run
+      affidavit run study.toml --dry-run --difference 0.03
       affidavit run study.toml --limit 5
       affidavit run study.toml --out runs/first --json
 
     \b
-    Exit codes: 0 every sample answered; 2 the study is wrong; 4 some samples failed or are
-    pending; 5 the disk refused or the archive is broken; 6 another run holds the directory;
+    Exit codes: 0 every sample answered; 2 the study or the setup of a model is wrong; 4 some
+    samples failed or are pending; 5 the disk refused or the archive is broken; 6 another run holds the directory;
     130, 143 stopped by a signal.
     """
-    from affidavit.commands.output import show
-    from affidavit.commands.run_progress import RunProgress
     from affidavit.results.closing import closed_run
     from affidavit.results.judging import Judgements
-    from affidavit.running.study_run import Options, run_study
+    from affidavit.running.study_run import Options
     from affidavit.study.dry_run import dry_run as plan_only
-    from affidavit.study.dry_run import left_out
     from affidavit.study.files import load
 
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         files = load(study, with_weights=not dry_run)
         files.check_models(models)
-        planned = plan_only(files, first_items=limit, models=models) if dry_run else None
+        planned = plan_only(files if limit is None else files.limited(limit), models) if dry_run else None
     if planned is not None:
-        show(planned.as_json() if as_json else planned.as_table())
+        _show_plan(planned, difference, as_json=as_json)
         return
+    judgements = Judgements()
+    ended = _ended(files, Options(out, retry_failed, limit, reuse, models, judging_watch=judgements.add))
+    signal = ended.signal if ended.judged is None else ended.judged.signal
+    if not ended.directory.exists():
+        click.echo(f"affidavit: {plain_lines(str(ended.stopped))}; nothing was written", err=True)
+    else:
+        closed, page = closed_run(ended, files.contracts, with_tasks=as_json), not no_page and signal is None
+        again = _again(study, out, limit)
+        _report_run(ended, closed, judgements, again, as_json=as_json, page=page, own_code=files.own_code)
+    sys.exit(_exit_code(ended, signal))
+
+
+def _ended(files: "StudyFiles", options: "Options") -> "Ended":
+    """How a run ended, with its progress shown."""
+    from affidavit.commands.run_progress import RunProgress
+    from affidavit.running.study_run import run_study
+    from affidavit.study.dry_run import left_out
+
     gc.freeze()  # what is loaded stays, and requests leave little behind: look for garbage rarely
     gc.set_threshold(10_000, 20, 50)
     for line in left_out(files.study):
         click.echo(f"note: {line}", err=True)
-    judgements = Judgements()
     with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
-        options = Options(out, retry_failed, limit, models, progress.tell, progress.tell_judging, judgements.add)
-        ended = run_study(files, options)
-    signal = ended.signal if ended.judged is None else ended.judged.signal
-    closed, page = closed_run(ended, files.contracts, with_tasks=as_json), not no_page and signal is None
-    _report_run(ended, closed, judgements, _again(study, out), as_json=as_json, page=page, own_code=files.own_code)
+        watched = replace(options, progress=progress.tell, judging_progress=progress.tell_judging)
+        return run_study(files, watched)
+
+
+def _exit_code(ended: "Ended", signal: int | None) -> int:
     if signal is not None:
-        sys.exit(128 + signal)
-    sys.exit(ENDED_WITH_FAILURES if ended.open or ended.unread else DONE)
+        return 128 + signal
+    if ended.setup_mistake or (ended.judged is not None and ended.judged.setup_mistake):
+        return WRONG
+    return ENDED_WITH_FAILURES if ended.open or ended.unread else DONE
 
 
-def _again(study: Path, out: Path | None) -> str:
+def _show_plan(planned: "DryRun", difference: float, *, as_json: bool) -> None:
+    """What would be asked, and what differences would be found."""
+    from affidavit.commands.output import show
+    from affidavit.results.planning import planned_tasks, planning_lines
+
+    study = planned.plan.study
+    items = {each.cell: each.requests // study.decoding.samples for each in planned.asked}
+    controls = {name: table.control for name, table in study.conditions.items() if table.control}
+    tasks = planned_tasks(items, controls)
+    if as_json:
+        show({**planned.as_json(), "planning": [task.as_json(difference) for task in tasks]})
+        return
+    show(planned.as_table())
+    if lines := "\n".join(planning_lines(tasks, difference)):
+        click.echo(f"\n{lines}")
+
+
+def _again(study: Path, out: Path | None, limit: int | None) -> str:
     """What to type to continue."""
-    return shlex.join(["affidavit", "run", str(study), *([] if out is None else ["--out", str(out)])])
+    options = {"--out": out, "--limit": limit}
+    given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
+    return shlex.join(["affidavit", "run", str(study), *given])
 
 
 def _report_run(
@@ -126,7 +186,14 @@ def _report_run(
             show_judging(judged, figures)
         if not ended.asked and ended.stopped is None:
             click.echo(f"nothing to do: {_what_is_left(ended)}")
-        say_digests(ended.directory, last.root_sha256, last.seal_sha256)
+        if ended.taken_over:
+            click.echo(
+                f"{ended.taken_over:,} answers to the same questions were taken over, and not asked for again"
+            )
+        if last.seal_sha256:
+            say_digests(ended.directory, last.root_sha256, last.seal_sha256)
+        else:
+            click.echo(plain_lines(f"not sealed: no question was answered yet ({ended.directory})"))
     for note in (*closing.notes(closed), *_notes(ended)):
         click.echo(f"note: {plain_lines(note)}", err=True)
     for stopped in (ended.stopped, judged.stopped if judged is not None else None):
@@ -153,7 +220,7 @@ def _notes(ended: "Ended") -> "Iterator[str]":
 def _what_is_left(ended: "Ended") -> str:
     failed, pending = (sum(getattr(tally, x) for tally in ended.tallies.values()) for x in ("failed", "pending"))
     if pending:
-        return f"the {pending:,} pending are left out by --limit or --model"
+        return f"the {pending:,} pending are left out by --model"
     if not failed:
         return "every question has been answered"
     return f"{failed:,} failed permanently; --retry-failed asks them again"

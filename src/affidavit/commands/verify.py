@@ -15,6 +15,7 @@ _COVERED = {
     "seal's digest": "nothing that a seal covers has changed since it was kept",
     "root digest": "what was asked and what came back is the same; run log, attempts and versions may not be",
 }
+_OF_A_REVISION = "what was asked and what came back until the plan grew is the same"
 
 if TYPE_CHECKING:
     from affidavit.running.verify import Verified
@@ -96,8 +97,11 @@ def _print(found: "Verified") -> None:
     click.echo(f"root digest   {found.root_sha256}")
     if found.seal_sha256:
         click.echo(f"seal's digest {found.seal_sha256}")
+    for each in found.revisions:
+        when = f", {each.date}: {', '.join(each.added)}" if each.number > 1 else ""
+        click.echo(plain_lines(f"revision {each.number}{when}\n  root digest {each.root_sha256}"))
     if found.fits:
-        click.echo(f"the expected digest is the {found.fits}: {_COVERED[found.fits]}")
+        click.echo(f"the expected digest is the {found.fits}: {_COVERED.get(found.fits, _OF_A_REVISION)}")
     if not found.differing:
         click.echo(_in_a_sentence(found))
 

@@ -171,7 +171,9 @@ class Game24(Parts):
     problem_template = ""
     instruction_template = f"{HAND}\n\n{INSTRUCTION}"
     mark_fields = (("candidate_start", "candidate_end"),)
+    every_answer_counts = True
     tables = (
+        "solve rate",
         CountTable(
             name="expressions",
             question="Where was the expression found, and what does the validator say of it?",
@@ -179,6 +181,10 @@ class Game24(Parts):
             explains=(Method.FALLBACK_BOTTOM_SCAN, Method.EMPTY),
         ),
     )
+
+    def holds_answer(self, fields: Mapping[str, object]) -> bool:
+        """Whatever was extracted is an answer, with a marker or without (ruling G12)."""
+        return fields["extraction_method"] != Method.EMPTY
 
     def item(self, row: Fields, *, where: str) -> Hand | None:
         """The hand, its numbers as a list or as a text such as `4 9 10 13`; None if there is none."""
@@ -236,6 +242,10 @@ class Game24(Parts):
         """Whether a calculation uses just the hand's numbers and makes its target (ruling G10)."""
         hand = self.item(row, where="")
         return hand is not None and (tuple(sorted(hand.numbers)), Fraction(hand.target)) in solved
+
+    def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
+        """The candidate is the answer, whatever the method (ruling G12)."""
+        return {"answer": fields.get("candidate") or None}
 
     def kind_of_failing(self, fields: Mapping[str, object]) -> str | None:
         """Where the candidate was found, and what the validator says of it; None if it is right."""

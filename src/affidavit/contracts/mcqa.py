@@ -180,9 +180,11 @@ class MultipleChoice(KeyedParts):
             only_non_compliant=True,
             explains=None,
         ),
+        "chance",
         "letters",
         "other readings",
         "flips",
+        "flips by paradigm",
     )
 
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:

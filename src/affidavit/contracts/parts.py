@@ -17,7 +17,7 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, cast
 
-from affidavit.contracts.contract import AnswerKey, AnyContract, Unread, Validation, guarded
+from affidavit.contracts.contract import COMPLIANT, AnswerKey, AnyContract, Unread, Validation, guarded
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.shape import misfit
 from affidavit.errors import InputError, UsageError
@@ -200,6 +200,16 @@ class Parts:
     """The tables that a report adds: declared ones, and by their names such as cannot be declared."""
     mark_fields: ClassVar[tuple[tuple[str, str], ...]] = (("answer_start", "answer_end"),)
     """Pairs of fields that hold the first and the last but one place of what was read."""
+
+    every_answer_counts: ClassVar[bool] = False
+    """Whether whatever was extracted is an answer, compliant or not, and answers differ by the validator's word.
+
+    `result_columns` gives what was extracted as `answer`, null where nothing was (ruling G12).
+    """
+
+    def holds_answer(self, fields: Mapping[str, object]) -> bool:
+        """Whether an output holds an answer by its contract: a compliant one does (ruling M6)."""
+        return fields[COMPLIANT] is True
 
     def marks(self, raw: str, fields: Mapping[str, object]) -> Iterator[Mark]:
         """The stretches of a text that are worth marking."""

@@ -1,6 +1,6 @@
 """`judging.json`: the terms of a judging as they were frozen in a study's directory."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -14,8 +14,8 @@ from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 class _Judge(msgspec.Struct, frozen=True):
     identity: str
     request: dict[str, Any]
-    conditions: tuple[str, ...]
-    repeats: int
+    conditions: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+    repeats: Annotated[int, msgspec.Meta(ge=1)]
 
 
 class _JudgingFile(msgspec.Struct, frozen=True):

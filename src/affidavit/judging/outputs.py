@@ -6,11 +6,15 @@ words that were answered. A folder holds a text per file, and a pattern says whi
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
+from math import prod
+
+from msgspec.structs import asdict, astuple
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
-from affidavit.archive.record import ImportIdentity, Response
+from affidavit.archive.record import ImportIdentity, Response, content_digest
 from affidavit.archive.study_directory import IMPORTED, NotArrived
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
 from affidavit.contracts.evaluation import IDENTIFIERS
@@ -23,6 +27,8 @@ from affidavit.models.model import Message
 from affidavit.reading.rows import RowReader
 
 _PARTS = ("question_id", "prompt_variant", "target_model")
+MOST_PLACES = 1_000_000
+"""Question × variant × target of outputs from elsewhere: every one without an output is listed by name."""
 
 
 # --- of a study ---
@@ -65,13 +71,48 @@ def transcript(messages: Iterable[Message]) -> str:
 # --- from elsewhere ---
 
 
+WITHOUT_TEXT = "the text is null"
+
+
+class ImportFacts:
+    """What is frozen of outputs from elsewhere: it follows from them and from the names of those without text."""
+
+    def __init__(self, study: str, without_text: Iterable[NotArrived] = ()) -> None:
+        self._study = study
+        self._without_text = sorted(without_text, key=astuple)
+        self._digests: list[str] = []
+        self.cells: Counter[tuple[str, str, str]] = Counter()
+        """How many there are, by task, model and condition."""
+        self._there = {(each.question_id, each.prompt_variant, each.target_model) for each in self._without_text}
+
+    def add(self, response: Response) -> None:
+        """One output more."""
+        subject = response.subject
+        self._digests.append(content_digest(response).hex())
+        self.cells[subject.cell] += 1
+        self._there.add((subject.item_id, subject.condition, subject.model))
+
+    def config(self) -> Fields:
+        """As it is frozen; outputs are missing where others of the same question, variant and target are there."""
+        targets = sorted({names[2] for names in self._there})
+        return {
+            "name": self._study,
+            "seed": 0,
+            "models": {target: {"identity": target} for target in targets},
+            IMPORTED: {
+                "sha256": digest(sorted(self._digests)),
+                "cells": [[*cell, count] for cell, count in sorted(self.cells.items())],
+            },
+            "not_arrived": [asdict(missing) for missing in (*self._without_text, *_holes(self._there))],
+        }
+
+
 @dataclass(frozen=True)
 class Imported:
-    """Rows of outputs, checked: the responses that they become, and what is missing among them."""
+    """Rows of outputs, checked: the responses that they become, and those that came without a text."""
 
     responses: list[Response]
-    not_arrived: list[NotArrived]
-    targets: list[str]
+    without_text: list[NotArrived]
 
 
 def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
@@ -86,7 +127,7 @@ def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
         places[names] = where
         raw = row.get(RAW_OUTPUT)
         if raw is None:
-            missing.append(NotArrived(names[0], names[1], names[2], 0, "the text is null"))
+            missing.append(NotArrived(names[0], names[1], names[2], 0, WITHOUT_TEXT))
             continue
         if not isinstance(raw, str):
             raise InputError(where, expected=f"a text in {RAW_OUTPUT!r}", found=shown(raw))
@@ -101,7 +142,7 @@ def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
         responses.append(imported_response(subject, raw, reader))
     if not responses:
         raise InputError("outputs", expected="at least one output", found="none")
-    return Imported(responses, missing + _holes(places), list(dict.fromkeys(names[2] for names in places)))
+    return Imported(responses, missing)
 
 
 def _identifiers(row: Fields, where: str) -> tuple[str, ...]:
@@ -151,10 +192,13 @@ def imported_task(subject: ImportIdentity) -> str:
     return UNKNOWN_TASK if subject.prompt is None else subject.prompt
 
 
-def _holes(places: Mapping[tuple[str, ...], str]) -> list[NotArrived]:
+def _holes(there: Set[tuple[str, str, str]]) -> list[NotArrived]:
     """Question × variant × target without an output, where each of the three is known from another."""
-    there = {names[:3] for names in places}
     each = [list(dict.fromkeys(names[part] for names in there)) for part in range(3)]
+    if (places := prod(map(len, each))) > MOST_PLACES:
+        expected = f"at most {MOST_PLACES:,} places of question × variant × target"
+        hint = "Name the variants and targets of all questions alike, or give outputs a directory for each study."
+        raise InputError("outputs", expected=expected, found=f"{places:,}", hint=hint)
     return [
         NotArrived(question, variant, target, 0, "there is no such output")
         for question in sorted(each[0])

@@ -118,6 +118,23 @@ def read_refusal(status: int, body: bytes) -> Failure:
     return Failure(Reason.BAD_REQUEST, detail)
 
 
+def listed_models(body: bytes) -> list[str] | None:
+    """The names in a list of models; None if the body is none.
+
+    >>> listed_models(b'{"object": "list", "data": [{"id": "qwen"}, {"id": 3}]}'), listed_models(b"<html>")
+    (['qwen'], None)
+    """
+    data = (_decoded(body) or {}).get("data")
+    if not isinstance(data, list):
+        return None
+    names = [each.get("id") for each in data[:MOST_MODELS] if isinstance(each, dict)]
+    return [name for name in names if isinstance(name, str) and len(name) <= LONGEST]
+
+
+MOST_MODELS = 2000
+"""Of a list, so many are looked at."""
+
+
 def _decoded(body: bytes) -> dict[str, object] | None:
     try:
         content = loads(body)
@@ -131,6 +148,8 @@ def _message(content: Mapping[str, object]) -> str:
     error = content.get("error")
     if isinstance(error, dict):
         error = error.get("message") or error.get("type") or error.get("code")
+    # vLLM and FastAPI say it without an object around it.
+    error = error or content.get("message") or content.get("detail")
     return " ".join(str(error).split()) if error else ""
 
 

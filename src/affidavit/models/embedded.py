@@ -7,6 +7,7 @@ another run. The weights that answer are those that answered first: a file that 
 """
 
 import asyncio
+import json
 import re
 import secrets
 from collections.abc import Mapping, Sequence
@@ -16,13 +17,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Self
 
-import aiohttp
-
 from affidavit.errors import AffidavitError, InputError, UsageError
 from affidavit.json_values import Fields
+from affidavit.models.connections import Connections
+from affidavit.models.endpoint import Endpoint
+from affidavit.models.http_connection import HttpError
 from affidavit.models.llama_process import LlamaProcess
-from affidavit.models.model import Answer, Failure, Message, Model, Reason, Request
+from affidavit.models.model import Answer, Failure, Message, Model, Reason, Request, SetupFault
 from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
+from affidavit.models.redaction import Redaction
 from affidavit.models.settings import CONTEXT, Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
 from affidavit.models.weights import describe, digest_of, find, not_installed
 
@@ -58,6 +61,11 @@ class EmbeddedProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     def takes_schema(self) -> bool:
         """As llama.cpp does."""
         return True
+
+    @property
+    def known_context(self) -> int | None:
+        """As it was set."""
+        return self.context
 
     @property
     def own_fields(self) -> Fields:
@@ -193,6 +201,13 @@ class Embedded:
         self._restarts = 0
         return replace(answer, rendered_prompt=None if isinstance(prompt, Failure) else prompt)
 
+    async def setup_fault(self, failure: Failure) -> SetupFault | None:
+        """A process that does not stay; whatever else fails is a matter of its request."""
+        if failure.reason is not Reason.CONNECTION:
+            return None
+        hint = "Is the file whole, and made for this llama.cpp? `affidavit models` lists what is at hand."
+        return SetupFault(f"models.{self.name}: {self.path}", "weights that llama.cpp runs", failure.detail, hint)
+
     async def render(self, messages: Sequence[Message]) -> str | Failure:
         """The prompt that the model's own template makes of the messages; it may add a system prompt."""
         served = await self._alive()
@@ -242,15 +257,14 @@ class Embedded:
             stack.push_async_callback(child.end)
             address = await child.address()
             headers: dict[str, str | dict[str, str]] = {"Authorization": f"Bearer {key}"}
-            patience = aiohttp.ClientTimeout(total=self._limits.connect)
-            session = aiohttp.ClientSession(address, headers={"Authorization": f"Bearer {key}"}, timeout=patience)
-            await stack.enter_async_context(session)
+            own = _OwnInterface(address, key, self._limits.connect)
+            stack.push_async_callback(own.connections.close)
             server = ServerProvider(
                 base_url=f"{address}/v1", flavour="llamacpp", connections=self.connections, headers=headers
             )
             client = OpenAICompatible(self.name, server, self._limits, body=self._body)
             await stack.enter_async_context(client)
-            served = _Served(child, session, client, stack)
+            served = _Served(child, own, client, stack)
             self.context = await served.context() or self.context
             return replace(served, held=stack.pop_all())
 
@@ -269,12 +283,45 @@ def _fault_of(grammar: str | None) -> str:
 _ENDED = Failure(Reason.CONNECTION, "the model's process ended")
 
 
+_LARGEST_PROMPT = 64_000_000
+"""Bytes of a rendered prompt."""
+
+
+class _OwnInterface:
+    """What llama.cpp is asked apart from the OpenAI interface."""
+
+    def __init__(self, address: str, key: str, seconds: float) -> None:
+        self._endpoint = Endpoint(address, Redaction(), {"Authorization": f"Bearer {key}"})
+        self._seconds = seconds
+        self.connections = Connections(limit=1, connect_seconds=seconds, most_bytes=_LARGEST_PROMPT)
+
+    async def ask(self, path: str, body: Fields | None) -> Fields | Failure:
+        """The object that one of its resources answers with."""
+        ask = self._endpoint
+        request = ask.get(path) if body is None else ask.post(path, json.dumps(body).encode())
+        try:
+            async with asyncio.timeout(self._seconds):
+                response = await self.connections.exchange(ask.origin, request)
+        except TimeoutError:
+            return Failure(Reason.TIMEOUT, "no answer in time")
+        except (HttpError, OSError):
+            return Failure(Reason.CONNECTION, "the connection broke")
+        if response.status != 200:
+            said = response.body.decode(errors="replace")[:300]
+            return Failure(Reason.BAD_REQUEST, f"HTTP {response.status}: {said}")
+        try:
+            content = json.loads(response.body)
+        except ValueError:
+            return Failure(Reason.BAD_BODY, "the body is not JSON")
+        return content if isinstance(content, dict) else Failure(Reason.BAD_BODY, "the body is not an object")
+
+
 @dataclass(slots=True)
 class _Served:
     """A child that listens, and whatever asks it."""
 
     child: LlamaProcess
-    session: aiohttp.ClientSession
+    own: _OwnInterface
     client: OpenAICompatible
     held: AsyncExitStack
     ended: bool = False
@@ -282,33 +329,18 @@ class _Served:
 
     async def render(self, messages: Sequence[Message]) -> str | Failure:
         """The prompt that the model's template makes of the messages."""
-        content = await self._ask_llama("POST", "/apply-template", {"messages": list(messages)})
+        content = await self._ask_llama("apply-template", {"messages": list(messages)})
         if isinstance(content, Failure):
             return content
         prompt = content.get("prompt")
         return prompt if isinstance(prompt, str) else Failure(Reason.BAD_BODY, "no prompt in the body")
 
-    async def _ask_llama(self, method: str, path: str, body: Fields | None = None) -> Fields | Failure:
-        """What llama.cpp itself says, apart from the OpenAI interface."""
-        if self.ended:
-            return _ENDED
-        try:
-            async with self.session.request(method, path, json=body) as response:
-                if response.status != 200:
-                    said = (await response.text(errors="replace"))[:300]
-                    return Failure(Reason.BAD_REQUEST, f"HTTP {response.status}: {said}")
-                content = await response.json(content_type=None)
-        except TimeoutError:
-            return Failure(Reason.TIMEOUT, "no answer in time")
-        except (aiohttp.ClientError, OSError):
-            return Failure(Reason.CONNECTION, "the connection broke")
-        except ValueError:
-            return Failure(Reason.BAD_BODY, "the body is not JSON")
-        return content if isinstance(content, dict) else Failure(Reason.BAD_BODY, "the body is not an object")
+    async def _ask_llama(self, path: str, body: Fields | None = None) -> Fields | Failure:
+        return _ENDED if self.ended else await self.own.ask(path, body)
 
     async def context(self) -> int | None:
         """The tokens of a slot: llama.cpp rounds them up, and gives no more than the model was trained for."""
-        content = await self._ask_llama("GET", "/props")
+        content = await self._ask_llama("props")
         settings = {} if isinstance(content, Failure) else content.get("default_generation_settings")
         number = settings.get("n_ctx") if isinstance(settings, dict) else None
         return number if isinstance(number, int) else None

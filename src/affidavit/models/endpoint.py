@@ -2,12 +2,21 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
-from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit, urlunsplit
 
-from yarl import URL
-
+from affidavit import __version__
+from affidavit.models.connections import Origin
 from affidavit.models.redaction import Redaction
 from affidavit.models.response_ids import ResponseIds
+
+_OWN_HEADERS = {
+    "User-Agent": f"affidavit/{__version__}",
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+}
+_KEPT_IN_TARGETS = "/?%:@!$&'()*+,;=~[]|"
+"""What is sent as it was written; the rest, spaces and letters beyond ASCII, is escaped."""
 
 
 def is_address(url: str) -> bool:
@@ -18,9 +27,11 @@ def is_address(url: str) -> bool:
     """
     try:
         parts = urlsplit(url)
+        host = parts.hostname or ""
         known = parts.scheme in ("http", "https") and (parts.port is None or parts.port > 0)
         # What no name server could be asked for: too long, an empty part, characters that no name has.
-        return known and 0 < len((parts.hostname or "").rstrip(".").encode("idna")) <= _LONGEST_HOST
+        named = host.isprintable() and " " not in host and len(host.rstrip(".").encode("idna")) <= _LONGEST_HOST
+        return known and named and bool(host.rstrip("."))
     except ValueError:
         return False
 
@@ -45,32 +56,94 @@ def shown_address(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, names, ""))
 
 
+def addresses_meant(url: str) -> list[str]:
+    """Addresses of the same server that people mean when they write this one, the likeliest first.
+
+    >>> addresses_meant("http://h:8000"), addresses_meant("http://h/v1/chat/completions?key=a")[0]
+    (['http://h:8000/v1', 'http://h:8000/api/v1'], 'http://h/v1?key=a')
+    """
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    above = path.removesuffix("/chat/completions").removesuffix("/completions")
+    paths = dict.fromkeys([above, f"{above}/v1", "/v1", "/api/v1"])
+    return [urlunsplit(parts._replace(path=each)) for each in paths if each and each != path]
+
+
 class Endpoint:
     """One address; a name and password in it become a header, and are never shown."""
 
-    def __init__(self, url: str, redaction: Redaction, *, repeats_ids: bool = False) -> None:
+    def __init__(
+        self,
+        url: str,
+        redaction: Redaction,
+        headers: Mapping[str, str] | None = None,
+        *,
+        repeats_ids: bool = False,
+    ) -> None:
+        """`headers`: sent with every request, in place of our own of the same name."""
         parts = urlsplit(url)
-        userinfo, _, host = parts.netloc.rpartition("@")
-        self._parts = (parts.scheme, host, parts.path.rstrip("/"), parts.query)
-        self.host = host
-        self.chat = URL(self.at("chat/completions"), encoded=True)
+        self.url = url
+        """As it was given: it may hold a password."""
+        self.origin = _origin(parts)
+        self.host = _host(parts)
+        """As it is named to the server, and to people."""
+        self._above, self._query = parts.path.rstrip("/"), parts.query
+        self._headers = _merged(_OWN_HEADERS, headers or {}, _credentials(parts, redaction))
+        self._heads: dict[tuple[str, str], bytes] = {}
         self.in_flight = 0
         """Requests that wait for an answer."""
         self.ids = ResponseIds(prove_nothing=repeats_ids)
-        self.headers: Mapping[str, str] = {}
-        if userinfo:
-            user, _, password = userinfo.partition(":")
-            encoded = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
-            self.headers = {"Authorization": f"Basic {encoded}"}
-            for secret in (userinfo, password, unquote(password), encoded):
-                redaction.add(secret)
-            for name in (user, unquote(user)):
-                redaction.add(name, ordinary=True)
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             for secret in (value or name, quote(value or name)):
                 redaction.add(secret, ordinary=not value)
 
-    def at(self, path: str) -> str:
-        """The address of one of the server's resources."""
-        scheme, host, above, query = self._parts
-        return urlunsplit((scheme, host, f"{above}/{path}", query, ""))
+    def target(self, path: str) -> str:
+        """What stands in the first line of a request for one of the server's resources."""
+        return quote(urlunsplit(("", "", f"{self._above}/{path}", self._query, "")), safe=_KEPT_IN_TARGETS)
+
+    def get(self, path: str) -> bytes:
+        """A request for a resource, as it is sent."""
+        return self._head("GET", path) + b"\r\n"
+
+    def post(self, path: str, content: bytes) -> bytes:
+        """A request that brings JSON to a resource, as it is sent."""
+        return b"%bContent-Length: %d\r\n\r\n%b" % (self._head("POST", path), len(content), content)
+
+    def _head(self, method: str, path: str) -> bytes:
+        head = self._heads.get((method, path))
+        if head is None:
+            lines = [f"{method} {self.target(path)} HTTP/1.1", f"Host: {self.host}"]
+            lines += (f"{name}: {value}" for name, value in self._headers.items())
+            head = self._heads[method, path] = "".join(f"{line}\r\n" for line in lines).encode("ascii")
+        return head
+
+
+def _origin(parts: SplitResult) -> Origin:
+    encrypted = parts.scheme == "https"
+    return Origin(parts.hostname or "", parts.port or (443 if encrypted else 80), encrypted)
+
+
+def _host(parts: SplitResult) -> str:
+    name = parts.hostname or ""
+    name = name if name.isascii() else name.encode("idna").decode()
+    return (f"[{name}]" if ":" in name else name) + (f":{parts.port}" if parts.port else "")
+
+
+def _credentials(parts: SplitResult, redaction: Redaction) -> dict[str, str]:
+    """The header that name and password of an address become."""
+    userinfo = parts.netloc.rpartition("@")[0]
+    if not userinfo:
+        return {}
+    user, _, password = userinfo.partition(":")
+    encoded = b64encode(f"{unquote(user)}:{unquote(password)}".encode()).decode()
+    for secret in (userinfo, password, unquote(password), encoded):
+        redaction.add(secret)
+    for name in (user, unquote(user)):
+        redaction.add(name, ordinary=True)
+    return {"Authorization": f"Basic {encoded}"}
+
+
+def _merged(*headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers under their names in the spelling that came last, which may differ in capitals."""
+    named = {name.lower(): (name, value) for each in headers for name, value in each.items()}
+    return dict(named.values())

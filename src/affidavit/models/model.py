@@ -4,10 +4,11 @@ A failure is not an output (ruling C1): no contract ever sees one.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 
 Message = Mapping[str, str]
@@ -34,12 +35,6 @@ class Request:
         """The conversation."""
         messages: tuple[Message, ...] = self.body["messages"]
         return messages
-
-    @property
-    def seed(self) -> int:
-        """Of the decoding."""
-        seed: int = self.body["seed"]
-        return seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +99,8 @@ class Failure:
     """The server has more to do than it can: ask it less at once."""
     response_id: str | None = None
     """Of a body that holds no answer."""
+    status: int | None = field(default=None, compare=False)
+    """With which a server refused; None if it did not come to that."""
 
     @property
     def may_pass(self) -> bool:
@@ -112,6 +109,21 @@ class Failure:
 
 
 Answer = Completion | Failure
+
+
+class SetupFault(NamedTuple):
+    """What is wrong with the setup of a model."""
+
+    where: str
+    """Its table, and the address that was asked."""
+    expected: str
+    found: str
+    hint: str
+
+    def error(self, *, more: str = "") -> UsageError:
+        """The error that ends a run; `more` is what else is to be said."""
+        hint = "\n".join(part for part in (self.hint, more) if part)
+        return UsageError(self.where, expected=self.expected, found=self.found, hint=hint)
 
 
 class Model(Protocol):
@@ -142,3 +154,6 @@ class Model(Protocol):
 
     async def complete(self, request: Request) -> Answer:
         """One attempt; never raises for what the world does."""
+
+    async def setup_fault(self, failure: Failure) -> SetupFault | None:
+        """The mistake of the setup that a failure comes from, looked into; None if it comes from none."""

@@ -7,6 +7,9 @@ secret was taken out of it.
 
 import asyncio
 import json
+import re
+import socket
+import ssl
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,19 +18,20 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, Self, get_args
 
-import aiohttp
 import msgspec
 
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
-from affidavit.models.chat_response import read_chat, read_refusal
+from affidavit.models.chat_response import listed_models, read_chat, read_refusal
 from affidavit.models.connections import MOST_CONNECTIONS, Connections
-from affidavit.models.endpoint import Endpoint, is_address, shown_address
+from affidavit.models.endpoint import Endpoint, addresses_meant, is_address, shown_address
 from affidavit.models.environment_values import is_secret_header, look_up, name_of, variables_in, with_values
-from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
+from affidavit.models.http_connection import EndedEarlyError, HttpError, HttpResponse, NotHttpError, TooLargeError
+from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, SetupFault
 from affidavit.models.redaction import Redaction
 from affidavit.models.retry_after import retry_after
 from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
+from affidavit.models.setup_fault import NO_CONNECTION, AskedServer, fault_of
 
 Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter"]
 """Servers speak one interface, and differ in what they add to it."""
@@ -40,6 +44,9 @@ _GRAMMAR_IN_BODY: Mapping[str, Callable[[str], Fields]] = {
 _REPEATS_IDS = ("ollama",)
 """Flavours that draw the ids of responses from a thousand numbers."""
 _LONGEST_DETAIL = 300
+_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_FRAMING = ("connection", "content-length", "host", "transfer-encoding")
+"""Headers that say where a request ends and for whom it is: ours to write."""
 
 
 class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
@@ -89,6 +96,9 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
             expected = f"either a key in {place}.key_env or a name and password in {place}.base_url"
             raise InputError(where, expected=expected, found="both: a request has room for one of them")
         for name, value in self.headers.items():
+            if not _HEADER_NAME.fullmatch(name) or name.lower() in _FRAMING:
+                expected = f"names of headers in {place}.headers, none of {', '.join(_FRAMING)}"
+                raise InputError(where, expected=expected, found=repr(name))
             if not isinstance(value, str) and name_of(value) is None:
                 expected = f'a text or {{ env = "NAME" }} in {place}.headers.{name}'
                 raise InputError(where, expected=expected, found="another table")
@@ -105,33 +115,43 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
 
     def open(self, name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
         """The model at its server."""
-        return OpenAICompatible(name, self, limits, body=table.body)
+        return OpenAICompatible(name, self, limits, body=table.body, model=table.model)
 
 
 class OpenAICompatible:
     """One model at one or several addresses; requests are spread over them."""
 
     def __init__(
-        self, name: str, server: ServerProvider, limits: Limits, *, body: Mapping[str, object] | None = None
+        self,
+        name: str,
+        server: ServerProvider,
+        limits: Limits,
+        *,
+        body: Mapping[str, object] | None = None,
+        model: str = "",
     ) -> None:
         self.name = name
+        self._model = model or name
+        """As the server knows it."""
         self.connections = server.connections
         self._server = server
         self._limits = limits
         self._most_bytes = int(limits.body_megabytes * 1e6)
         self._redaction = Redaction()
         repeats = server.flavour in _REPEATS_IDS
-        self._endpoints = [Endpoint(url, self._redaction, repeats_ids=repeats) for url in server.addresses]
         self._headers = self._checked_headers()
+        self._endpoints = [
+            Endpoint(url, self._redaction, self._headers, repeats_ids=repeats) for url in server.addresses
+        ]
         self._from_environment = self._looked_up(body or {})
         """The further keys of requests that have a value of the environment in them, with that value."""
         self._outputs_with_secret = 0
-        self._session: aiohttp.ClientSession | None = None
-        self._session_anew: aiohttp.ClientSession | None = None
-        """For requests that are put once more, each over a connection of its own."""
+        self._connections: Connections | None = None
         self._astray: dict[bytes, None] = {}
         """Requests whose response belonged to another one."""
         self._stray = 0
+        self._failed_at = self._endpoints[0]
+        """Where the last failure came from."""
 
     def _checked_headers(self) -> dict[str, str]:
         own = {
@@ -144,13 +164,13 @@ class OpenAICompatible:
             self._refuse_breaks(f"headers.{name}", value)
             ordinary = isinstance(self._server.headers[name], str) and not is_secret_header(name)
             self._redaction.add(value, ordinary=ordinary)
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity", **own}
         if variable := self._server.key_env:
             key = look_up(variable, place=f"models.{self.name}.key_env")
             self._refuse_breaks("key_env", key)
             self._redaction.add(key)
-            headers["Authorization"] = f"Bearer {key}"
-        return headers
+            own = {name: value for name, value in own.items() if name.lower() != "authorization"}
+            own["Authorization"] = f"Bearer {key}"
+        return own
 
     def _looked_up(self, body: Mapping[str, object]) -> Fields:
         needed = {key: value for key, value in body.items() if any(variables_in(value))}
@@ -191,22 +211,20 @@ class OpenAICompatible:
         return notes
 
     async def __aenter__(self) -> Self:
-        self._session, self._session_anew = self._new_session(), self._new_session(each_anew=True)
+        self._connections = Connections(
+            limit=self.connections, connect_seconds=self._limits.connect, most_bytes=self._most_bytes
+        )
         return self
 
-    def _new_session(self, *, each_anew: bool = False) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=Connections(limit=self.connections, each_anew=each_anew),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=self._limits.connect),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            auto_decompress=False,
-            headers=self._headers,
-        )
-
     async def __aexit__(self, *error: object) -> None:
-        for session in (self._session, self._session_anew):
-            if session is not None:
-                await session.close()
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            await connections.close()
+
+    async def _exchange(self, endpoint: Endpoint, request: bytes, *, anew: bool = False) -> HttpResponse:
+        if self._connections is None:
+            raise RuntimeError("a model is asked inside `async with`")
+        return await self._connections.exchange(endpoint.origin, request, anew=anew)
 
     async def reachable(self) -> Failure | None:
         """The first address that does not answer at all, or refuses the key."""
@@ -215,27 +233,56 @@ class OpenAICompatible:
                 async with asyncio.timeout(self._limits.connect):
                     failure = await self._failure_at(endpoint)
             except TimeoutError:
-                failure = Failure(Reason.TIMEOUT, f"no answer within {self._limits.connect:g} s")
+                failure = Failure(
+                    Reason.TIMEOUT, f"{NO_CONNECTION}, or no word, within {self._limits.connect:g} s"
+                )
             if failure is not None:
-                return Failure(failure.reason, f"{endpoint.host}: {failure.detail}")
+                self._failed_at = endpoint
+                return failure
         return None
 
     async def _failure_at(self, endpoint: Endpoint) -> Failure | None:
         try:
-            async with self._open_session().get(
-                endpoint.at("models"), headers=endpoint.headers, allow_redirects=False
-            ) as response:
-                # Whatever else it answers, somebody is there: not every server lists its models.
-                refused = response.status in (401, 403)
-                return Failure(Reason.UNAUTHORISED, f"HTTP {response.status}") if refused else None
-        except (aiohttp.ClientError, OSError, UnicodeError) as error:
-            return self._connection_failure(error)
+            response = await self._exchange(endpoint, endpoint.get("models"))
+        except (HttpError, OSError, UnicodeError) as error:
+            failure = self._connection_failure(error)
+            return None if failure.reason is Reason.TOO_LARGE else failure
+        # Whatever else it answers, somebody is there: not every server lists its models.
+        return read_refusal(response.status, response.body) if response.status in (401, 403) else None
 
-    def _open_session(self, *, anew: bool = False) -> aiohttp.ClientSession:
-        session = self._session_anew if anew else self._session
-        if session is None:
-            raise RuntimeError("a model is asked inside `async with`")
-        return session
+    async def setup_fault(self, failure: Failure) -> SetupFault | None:
+        """What is wrong with the address, the key, the name or the settings, if that is what failed."""
+        endpoint = self._failed_at
+        server = AskedServer(
+            name=self.name,
+            address=shown_address(endpoint.url),
+            model=self._model,
+            key_env=self._server.key_env,
+            flavour=self._server.flavour,
+        )
+        if failure.reason in (Reason.BAD_REQUEST, Reason.BAD_BODY, Reason.NO_CHOICES):
+            listed, status = await self._models_at(endpoint)
+            other = await self._address_with_models(endpoint) if listed is None else None
+            server = replace(server, listed=listed, status=status, elsewhere=other)
+        return fault_of(replace(failure, detail=self._redaction.redacted(failure.detail)), server)
+
+    async def _address_with_models(self, endpoint: Endpoint) -> str | None:
+        """Another address of the same server, of those that people mean, at which it lists models."""
+        for url in addresses_meant(endpoint.url):
+            listed, _ = await self._models_at(Endpoint(url, self._redaction, self._headers))
+            if listed is not None:
+                return shown_address(url)
+        return None
+
+    async def _models_at(self, endpoint: Endpoint) -> tuple[list[str] | None, int | None]:
+        """The models that a server lists; if it lists none, the status with which it answered."""
+        try:
+            async with asyncio.timeout(self._limits.connect):
+                response = await self._exchange(endpoint, endpoint.get("models"))
+        except (HttpError, OSError, UnicodeError):
+            return None, None
+        names = listed_models(response.body) if response.status == 200 else None
+        return None if names is None else [self._redaction.redacted(name) for name in names], response.status
 
     async def complete(self, request: Request) -> Answer:
         """One attempt; whoever calls sets its deadline."""
@@ -246,10 +293,12 @@ class OpenAICompatible:
         endpoint.in_flight += 1
         try:
             answer = await self._own_answer(endpoint, content)
-        except (aiohttp.ClientError, OSError, UnicodeError) as error:
+        except (HttpError, OSError, UnicodeError) as error:
             answer = self._connection_failure(error)
         finally:
             endpoint.in_flight -= 1
+        if isinstance(answer, Failure):
+            self._failed_at = endpoint
         if isinstance(answer, Failure) and answer.detail:
             # Cut only what is clean: half a secret would not be known for one.
             return replace(answer, detail=self._redaction.redacted(answer.detail)[:_LONGEST_DETAIL])
@@ -275,32 +324,18 @@ class OpenAICompatible:
         return answer
 
     async def _answer_from(self, endpoint: Endpoint, content: bytes, *, anew: bool = False) -> Answer:
-        async with self._open_session(anew=anew).post(
-            endpoint.chat, data=content, headers=endpoint.headers, allow_redirects=False
-        ) as response:
-            body = await self._capped(response)
-            if isinstance(body, Failure):
-                return body
+        response = await self._exchange(endpoint, endpoint.post("chat/completions", content), anew=anew)
+        body = self._unpacked(response.body, response.header("Content-Encoding") or "identity")
+        if isinstance(body, Failure):
+            return body
+        try:
             if response.status == 200:
                 return read_chat(body, self._redaction.redacted)
             failure = read_refusal(response.status, body)
-            wait = retry_after(response.headers.get("Retry-After"), now=datetime.now(UTC))
-            return Failure(failure.reason, failure.detail, wait, failure.slow_down)
-
-    async def _capped(self, response: aiohttp.ClientResponse) -> bytes | Failure:
-        """The body, unless it is larger than any answer should be; also when it is packed."""
-        pieces, size = [], 0
-        try:
-            if response.content_length is not None and response.content_length <= self._most_bytes:
-                return self._unpacked(await response.read(), response.headers.get("Content-Encoding", "identity"))
-            async for piece in response.content.iter_any():
-                size += len(piece)
-                if size > self._most_bytes:
-                    return self._too_large()
-                pieces.append(piece)
-        except aiohttp.ClientPayloadError:
-            return Failure(Reason.BAD_BODY, "the body ended early")
-        return self._unpacked(b"".join(pieces), response.headers.get("Content-Encoding", "identity"))
+        except RecursionError:
+            return Failure(Reason.BAD_BODY, "the body is nested too deeply")
+        wait = retry_after(response.header("Retry-After"), now=datetime.now(UTC))
+        return replace(failure, retry_after=wait, status=response.status)
 
     def _unpacked(self, content: bytes, encoding: str) -> bytes | Failure:
         """The server was told to send plain bytes; some pack them all the same."""
@@ -315,6 +350,8 @@ class OpenAICompatible:
             return Failure(Reason.BAD_BODY, "the body cannot be unpacked")
         if len(unpacked) > self._most_bytes:
             return self._too_large()
+        if packed.unused_data:
+            return Failure(Reason.BAD_BODY, "there is more behind the packed body")
         return unpacked if packed.eof else Failure(Reason.BAD_BODY, "the body ended early")
 
     def _too_large(self) -> Failure:
@@ -323,16 +360,22 @@ class OpenAICompatible:
     def _connection_failure(self, error: Exception) -> Failure:
         """What went wrong, by its kind: the words of an exception may hold an address with a password."""
         match error:
-            case aiohttp.ServerTimeoutError() | TimeoutError():
-                return Failure(Reason.TIMEOUT, f"no connection within {self._limits.connect:g} s")
-            case aiohttp.ClientPayloadError():
+            case TimeoutError():
+                return Failure(Reason.TIMEOUT, f"{NO_CONNECTION} within {self._limits.connect:g} s")
+            case EndedEarlyError():
                 return Failure(Reason.BAD_BODY, "the body ended early")
-            case aiohttp.ClientConnectorDNSError() | UnicodeError():
-                return Failure(Reason.CONNECTION, "the host has no address")
-            case aiohttp.ClientResponseError():
+            case NotHttpError():
                 return Failure(Reason.BAD_BODY, "the response is not HTTP")
-            case aiohttp.InvalidURL():
-                return Failure(Reason.BAD_REQUEST, "the address is not one")
+            case TooLargeError():
+                return self._too_large()
+            case ssl.SSLCertVerificationError():
+                return Failure(Reason.CONNECTION, "its certificate is not trusted here")
+            case ssl.SSLError():
+                return Failure(Reason.CONNECTION, "no encrypted connection comes about")
+            case socket.gaierror() | UnicodeError():
+                return Failure(Reason.CONNECTION, "the host has no address")
+            case ConnectionRefusedError():
+                return Failure(Reason.CONNECTION, "the connection was refused")
             case OSError(strerror=str(words)):
                 return Failure(Reason.CONNECTION, words if "//" not in words else "the connection failed")
             case _:

@@ -13,6 +13,8 @@ from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 _SHORTEST_SECRET, _SHORTEST_PIECE = 4, 6
+_MOST_READ = 2000
+"""Characters of what a server says that are looked at: a few hundred are kept, and cleaning takes its time."""
 _MOST_KNOWN = 1000
 """Texts whose clean form is remembered: servers say the same of themselves with every response."""
 MASK = "█"
@@ -64,10 +66,17 @@ class Redaction:
         return any(spelling in small for spelling in self._telling)
 
     def redacted(self, text: str) -> str:
-        """The text with every secret blotted out; nothing of it if one is still there in another spelling."""
+        """The text with every secret blotted out; nothing of it if one is still there in another spelling.
+
+        Of a long text only the beginning is given back.
+        """
         if self._pattern is None and not self._bare_parts:
             return text
         clean = self._known.get(text)
+        if clean is None and len(text) > _MOST_READ:
+            # A secret may be cut in two at the end: as much as one can take is left out there.
+            longest = max(map(len, (*self._spellings, *self._bare_parts)))
+            return self._cleaned(text[: _MOST_READ + longest])[: -longest - 1] + "…"
         if clean is None:
             clean = self._cleaned(text)
             if len(self._known) >= _MOST_KNOWN:
@@ -105,7 +114,7 @@ def _spellings(secret: str) -> Iterator[str]:
 
 
 _NUMBERED = re.compile(r"&#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));?")
-_ESCAPED = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
+_ESCAPED = re.compile(r"\\{1,8}(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 
 
 def _read_otherwise(text: str) -> Iterator[str]:

@@ -85,6 +85,7 @@ class _FrozenModel(msgspec.Struct, frozen=True):
     tools: list[dict[str, Any]]
     token_limit: TokenLimit
     body: dict[str, Any]
+    seed: bool = True
 
 
 def model_from_frozen(name: str, fields: Mapping[str, Any]) -> ModelTable:
@@ -100,6 +101,7 @@ def model_from_frozen(name: str, fields: Mapping[str, Any]) -> ModelTable:
                 tools=frozen.tools,
                 token_limit=frozen.token_limit,
                 body=frozen.body,
+                seed=frozen.seed,
             )
     known = ", ".join(dict.fromkeys(word for provider in PROVIDERS.values() for word in provider.flavours))
     raise InputError(f"models.{name}.flavour", expected=known, found=repr(flavour))

@@ -13,6 +13,7 @@ from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, digest
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
+from affidavit.models.recorded import completion_of
 from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses
 
 
@@ -72,17 +73,7 @@ class Replay:
         subject = response.subject
         if isinstance(subject, QuestionIdentity):
             key = (subject.prompt_sha256, subject.grammar_sha256, subject.sample)
-            self._answers.setdefault(key, []).append(
-                Completion(
-                    response.raw_output,
-                    response.finish_reason,
-                    response.reasoning,
-                    response.usage,
-                    response.rendered_prompt,
-                    response.server_model,
-                    response.system_fingerprint,
-                )
-            )
+            self._answers.setdefault(key, []).append(completion_of(response))
 
     def facts(self) -> Fields:
         """Nothing: whose answers these are stands in the table."""
@@ -109,3 +100,6 @@ class Replay:
         if not answers:
             return Failure(Reason.BAD_REQUEST, "the archive holds no answer to this question")
         return answers[0]
+
+    async def setup_fault(self, failure: Failure) -> None:
+        """None: what was not asked there fails here, and the rest is answered."""

@@ -64,11 +64,15 @@ def shared_fields(  # noqa: PLR0913 - as many as there are places
     own: Mapping[str, object] | None = None,
     tools: Sequence[Mapping[str, object]] = (),
     body: Mapping[str, object] | None = None,
+    seeded: bool = True,
 ) -> Fields:
-    """What all requests to a model share: all but messages, seed and constraint; `own` is its provider's."""
+    """What all requests to a model share: all but messages, seed and constraint; `own` is its provider's.
+
+    A server that takes no seed gets none: then `seed` is here, and null.
+    """
     named = {limit_name if name == "max_tokens" else name: value for name, value in decoding.items()}
     given: Fields = {"tools": list(tools)} if tools else {}
-    return {"model": model, **named, **(own or {}), **given, **(body or {})}
+    return {"model": model, **named, **(own or {}), **given, **(body or {}), **({} if seeded else {"seed": None})}
 
 
 def decoding_in(request: Mapping[str, object]) -> Fields:
@@ -94,15 +98,18 @@ class SharedRequest:
     """What all requests to a model share, and each of them made of it."""
 
     def __init__(self, fields: Mapping[str, object]) -> None:
-        self.fields = fields
-        self._encoded = _encoded(fields)
-        self._pieces = _split(self._encoded)
+        self.seeded = "seed" not in fields
+        """Whether requests carry a seed."""
+        self.fields = {name: value for name, value in fields.items() if name != "seed"}
+        self._encoded = _encoded(self.fields)
+        self._pieces = self._split(self._encoded)
 
     def body(
         self, messages: Sequence[Message], *, seed: int, constraint: Mapping[str, object] | None = None
     ) -> Fields:
         """One request: all of its body, in the order in which it is sent."""
-        return {**self.without_seed(messages, constraint or {}), "seed": seed}
+        fields = self.without_seed(messages, constraint or {})
+        return {**fields, "seed": seed} if self.seeded else fields
 
     def without_seed(self, messages: Sequence[Message], constraint: Mapping[str, object]) -> Fields:
         """What the samples of one question share."""
@@ -113,18 +120,18 @@ class SharedRequest:
 
         Keys are made of it for every question, so what requests share is encoded, sorted and joined once.
         """
-        pieces = _split({**self._encoded, **_encoded(constraint)}) if constraint else self._pieces
+        pieces = self._split({**self._encoded, **_encoded(constraint)}) if constraint else self._pieces
         to_messages, to_seed, from_seed = pieces
         return b'%b"messages":%b%b' % (to_messages, messages, to_seed), from_seed
 
-
-def _split(encoded: Mapping[str, bytes]) -> tuple[bytes, bytes, bytes]:
-    """The members of an object with sorted names, cut where its messages and where its seed come."""
-    names = sorted(encoded)
-    first, second = bisect(names, "messages"), bisect(names, "seed")
-    to_messages = b"{" + b"".join([encoded[name] + b"," for name in names[:first]])
-    to_seed = b"".join([b"," + encoded[name] for name in names[first:second]]) + b',"seed":'
-    return to_messages, to_seed, b"".join([b"," + encoded[name] for name in names[second:]]) + b"}"
+    def _split(self, encoded: Mapping[str, bytes]) -> tuple[bytes, bytes, bytes]:
+        """The members of an object with sorted names, cut where its messages and where its seed come."""
+        names = sorted(encoded)
+        first, second = bisect(names, "messages"), bisect(names, "seed")
+        to_messages = b"{" + b"".join([encoded[name] + b"," for name in names[:first]])
+        to_seed = b"".join([b"," + encoded[name] for name in names[first:second]])
+        to_seed += b',"seed":' if self.seeded else b""
+        return to_messages, to_seed, b"".join([b"," + encoded[name] for name in names[second:]]) + b"}"
 
 
 def _encoded(fields: Mapping[str, object]) -> dict[str, bytes]:

@@ -77,6 +77,11 @@ class Provider:
         """What it adds to every request by itself."""
         return {}
 
+    @property
+    def known_context(self) -> int | None:
+        """Tokens of a question with its answer, where that is known beforehand."""
+        return None
+
     def grammar_fields(self, grammar: str) -> Fields:
         """How it is sent a grammar, if it takes one."""
         return {"grammar": grammar}
@@ -124,6 +129,8 @@ class ModelTable(SettingsTable, frozen=True, kw_only=True):
     """Which tools it is told of, as its server takes them."""
     token_limit: TokenLimit = "max_tokens"  # noqa: S105 - a name of a key, no secret
     """By which name its server takes the most tokens of an answer."""
+    seed: bool = True
+    """Whether its server takes a seed; without one, samples differ by chance alone."""
     body: dict[str, object] = {}
     """Further keys of every request."""
     price: Price | None = None
@@ -148,7 +155,8 @@ class ModelTable(SettingsTable, frozen=True, kw_only=True):
     def frozen(self) -> Fields:
         """What of the table decides the answers, as JSON values: no address, no header, no price."""
         names = ("model", "identity", "tools", "token_limit", "body")
-        return {**{name: getattr(self, name) for name in names}, **self.provider.frozen()}
+        unseeded = {} if self.seed else {"seed": False}
+        return {**{name: getattr(self, name) for name in names}, **unseeded, **self.provider.frozen()}
 
     def request(self, decoding: Mapping[str, object]) -> Fields:
         """What all requests to it carry beside messages, seed and constraint, merged (ruling C9)."""
@@ -159,6 +167,7 @@ class ModelTable(SettingsTable, frozen=True, kw_only=True):
             own=self.provider.own_fields,
             tools=self.tools,
             body=self.body,
+            seeded=self.seed,
         )
 
 

@@ -1,6 +1,6 @@
 """The summary of a tally, for people and for programs.
 
-Shares come with their interval and n; accuracy is over compliant outputs, and beside it stand accuracy over
+Shares come with their interval and n; accuracy is over outputs with an answer, and beside it stand accuracy over
 all outputs and the bounds within which accuracy would lie if all missing answers were wrong or right (ruling M6).
 """
 
@@ -14,7 +14,7 @@ from affidavit.plain_text import plain
 from affidavit.reading.accounting import identity as accounting_identity
 from affidavit.reading.tally import Tally, ranked
 from affidavit.statistics.estimate import Estimate, in_words
-from affidavit.statistics.shares import wilson
+from affidavit.statistics.shares import Bounds, bounds_of_share, wilson
 
 
 class Shares(NamedTuple):
@@ -25,6 +25,8 @@ class Shares(NamedTuple):
     """Right answers, of compliant outputs."""
     right_of_all: Estimate | None
     """Compliant and right, of all outputs whose right answer is known; programs know it as the yield."""
+    bounds: Bounds | None
+    """Accuracy if missing answers were wrong, and if they were right; failed ones count as missing (ruling S6)."""
 
 
 def shares_of(tally: Tally) -> Shares:
@@ -33,12 +35,12 @@ def shares_of(tally: Tally) -> Shares:
         _estimate(tally.compliant, tally.arrived),
         _estimate(tally.right, tally.compared),
         _estimate(tally.right, tally.known),
+        _bounds(tally),
     )
 
 
 def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: Shares) -> Fields:
     """The summary as JSON values; a share without observations is null."""
-    low, high = _bounds(tally)
     return {
         "contract": contract,
         "contract_params": params,
@@ -52,7 +54,7 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: S
         "compliance": _json(shares.compliance),
         "accuracy_over_compliant": _json(shares.accuracy),
         "yield": _json(shares.right_of_all),
-        "accuracy_bounds": [low, high] if tally.known else None,
+        "accuracy_bounds": None if shares.bounds is None else [each.fields() for each in shares.bounds],
         "valid_without_the_evidence_not_located_clause": (
             _share(tally.compliant + tally.valid_but_for_evidence, tally.arrived)
             if parts.outcome_words.nearly
@@ -192,26 +194,26 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
 
 
 def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator[str]:
-    if tally.known:
-        low, high = _bounds(tally)
+    if (bounds := _bounds(tally)) is not None:
         yield ""
         yield "answers"
         over = _noted(tally.right, tally.compared)
         yield line(
             "right",
             tally.right,
-            f"{over}: accuracy over compliant" if over else "no compliant output: no accuracy over compliant",
+            f"{over}: accuracy over answers" if over else "no output holds an answer: no accuracy over answers",
         )
         yield line("right", tally.right, f"{_noted(tally.right, tally.known)}: accuracy over all outputs")
-        yield f"  accuracy if all missing answers were wrong {low:.1%}, if all were right {high:.1%}"
+        low, high = bounds
+        yield f"  accuracy if all missing answers were wrong {low}, if all were right {high}"
 
 
-def _bounds(tally: Tally) -> tuple[float, float]:
-    """Accuracy if the answers that are missing were all wrong, and if they were all right."""
+def _bounds(tally: Tally) -> Bounds | None:
+    """Accuracy if all missing answers were wrong, and if they were right; None if no right answer is known."""
     if not tally.known:
-        return 0.0, 1.0
-    missing = tally.known - tally.compared
-    return tally.right / tally.known, (tally.right + missing) / tally.known
+        return None
+    missing = tally.known - tally.compared + tally.unread + tally.failed
+    return bounds_of_share(tally.right, tally.compared, missing)
 
 
 def _noted(successes: int, n: int) -> str:

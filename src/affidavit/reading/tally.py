@@ -28,7 +28,7 @@ class Tally:
     right: int = 0
     """Compliant outputs whose answer is right."""
     compared: int = 0
-    """Compliant outputs whose answer could be compared."""
+    """Outputs that hold an answer, which could be compared."""
     keyed: int = 0
     """Outputs to items whose answer is known."""
     unsaid: int = 0
@@ -82,8 +82,9 @@ class Tally:
             self.unsaid += times
         else:
             self.keyed += times * right_answer_known
-        # Answer-level figures are over compliant outputs only (ruling M6).
-        if added[COMPLIANT] and added.get("correct") is not None:
+        # Answer-level figures are over outputs that hold an answer (rulings M6 and G12).
+        holds = added[COMPLIANT] if parts is None else parts.holds_answer(added)
+        if holds and added.get("correct") is not None:
             self.compared += times
             self.right += times * (added["correct"] is True)
         if parts is not None:

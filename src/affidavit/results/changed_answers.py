@@ -1,10 +1,13 @@
-"""Answers that changed against the control (ruling M7): the counts, and the table that is made of them."""
+"""Answers that changed against the control (rulings M7 and S4): the counts, and the table that is made of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from affidavit.results.table import Table
+from affidavit.results.values import Points, Value
+from affidavit.statistics.disagreement import Disagreement
+from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 
 
@@ -12,42 +15,84 @@ from affidavit.statistics.shares import wilson
 class ChangeCounts:
     """What became of the outputs of one cell, against the most frequent answer under its control."""
 
-    names: tuple[str, str, str, str]
+    names: tuple[str, ...]
     """Task, model, condition and control."""
     kept: int
     moves: Mapping[str, int]
     undecidable: Mapping[str, int]
+    share: Estimate | None = None
+    """Of what is decidable, that which changed; None where items are not told apart."""
+    pairs: Disagreement | None = None
+    """Against chance; None without two samples of an item under the control, or where items are not told apart."""
 
     @classmethod
-    def of(cls, counted: Mapping[str, Any]) -> "ChangeCounts":
-        """The counts by their names; what is undecidable apart or among them."""
-        task, model, condition, control = (str(counted[name]) for name in _NAMES)
+    def of(cls, counted: Mapping[str, Any], names: Sequence[str] = (), *, single: bool = False) -> "ChangeCounts":
+        """The counts by their names; what is undecidable apart or among them; `single`: one for each item."""
         undecidable = counted.get("undecidable", counted)
+        moved, kept = sum(int(counted[name]) for name in MOVES), int(counted["kept"])
         return cls(
-            (task, model, condition, control),
-            int(counted["kept"]),
+            tuple(str(counted[name]) for name in names or NAMES),
+            kept,
             {name: int(counted[name]) for name in MOVES},
             {name: int(undecidable.get(name, 0)) for name in UNDECIDABLE},
+            wilson(moved, moved + kept) if single and moved + kept else None,
         )
+
+    @property
+    def changed(self) -> int:
+        """Answers other than the control's."""
+        return sum(self.moves.values())
+
+    @property
+    def shown_share(self) -> Estimate | float | None:
+        """The share changed; without an interval where items are not told apart."""
+        decidable = self.changed + self.kept
+        return None if not decidable else self.changed / decidable if self.share is None else self.share
 
 
 def changes_table(counts: Sequence[ChangeCounts]) -> Table:
-    """Answers that changed against the control, a row for each cell that has one."""
-    rows, total = [], 0
-    for each in counts:
-        changed = sum(each.moves.values())
-        decidable = changed + each.kept
-        total += decidable + sum(each.undecidable.values())
-        share = wilson(changed, decidable) if decidable else None
-        row = (*each.names, each.kept, changed, share, *each.moves.values(), *each.undecidable.values())
-        rows.append(row)
-    reasons = [name.replace("_", " ") for name in UNDECIDABLE]
-    columns = (*_NAMES, "kept", "flipped", "share of decidable", *MOVES, *reasons)
-    foot = f"{total:,} outputs = unchanged + changed + not decidable, row by row"
+    """Answers that changed against the control, a row for each cell that has one: counts only."""
+    rows = [(*each.names, *_counts(each), *each.undecidable.values()) for each in counts]
+    columns = (*NAMES, *COUNTED, *_REASONS)
     question = "How many answers changed against the control?"
-    return Table("flips", question, columns, tuple(rows), foot)
+    return Table("flips", question, columns, tuple(rows), _foot(counts), notes=(_NO_NULL,))
 
 
-_NAMES = ("task", "model", "condition", "control")
+def changes_against_chance(
+    name: str, question: str, heads: Sequence[str], counts: Sequence[ChangeCounts]
+) -> Table:
+    """The same with what two samples of the control differ by, as the null (ruling S4)."""
+    rows: list[tuple[Value, ...]] = []
+    for each in counts:
+        excess = None if each.pairs is None else Points(each.pairs.excess)
+        moved = None if each.pairs is None or each.pairs.to_wrong is None else Points(each.pairs.to_wrong)
+        rows.append((*each.names, *_counts(each), excess, moved, *each.undecidable.values()))
+    columns = (*heads, *COUNTED, *AGAINST_CHANCE, *_REASONS)
+    told = any(each.pairs is not None for each in counts)
+    return Table(name, question, columns, tuple(rows), _foot(counts), notes=(_NULL if told else _NO_NULL,))
+
+
+def _counts(each: ChangeCounts) -> tuple[Value, ...]:
+    return (each.kept, each.changed, each.shown_share, *each.moves.values())
+
+
+def _foot(counts: Sequence[ChangeCounts]) -> str:
+    total = sum(each.kept + each.changed + sum(each.undecidable.values()) for each in counts)
+    return f"{total:,} outputs = unchanged + changed + not decidable, row by row"
+
+
+NAMES = ("task", "model", "condition", "control")
 MOVES = ("to_wrong", "to_right", "to_other")
 UNDECIDABLE = ("not_compliant", "control_not_arrived", "control_not_compliant", "control_tied")
+COUNTED = ("kept", "flipped", "share of decidable", *MOVES)
+AGAINST_CHANCE = ("excess disagreement", "to wrong minus to right")
+_REASONS = tuple(name.replace("_", " ") for name in UNDECIDABLE)
+_NULL = (
+    "Samples of one prompt differ too. Excess disagreement is P(condition differs from control) less "
+    "P(two samples of the control differ), over pairs of different sample numbers, by items: 0 if the condition "
+    "does nothing."
+)
+_NO_NULL = (
+    "Whether so many would change by chance alone cannot be told: that takes two samples of an item that hold an "
+    "answer under the control."
+)

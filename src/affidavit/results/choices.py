@@ -1,8 +1,9 @@
-"""The tables of multiple choice that cannot be declared: letters, lenient readings, changed answers."""
+"""The tables of multiple choice that cannot be declared: letters, lenient readings, chance."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import NamedTuple
 
 import polars as pl
 
@@ -10,195 +11,241 @@ from affidavit.contracts.choice_columns import WHITESPACE
 from affidavit.contracts.contract import label
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
 from affidavit.contracts.mcqa import MultipleChoice
-from affidavit.results.changed_answers import MOVES, UNDECIDABLE, ChangeCounts, changes_table
-from affidavit.results.counting import RecordSet, name_of, of_tasks
+from affidavit.results.coded_records import GROUP, UNITS, CodedRecords
+from affidavit.results.counting import ITEM, RecordSet, names_of, of_tasks, place_of
 from affidavit.results.groups import Group, identity
+from affidavit.results.item_shares import cluster_sums, share_of, sums_of
 from affidavit.results.table import Table
-from affidavit.statistics.shares import wilson
+from affidavit.results.values import Chance, Points, Value
+from affidavit.statistics.item_means import mean_difference, t_test
+from affidavit.statistics.multiplicity import holm
+from affidavit.statistics.shares import ClusterSums, share
 
 LENSES = tuple(label(lens) for lens in MultipleChoice().lenient_readings())
+
+
+def chance_table(
+    records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
+) -> Table | None:
+    """What would blind guessing give: one over the number of options, averaged over items with a known answer?"""
+    by, coded = list(records.by), records.coded
+    items = (
+        coded.where(pl.col("task").is_in(list(tasks)) & pl.col("options").is_not_null() & pl.col("keyed"))
+        .group_by([GROUP, "options"])
+        .agg(items=pl.col(records.item_unit).n_unique())
+        .with_columns(size=pl.col("options").cast(pl.String).str.slice(-1).str.to_integer(base=36) - 9)
+        .group_by([GROUP, "size"])
+        .agg(pl.col("items").sum())
+        .sort([GROUP, "size"])
+        .collect(engine="streaming")
+    )
+    sizes: dict[tuple[str, ...], dict[int, int]] = {}
+    for at, number, count in items.iter_rows():
+        sizes.setdefault(names_of(coded.names[at]), {})[int(number)] = int(count)
+    rows = []
+    for group in groups:
+        if of_group := sizes.get(group.names):
+            count = sum(of_group.values())
+            level = fsum(many / number for number, many in of_group.items()) / count
+            numbers = ", ".join(map(str, of_group))
+            rows.append((*group.names, count, numbers, level, group.share("right", "compared")))
+    columns = (*by, "items", "options", "chance level", "accuracy over compliant")
+    foot = identity(of_tasks(records, groups, tasks))
+    return Table("chance", "What would blind guessing give?", columns, tuple(rows), foot) if rows else None
 
 
 def letter_table(
     records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
 ) -> Table | None:
-    """Which letters are chosen, and how often where they are right?"""
-    keys = list(records.by)
-    chosen = records.outputs().filter(pl.col("task").is_in(list(tasks)) & pl.col("letter").is_not_null())
-    given = chosen.group_by([*keys, "letter"]).agg(
-        chosen=pl.len(), found=pl.col("correct").fill_null(value=False).sum()
+    """Which letters are chosen, how often where they are right, and more often than the key stands there?"""
+    by, coded = list(records.by), records.coded
+    chosen = pl.col("task").is_in(list(tasks)) & pl.col("letter").is_not_null()
+    counts = _letter_counts(coded, chosen)
+    rows = _letter_rows(counts, "items" if records.cluster == ITEM else "clusters")
+    question = (
+        "Which letters are chosen, how often where they are right, and more often than the key stands there?"
     )
-    there = (
-        chosen.filter(pl.col("right_letter").is_not_null())
-        .group_by([*keys, pl.col("right_letter").alias("letter")])
-        .agg(there=pl.len())
+    foot, notes = identity(of_tasks(records, groups, tasks)), (_preference(records.cluster),)
+    return Table("letters", question, (*by, *_LETTER_COLUMNS), tuple(rows), foot, notes=notes) if rows else None
+
+
+_LETTER_COLUMNS = ("letter", "chosen", "share", "right there", "recall", "against the key", "p", "p (Holm)")
+
+
+def _preference(cluster: str) -> str:
+    units = "items" if cluster == ITEM else f"clusters of {cluster}"
+    return (
+        "Against the key: how much more often a letter is chosen than the right answer stands there, by "
+        f"{units}; p by Student's t over {units}, adjusted by Holm over the table."
     )
-    joined = (
-        given.join(there, on=[*keys, "letter"], how="full", coalesce=True).fill_null(0).collect(engine="streaming")
-    )
-    sizes = joined.group_by(keys).agg(pl.col("chosen").sum().alias("size"))
-    rows = tuple(
-        (
-            *map(name_of, row[: len(keys)]),
-            letter,
-            chosen_times,
-            wilson(chosen_times, size) if size else None,
-            there_times,
-            wilson(found, there_times) if there_times else None,
-        )
-        for row in joined.join(sizes, on=keys).sort([*keys, "letter"]).iter_rows()
-        for letter, chosen_times, found, there_times, size in [row[len(keys) :]]
-    )
-    columns = ("letter", "chosen", "share", "right there", "recall")
-    question = "Which letters are chosen, and how often where they are right?"
-    foot = identity(of_tasks(records, groups, tasks))
-    return Table("letters", question, (*keys, *columns), rows, foot) if rows else None
+
+
+class _LetterCounts(NamedTuple):
+    """What is counted of one letter in one group."""
+
+    names: tuple[object, ...]
+    """Of the group, and the letter."""
+    chosen: ClusterSums
+    """Outputs that chose it, of all that chose any."""
+    recall: ClusterSums
+    """Outputs that chose it, of those whose key stands there."""
+    ahead: tuple[list[float], list[int]]
+    """How much more often an item chose it than its key stands there, and how many items with a key did."""
+
+
+def _letter_counts(coded: CodedRecords, chosen: pl.Expr) -> list[_LetterCounts]:
+    """The counts of every letter that a group chose, or should have chosen, in the order of names."""
+    columns = ("letter", "right_letter")
+    seen = coded.frame.lazy().filter(chosen).select(columns).unique().collect(engine="streaming")
+    letters = sorted({letter for name in columns for letter in seen[name].drop_nulls()})
+    found = []
+    for at in range(0, len(letters), _LETTERS_AT_ONCE):
+        some = letters[at : at + _LETTERS_AT_ONCE]
+        kinds = _letter_kinds(coded, chosen, some)
+        sums: dict[str, pl.Expr] = {}
+        for each in some:
+            sums |= cluster_sums(f"{each} share", f"chosen {each}", "size", times=UNITS)
+            sums |= cluster_sums(f"{each} recall", f"found {each}", f"there {each}", times=UNITS)
+        counted = kinds.group_by(GROUP).agg(**sums).rows(named=True)
+        for each in some:
+            ahead = _ahead(kinds.filter(pl.col("keyed") > 0), each)
+            for row in counted:
+                chose, recall = sums_of(row, f"{each} share"), sums_of(row, f"{each} recall")
+                if chose.successes or recall.n:
+                    names = (*coded.names[row[GROUP]], each)
+                    found.append(_LetterCounts(names, chose, recall, ahead.get(row[GROUP], ([], []))))
+    return sorted(found, key=lambda counts: place_of(counts.names))
+
+
+_LETTERS_AT_ONCE = 4
+"""With more of them, hardly two units would count alike."""
+
+
+def _letter_kinds(coded: CodedRecords, chosen: pl.Expr, letters: Sequence[str]) -> pl.DataFrame:
+    """What units count of some letters, beside the `size` of a unit and how much of it has a key."""
+    keyed = pl.col("right_letter").is_not_null()
+    counts = {"size": pl.lit(value=True), "keyed": keyed}
+    for each in letters:
+        own, there = pl.col("letter") == each, (pl.col("right_letter") == each).fill_null(value=False)
+        counts |= {f"chosen {each}": own, f"there {each}": there}
+        counts |= {f"found {each}": own & there, f"known {each}": own & keyed}
+    return coded.kinds(chosen, counts)
+
+
+def _ahead(kinds: pl.DataFrame, letter: str) -> dict[int, tuple[list[float], list[int]]]:
+    """By group, how much more often items chose a letter than their key stands there, and how many of them."""
+    ahead = (pl.col(f"known {letter}") - pl.col(f"there {letter}")).alias("ahead")
+    rows = kinds.group_by(GROUP, ahead, "keyed").agg(pl.col(UNITS).sum()).sort(GROUP, "ahead", "keyed")
+    found: dict[int, tuple[list[float], list[int]]] = {}
+    for group, more, size, items in rows.iter_rows():
+        values, times = found.setdefault(group, ([], []))
+        values.append(more / size)
+        times.append(items)
+    return found
+
+
+def _letter_rows(letters: Sequence[_LetterCounts], units: str) -> list[tuple[Value, ...]]:
+    """A row for each letter of a group; `units` are what varies, in a word."""
+    tested = {each.names: p for each in letters if each.ahead[0] and (p := t_test(*each.ahead)) is not None}
+    # A table is one family (ruling S3).
+    adjusted = dict(zip(tested, holm(list(tested.values())).tolist(), strict=True)) if tested else {}
+    rows: list[tuple[Value, ...]] = []
+    for each in letters:
+        recall = share(each.recall) if each.recall.n else None
+        figures = (each.chosen.successes, share(each.chosen), each.recall.n, recall)
+        differ = Points(mean_difference(*each.ahead, units=units)) if each.ahead[0] else None
+        chances = (Chance(p[each.names]) if each.names in p else None for p in (tested, adjusted))
+        rows.append((*names_of(each.names), *figures, differ, *chances))
+    return rows
 
 
 def lenient_table(
     records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
 ) -> Table | None:
     """What would lenient readings give? They are not the protocol (ruling M5)."""
-    others = (
-        records.outputs()
-        .filter(pl.col("protocol_compliant").eq(other=False) & pl.col("options").is_not_null())
-        .select(*records.by, "raw_output", "raw_output_escaped", "right_letter", "options")
+    coded, compliant, correct = records.coded, pl.col("compliant"), pl.col("correct")
+    gained = pl.col(_BITS)
+    counts = {
+        "size": pl.lit(value=True),
+        "n": compliant,
+        "right": compliant & correct.fill_null(value=False),
+        "keyed": compliant & correct.is_not_null(),
+        **{name: (gained & 2**bit) != 0 for bit, name in enumerate(_GAINED)},
+    }
+    read = pl.col("arrived") & pl.col("options").is_not_null()
+    kinds = coded.plus(_through_lenses(records)).kinds(read, counts)
+    sums: dict[str, pl.Expr] = {}
+    for lens in LENSES:
+        # A compliant output reads the same through every lens.
+        n, right, keyed = (pl.col(f"{lens} {name}") + pl.col(name) for name in ("n", "right", "keyed"))
+        sums |= cluster_sums(f"{lens} share", n, "size", times=UNITS)
+        sums |= cluster_sums(f"{lens} accuracy", right, keyed, times=UNITS)
+    counted = kinds.group_by(GROUP).agg(**sums)
+    found = {names_of(coded.names[row[GROUP]]): row for row in counted.iter_rows(named=True)}
+    rows = tuple(
+        (
+            *group.names,
+            lens,
+            sums_of(row, f"{lens} share").successes,
+            share_of(row, f"{lens} share"),
+            share_of(row, f"{lens} accuracy"),
+        )
+        for group in groups
+        if (row := found.get(group.names)) is not None
+        for lens in LENSES
     )
-    own = _compliant_choices(records)
-    sets = others.select(pl.col("options").unique().sort()).collect(engine="streaming")["options"]
-    more = dict[tuple[str, ...], list[int]]()
-    for options in sets:
-        for *names, counts in _through_lenses(others.filter(pl.col("options") == options), options, records.by):
-            before = more.get(tuple(names), [0] * len(counts))
-            more[tuple(names)] = [one + another for one, another in zip(before, counts, strict=True)]
-    rows = []
-    for group in groups:
-        if group.names in own:
-            size, *compliant = own[group.names]
-            found = more.get(group.names, [0] * 3 * len(LENSES))
-            for place, lens in enumerate(LENSES):
-                # A compliant output reads the same through every lens.
-                n, right, keyed = map(sum, zip(compliant, found[3 * place :], strict=False))
-                rows.append((*group.names, lens, n, wilson(n, size), wilson(right, keyed) if keyed else None))
     columns = (*records.by, "reading", "answers", "share of outputs", "right, of answers")
     title = "Other readings, not the protocol: what would lenient readings give?"
     foot = identity(of_tasks(records, groups, tasks))
-    return Table("other readings", title, columns, tuple(rows), foot) if rows else None
+    return Table("other readings", title, columns, rows, foot) if rows else None
 
 
-def _compliant_choices(records: RecordSet) -> dict[tuple[str, ...], list[int]]:
-    """Outputs of multiple choice by group: all, the compliant ones, the right ones, those with a key."""
-    compliant = pl.col("protocol_compliant").fill_null(value=False)
-    counts = (
+_GAINED = tuple(f"{lens} {name}" for lens in LENSES for name in ("n", "right", "keyed"))
+_BITS, _ROW = "gained by lenses", "number of the record"
+
+
+def _through_lenses(records: RecordSet) -> pl.Series:
+    """For each record, as bits, whether each lens gains an answer, and whether that is right and has a key."""
+    others = (
         records.outputs()
-        .filter(pl.col("protocol_compliant").is_not_null() & pl.col("options").is_not_null())
-        .group_by(list(records.by))
-        .agg(
-            pl.len(),
-            compliant.sum().alias("compliant"),
-            right=(compliant & pl.col("correct").fill_null(value=False)).sum(),
-            compared=(compliant & pl.col("correct").is_not_null()).sum(),
-        )
-        .collect(engine="streaming")
+        .with_row_index(_ROW)
+        .filter(pl.col("protocol_compliant").not_() & pl.col("options").is_not_null())
     )
-    at = len(records.by)
-    return {tuple(map(name_of, row[:at])): list(map(int, row[at:])) for row in counts.iter_rows()}
+    gained = pl.zeros(len(records.coded.frame), pl.UInt8, eager=True).alias(_BITS)
+    broken = records.coded.frame.filter(pl.col("arrived") & ~pl.col("compliant"))
+    for options in broken["options"].drop_nulls().unique().cast(pl.String).sort():
+        read = _read_through_lenses(others.filter(pl.col("options") == options), options)
+        gained.scatter(read[_ROW], read.select(_bits()).to_series())
+    return gained
 
 
-def _through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Answers, right ones and keyed ones that outputs of one option set gain by leniency, lens by lens."""
-    yield from _escaped_through_lenses(others, options, by)
-    block, text = f"{OPENING}([{options}]){CLOSING}", pl.col("raw_output")
+def _read_through_lenses(others: pl.LazyFrame, options: str) -> pl.DataFrame:
+    """The letters that lenses read in outputs to items of one option set, where there may be one."""
+    block, text, escaped = f"{OPENING}([{options}]){CLOSING}", pl.col("raw_output"), pl.col("raw_output_escaped")
     after = text.str.split(THINK_END).list.last().str.strip_chars(WHITESPACE).str.extract(f"^{block}$")
     # `$` also matches before a last line feed in some engines; the stripped text has none.
     last = text.str.extract_all(block).list.last().str.slice(len(OPENING), 1)
-    read = others.filter(text.str.contains(OPENING, literal=True)).with_columns(
-        **dict(zip(LENSES, (after, last), strict=True))
-    )
-    counts = [
-        count.alias(f"{lens} {name}")
-        for lens in LENSES
-        for name, count in (
-            ("n", pl.col(lens).is_not_null().sum()),
-            ("right", (pl.col(lens) == pl.col("right_letter")).sum()),
-            ("keyed", (pl.col(lens).is_not_null() & pl.col("right_letter").is_not_null()).sum()),
-        )
-    ]
-    for row in read.group_by(list(by)).agg(counts).collect(engine="streaming").iter_rows():
-        yield (*map(name_of, row[: len(by)]), list(map(int, row[len(by) :])))
-
-
-def _escaped_through_lenses(others: pl.LazyFrame, options: str, by: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """The same of texts that no column can hold, one by one."""
-    lenses, at = MultipleChoice(options).lenient_readings(), len(by)
-    escaped = others.filter(pl.col("raw_output_escaped").is_not_null())
-    rows = escaped.select(*by, "raw_output_escaped", "right_letter").collect(engine="streaming")
-    for row in rows.iter_rows():
-        text, right = json.loads(row[at]), row[at + 1]
-        letters = [lens.read(text).extracted_answer for lens in lenses]
-        counts = [
-            [letter is not None, letter is not None and letter == right, letter is not None and right is not None]
-            for letter in letters
-        ]
-        yield (*map(name_of, row[:at]), [int(each) for three in counts for each in three])
-
-
-def changed_answers_table(
-    records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
-) -> Table | None:
-    """How many answers changed against those under the control (ruling M7)?"""
-    if not controls:
-        return None
-    outputs = records.outputs().filter(pl.col("task").is_in(list(tasks)))
-    counts = [
-        ChangeCounts.of({**row, "condition": condition, "control": control})
-        for condition, control in controls.items()
-        for row in _changes(outputs, condition, control).iter_rows(named=True)
-    ]
-    return changes_table(sorted(counts, key=lambda each: each.names))
-
-
-def _changes(outputs: pl.LazyFrame, condition: str, control: str) -> pl.DataFrame:
-    item = ["task", "model", "item_id"]
-    read = outputs.filter(pl.col("protocol_compliant").is_not_null())
-    compliant = pl.col("protocol_compliant").fill_null(value=False)
-    under_control = read.filter(pl.col("condition") == control)
-    answers = (
-        under_control.filter(compliant).group_by([*item, "answer"]).agg(n=pl.len(), right=pl.col("correct").any())
-    )
-    modes = answers.group_by(item).agg(
-        mode=pl.col("answer").sort_by("n").last(),
-        mode_right=pl.col("right").sort_by("n").last(),
-        leaders=(pl.col("n") == pl.col("n").max()).sum(),
-    )
-    arrived = under_control.group_by(item).agg(arrived=pl.len())
-    joined = (
-        read.filter(pl.col("condition") == condition)
-        .join(modes, on=item, how="left")
-        .join(arrived, on=item, how="left")
-    )
-    kind = (
-        pl.when(~compliant)
-        .then(pl.lit("not_compliant"))
-        .when(pl.col("arrived").is_null())
-        .then(pl.lit("control_not_arrived"))
-        .when(pl.col("mode").is_null())
-        .then(pl.lit("control_not_compliant"))
-        .when(pl.col("leaders") > 1)
-        .then(pl.lit("control_tied"))
-        .when(pl.col("answer") == pl.col("mode"))
-        .then(pl.lit("kept"))
-        .when(pl.col("correct").fill_null(value=False))
-        .then(pl.lit("to_right"))
-        .when(pl.col("mode_right").fill_null(value=False))
-        .then(pl.lit("to_wrong"))
-        .otherwise(pl.lit("to_other"))
-    )
-    names = ("kept", *MOVES, *UNDECIDABLE)
-    return (
-        joined.with_columns(kind=kind)
-        .group_by(["task", "model"])
-        .agg(**{name: (pl.col("kind") == name).sum() for name in names})
-        .sort(["task", "model"])
+    read = (
+        others.filter(text.str.contains(OPENING, literal=True) | escaped.is_not_null())
+        .select(_ROW, "right_letter", escaped, **dict(zip(LENSES, (after, last), strict=True)))
         .collect(engine="streaming")
     )
+    is_escaped = escaped.is_not_null()
+    return pl.concat([read.filter(~is_escaped), _escaped_through_lenses(read.filter(is_escaped), options)])
+
+
+def _bits() -> pl.Expr:
+    """What lenses gain by one output, from the letters that they read and the right one."""
+    gained = []
+    for lens in LENSES:
+        there, right = pl.col(lens).is_not_null(), pl.col("right_letter")
+        gained += [there, (pl.col(lens) == right).fill_null(value=False), there & right.is_not_null()]
+    return pl.sum_horizontal(each.cast(pl.UInt8) * 2**bit for bit, each in enumerate(gained)).cast(pl.UInt8)
+
+
+def _escaped_through_lenses(others: pl.DataFrame, options: str) -> pl.DataFrame:
+    """The same of texts that no column can hold, one by one."""
+    lenses = MultipleChoice(options).lenient_readings()
+    texts = [json.loads(text) for text in others["raw_output_escaped"]]
+    read = {label(lens): [lens.read(text).extracted_answer for text in texts] for lens in lenses}
+    return others.with_columns(**{name: pl.Series(letters, dtype=pl.String) for name, letters in read.items()})

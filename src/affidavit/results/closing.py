@@ -4,7 +4,6 @@ Compliance, accuracy over compliant outputs and accuracy over all outputs stand 
 (rulings C5 and M6). They are the figures of the report: the same groups, the same shares, the same words.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,11 +20,12 @@ from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
-from affidavit.results.changed_answers import ChangeCounts, changes_table
+from affidavit.results.changed_answers import AGAINST_CHANCE, ChangeCounts, changes_table
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.running.study_run import Ended
+from affidavit.statistics.estimate import Estimate, in_words
 from affidavit.study.crossing import Cell
 
 MOST_LABELS = 6
@@ -44,8 +44,12 @@ class ClosedRun:
     tallies: Mapping[Cell, Tally]
     groups: Sequence[Group]
     """Of every cell, in the order of the tallies."""
+    samples: int = 1
+    """Answers to each question."""
     changes: Iterable[Mapping[str, Any]] = ()
     """Answers that changed against the control, by cell."""
+    changed: Table | None = None
+    """The same as a table; None where no condition has a control."""
     tasks: Mapping[str, Group] = field(default_factory=dict)
     """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
 
@@ -70,7 +74,8 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     tell.
     """
     directory, groups = StudyDirectory(ended.directory), groups_of_tallies(ended.tallies, seed=ended.seed)
-    if ended.samples > 1:
+    # The running counts are of compliant outputs; where every answer counts, only the records tell (ruling G12).
+    if ended.samples > 1 or any(parts_of(contract).every_answer_counts for contract in contracts.values()):
         by_cell = _counted(directory, Cell._fields)
         groups = [by_cell[cell] for cell in ended.tallies]
     cells = Counter(cell.task for cell in ended.tallies)
@@ -81,7 +86,9 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         parts={name: parts_of(contract) for name, contract in contracts.items()},
         tallies=ended.tallies,
         groups=groups,
+        samples=ended.samples,
         changes=ended.flips,
+        changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
     )
 
@@ -95,12 +102,24 @@ def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> Mapping[tuple[st
     return {group.names: group for group in groups(StudyResults(directory, by).records)}
 
 
+def _changed(directory: StudyDirectory, ended: Ended) -> Table:
+    """Changed answers; where items were asked several times, the records tell which outputs belong together."""
+    if ended.samples > 1:
+        from affidavit.results.study_results import StudyResults  # noqa: PLC0415
+        from affidavit.results.tables import changed_answers_of  # noqa: PLC0415
+
+        results = StudyResults(directory)
+        if (found := changed_answers_of(results.records, results.controls)) is not None:
+            return found
+    return changes_table([ChangeCounts.of(each, single=ended.samples == 1) for each in ended.flips])
+
+
 def task_table(run: ClosedRun, task: str) -> Table:
     """The figures of one task, a row for each model and condition."""
     cells = run.of_task(task)
     rare = [name for name in _RARE if any(getattr(tally, name) for _, tally, _ in cells)]
     rows = tuple(
-        (cell.model, cell.condition, *_shares(group), *(getattr(tally, name) for name in rare))
+        (cell.model, cell.condition, *_shares(group)[:3], *(getattr(tally, name) for name in rare))
         for cell, tally, group in cells
     )
     columns = ("model", "condition", "compliance", "accuracy over compliant", "yield", *rare)
@@ -112,6 +131,7 @@ def _shares(group: Group) -> Shares:
         compliance=group.share("compliant", "compliant", "non_compliant"),
         accuracy=group.share("right", "compared"),
         right_of_all=group.share("right", "keyed"),
+        bounds=group.bounds(),
     )
 
 
@@ -141,8 +161,8 @@ def as_tables(run: ClosedRun) -> RenderableType:
     for task, contract in run.contracts.items():
         lines = list(_breakdowns(run, task))
         parts.append(shown(task_table(run, task), beside=contract, lines=lines))
-    if changes := [ChangeCounts.of(each) for each in run.changes]:
-        parts.append(shown(_brief(changes_table(changes))))
+    if run.changed is not None:
+        parts.append(shown(_brief(run.changed)))
     parts += [Text(line) for line in _notes(run)]
     return RichGroup(*parts)
 
@@ -160,11 +180,11 @@ def notes(run: ClosedRun) -> Iterator[str]:
 def _brief(changes: Table) -> Table:
     """The table of changed answers without what can be added up from the rest, and without columns of zeros."""
     zero = {name for name in changes.columns[_NAMED:] if not any(changes.column(name))}
-    gone = zero | {"kept", "flipped"}
+    gone = zero | {"kept", "flipped", AGAINST_CHANCE[1]}  # which the report has
     kept = [at for at, name in enumerate(changes.columns) if name not in gone]
     rows = tuple(tuple(row[at] for at in kept) for row in changes.rows)
     columns = tuple(changes.columns[at] for at in kept)
-    return Table(changes.name, changes.question, columns, rows, changes.foot)
+    return Table(changes.name, changes.question, columns, rows, changes.foot, changes.notes)
 
 
 _NAMED = 4
@@ -172,12 +192,16 @@ _NAMED = 4
 
 
 def _breakdowns(run: ClosedRun, task: str) -> Iterator[str]:
-    """What the outputs of each cell were like, in a line for each count."""
-    for cell, tally, _ in run.of_task(task):
+    """What the outputs of each cell were like, in a line for each count, and the bounds of accuracy (M6)."""
+    for cell, tally, group in run.of_task(task):
         for _, title, counts in worded_blocks(tally, run.parts[task]):
             yield f"{cell.model}, {cell.condition}, {plain(title)}: {listed(counts)}"
         if tally.failures:
             yield f"{cell.model}, {cell.condition}, failed: {listed(tally.failures)}"
+        if (bounds := group.bounds()) is not None and bounds.if_wrong != bounds.if_right:
+            least, most = map(in_words, bounds)
+            where = f"{cell.model}, {cell.condition}"
+            yield f"{where}, accuracy if all missing answers were wrong {least}, if all were right {most}"
 
 
 def listed(counts: Counter[str]) -> str:
@@ -200,10 +224,10 @@ def _notes(run: ClosedRun) -> Iterator[str]:
             counts = f"{tokens['prompt_tokens']:,} in, {tokens['completion_tokens']:,} out"
             yield f"tokens of {plain(model)}: {counts}, as counted by the server for {tokens['outputs']:,} outputs"
     methods = {
-        re.sub(r" over [\d,]+ items", " over items where all are alike", share.method).partition(", ")[0]
+        share.method.partition(", ")[0]
         for group in run.groups
         for share in _shares(group)
-        if share is not None
+        if isinstance(share, Estimate)
     }
     if methods:
         yield f"intervals: {', '.join(sorted(methods))}"

@@ -2,27 +2,26 @@
 
 A side is a study, or a part of one: a task, a model, a condition. What both sides have in common is compared cell
 by cell; where each side has only one model or condition, those are what is compared. Differences are the second
-side's less the first's, paired by item.
+side's less the first's, paired by item. Value, interval and test are about one quantity (ruling S2), and all rows
+of a table are one family (ruling S3).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 
 import polars as pl
 
 from affidavit.archive.record import RecordKind
 from affidavit.errors import UsageError
+from affidavit.results.counting import holds_answer
 from affidavit.results.groups import CELL
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Points, Value
-from affidavit.statistics.differences import Significance, difference_of_clusters, mcnemar, sign_flip_test
-from affidavit.statistics.estimate import Estimate
-from affidavit.statistics.means import clustered_standard_error
-from affidavit.statistics.multiplicity import benjamini_hochberg, holm
-from affidavit.statistics.power import LEVEL, detectable_mean
+from affidavit.statistics.differences import PairedDifference
+from affidavit.statistics.multiplicity import Verdict, family
 
-MEASURES = ("compliance", "accuracy over compliant", "yield")
+MEASURES = ("compliance", "accuracy over answers", "yield")
+ITEM = "item_id"
 MOST_MOVED = 50
 
 
@@ -38,6 +37,11 @@ class Side:
     """The study's."""
     study: str = ""
     """Where the study is that this is all or a part of."""
+    by_validation: Sequence[str] = ()
+    """Its tasks in which every answer counts, compliant or not (ruling G12)."""
+    items: Callable[[], Mapping[tuple[str, str], str]] = dict
+    """By task and id, the digest of what was asked and what is right; nothing where that is not known."""
+    sealed: bool = True
 
     def outputs(self) -> pl.LazyFrame:
         """The questions of this side."""
@@ -53,64 +57,169 @@ def parse_side(text: str) -> tuple[str, dict[str, str]]:
     >>> parse_side("my-study@model=small,condition=free")
     ('my-study', {'model': 'small', 'condition': 'free'})
     """
-    directory, _, chosen = text.partition("@")
+    directory, _, chosen = text.rpartition("@") if "@" in text else (text, "", "")
     found: dict[str, str] = {}
     for part in filter(None, chosen.split(",")):
         column, equals, value = part.partition("=")
-        if column not in CELL or not equals:
-            raise UsageError(text, expected="DIR@model=NAME,condition=NAME,task=NAME", found=repr(part))
+        if column not in CELL or not equals or column in found:
+            expected = "DIR@model=NAME,condition=NAME,task=NAME, each at most once"
+            raise UsageError(text, expected=expected, found=repr(part))
         found[column] = value
     return directory, found
 
 
-def comparison_tables(first: Side, second: Side) -> list[Table]:
+def comparison_tables(first: Side, second: Side, *, mid_p: bool = False, cluster: str = ITEM) -> list[Table]:
     """The differences and, between two studies, the readings that moved.
 
-    Intervals are drawn with the seed of the study that is compared against.
+    Signs are drawn with the seed of the study that is compared against.
     """
-    differences = compared(first, second, seed=first.seed)
+    differences = compared(first, second, seed=first.seed, mid_p=mid_p, cluster=cluster)
     moved = None if first.study == second.study else moved_readings(first, second)
     return [differences] if moved is None else [differences, moved]
 
 
 @dataclass(frozen=True)
-class _Pairs:
-    """The items of one cell, under both sides."""
+class MeasuredDifference:
+    """One row of a comparison to be: a measure of a cell, over the items in which both sides have it."""
 
     names: tuple[str, ...]
-    frame: pl.DataFrame
+    measure: str
+    difference: PairedDifference | None
+    """None: no item has it on both sides."""
+    left_out: int
+    """Items that both sides have, without an output to measure on one of them."""
 
 
-def compared(first: Side, second: Side, *, seed: int, shared: Sequence[str] | None = None) -> Table:
-    """The differences of every cell and measure, with intervals and adjusted p-values.
+@dataclass(frozen=True)
+class Comparison:
+    """Two sides, paired and not tested yet."""
 
-    Cells are matched by the columns in `shared`, which follow from the sides unless given.
-    """
-    rows: list[tuple[tuple[str, ...], str, Estimate, Significance, str]] = []
-    shared = _shared(first, second) if shared is None else tuple(shared)
-    for pairs in _paired(first, second, shared):
-        for measure in MEASURES:
-            found = _difference(pairs.frame, measure, seed)
-            if found is not None:
-                rows.append((pairs.names, measure, *found))
-    if not rows:
+    first: str
+    second: str
+    shared: tuple[str, ...]
+    rows: tuple[MeasuredDifference, ...]
+    only: tuple[int, int]
+    """Items that have outputs on the first side only, in cells that both have; and on the second only."""
+    cells_only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """Cells that only the first side has, in words, and only the second."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def without_partner(self) -> str:
+        """What only one side has, in words; empty if there is nothing."""
+        parts = []
+        for items, cells, name in zip(self.only, self.cells_only, (self.first, self.second), strict=True):
+            parts += [f"{cell} only in {name}" for cell in cells]
+            if items:
+                parts.append(f"{items:,} item{'s' * (items != 1)} with outputs only in {name}")
+        return f"{', '.join(parts)}: not compared" if parts else ""
+
+
+def compared(  # noqa: PLR0913 - two sides, and how they are compared
+    first: Side,
+    second: Side,
+    *,
+    seed: int,
+    shared: Sequence[str] | None = None,
+    mid_p: bool = False,
+    cluster: str = ITEM,
+) -> Table:
+    """The differences of every cell and measure, each with its interval at the level that its verdict used."""
+    paired = pair_sides(first, second, shared=shared, cluster=cluster)
+    if not paired.rows:
         raise UsageError(
             f"{first.name} and {second.name}",
             expected="items that both sides have",
             found="none",
             hint="Items are paired by task and id; choose parts with DIR@model=NAME,condition=NAME.",
         )
-    adjusted = [holm([row[3].p_value for row in rows]), benjamini_hochberg([row[3].p_value for row in rows])]
-    rows_in_words = []
-    for (names, measure, difference, test, least), by_holm, by_bh in zip(rows, *adjusted, strict=True):
-        chances = (Chance(test.p_value), Chance(float(by_holm)), Chance(float(by_bh)))
-        words = _verdict(difference, float(by_holm), least)
-        rows_in_words.append((*names, measure, difference.n, Points(difference), *chances, words))
-    columns = (*shared, "measure", "items", "difference", "p", "p, Holm", "p, Benjamini–Hochberg", "in words")
-    question = f"What is different in {second.name}, against {first.name}?"
-    tests = ", ".join(sorted({row[3].method.split(",")[0] for row in rows}))
-    foot = f"{len(rows)} comparisons, paired by item; tests: {tests}; differences: paired cluster bootstrap 95%"
-    return Table("comparison", question, columns, tuple(rows_in_words), foot)
+    return as_one_family([paired], seed=seed, mid_p=mid_p)[0]
+
+
+def pair_sides(
+    first: Side, second: Side, *, shared: Sequence[str] | None = None, cluster: str = ITEM
+) -> Comparison:
+    """The differences of every cell and measure that both sides have.
+
+    Cells are matched by the columns in `shared`, which follow from the sides unless given. `cluster` is a column
+    of the first side's records: items of one value and task are one unit (ruling S8).
+    """
+    shared = _shared(first, second) if shared is None else tuple(shared)
+    both, only, cells_only = _paired(first, second, shared, cluster)
+    cells = sorted(both.partition_by(list(shared), as_dict=True).items())
+    rows = (_differences(tuple(map(str, names)), part, clustered=cluster != ITEM) for names, part in cells)
+    found = tuple(row for cell in rows for row in cell)
+    return Comparison(first.name, second.name, shared, found, only, cells_only, tuple(_notes(first, second, both)))
+
+
+def _notes(first: Side, second: Side, both: pl.DataFrame) -> Iterator[str]:
+    """What a reader should know of two sides before any difference of them."""
+    if first.study and (first.study, first.chosen) == (second.study, second.chosen):
+        yield "Both sides are the same outputs."
+    yield from (f"{side.name} is not sealed." for side in (first, second) if not side.sealed)
+    pairs = {(str(task), str(item)) for task, item in both.select("task", ITEM).iter_rows()}
+    one, another = first.items(), second.items()
+    if other := sum(one[pair] != another[pair] for pair in pairs if pair in one and pair in another):
+        yield f"{other:,} of {len(pairs):,} items have one id on both sides, and another text or right answer."
+
+
+def as_one_family(comparisons: Sequence[Comparison], *, seed: int, mid_p: bool = False) -> list[Table]:
+    """A table for each comparison, with verdicts that are adjusted for all rows of all of them."""
+    every = [row.difference for comparison in comparisons for row in comparison.rows]
+    rows = [difference for difference in every if difference is not None]
+    verdicts = iter(family(rows, seed=seed, mid_p=mid_p)) if rows else iter(())
+    return [
+        _table(comparison, [next(verdicts) if row.difference else None for row in comparison.rows], len(rows))
+        for comparison in comparisons
+    ]
+
+
+def _cells(row: MeasuredDifference, verdict: Verdict | None) -> tuple[Value, ...]:
+    named = (*row.names, row.measure)
+    if row.difference is None or verdict is None:
+        what = "an answer" if row.measure == "accuracy over answers" else "such an output"
+        return (*named, 0, row.left_out, None, None, None, None, f"no item has {what} on both sides")
+    return (
+        *named,
+        row.difference.items,
+        row.left_out,
+        Points(verdict.estimate),
+        Chance(verdict.level),
+        Chance(verdict.significance.p_value),
+        Chance(verdict.adjusted),
+        verdict.in_words(),
+    )
+
+
+def _table(comparison: Comparison, verdicts: Sequence[Verdict | None], size: int) -> Table:
+    rows = tuple(_cells(row, verdict) for row, verdict in zip(comparison.rows, verdicts, strict=True))
+    columns = (
+        *comparison.shared,
+        "measure",
+        "items",
+        "left out",
+        "difference",
+        "level",
+        "p",
+        "p, Holm",
+        "in words",
+    )
+    alone = f" ({comparison.without_partner})" if comparison.without_partner else ""
+    question = f"What is different in {comparison.second}, against {comparison.first}?{alone}"
+    tested = [verdict.significance.method for verdict in verdicts if verdict is not None]
+    tests = ", ".join(sorted({", ".join(method.split(", ")[:2]) for method in tested})) or "none"
+    foot = (
+        f"{len(rows)} comparisons, paired by item; tests: {tests}; Holm over {size:,} "
+        f"comparison{'s' * (size != 1)}, each interval at the level of its verdict"
+    )
+    left_out = (LEFT_OUT,) if any(row.left_out for row in comparison.rows) else ()
+    return Table("comparison", question, columns, rows, foot, (*comparison.notes, *left_out))
+
+
+LEFT_OUT = (
+    "Items left out are those of which one side has no answer (accuracy over answers) or no output that was read "
+    "(compliance, accuracy over all outputs)."
+)
 
 
 def _shared(first: Side, second: Side) -> tuple[str, ...]:
@@ -125,77 +234,68 @@ def _shared(first: Side, second: Side) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _paired(first: Side, second: Side, shared: Sequence[str]) -> Iterator[_Pairs]:
-    keys = [*shared, "item_id"]
-    joined = _counts(first, keys).join(_counts(second, keys), on=keys, how="inner", suffix="_2").collect()
-    for names, part in sorted(joined.partition_by(list(shared), as_dict=True).items()):
-        yield _Pairs(tuple(map(str, names)), part)
+def _paired(
+    first: Side, second: Side, shared: Sequence[str], cluster: str
+) -> tuple[pl.DataFrame, tuple[int, int], tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The counts of items that both sides have in a cell, how many have no partner, and which cells have none."""
+    keys, cells = list(dict.fromkeys((*shared, "task", ITEM))), list(shared)
+    counts = _counts(first, keys, cluster).collect(), _counts(second, keys, ITEM).collect()
+    both = counts[0].join(counts[1], on=keys, how="inner", suffix="_2")
+    alone, cells_alone = [], []
+    for one, other in (counts, counts[::-1]):
+        there = one.join(other, on=cells, how="semi")
+        alone.append(there.join(other, on=keys, how="anti").select("task", ITEM).n_unique())
+        lacking = one.join(other, on=cells, how="anti").select(cells).unique().sort(cells)
+        cells_alone.append(tuple(", ".join(map(str, names)) for names in lacking.iter_rows()))
+    return both, (alone[0], alone[1]), (cells_alone[0], cells_alone[1])
 
 
-def _counts(side: Side, keys: Sequence[str]) -> pl.LazyFrame:
+def _counts(side: Side, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
     arrived = pl.col("protocol_compliant").is_not_null()
     compliant = pl.col("protocol_compliant").fill_null(value=False)
-    right = compliant & pl.col("correct").fill_null(value=False)
+    holds = holds_answer(side.by_validation)
+    right = holds & pl.col("correct").fill_null(value=False)
+    above = {} if cluster == ITEM else {"cluster": pl.col(cluster).first()}
     return (
         side.outputs()
         .group_by(list(keys))
         .agg(
             arrived=arrived.sum().cast(pl.Int64),
             compliant=compliant.sum().cast(pl.Int64),
-            compared=(compliant & pl.col("correct").is_not_null()).sum().cast(pl.Int64),
+            answered=(holds & pl.col("correct").is_not_null()).sum().cast(pl.Int64),
             right=right.sum().cast(pl.Int64),
             keyed=(arrived & pl.col("keyed").fill_null(value=False)).sum().cast(pl.Int64),
+            **above,
         )
     )
 
 
 _SHARES = {
     "compliance": ("compliant", "arrived"),
-    "accuracy over compliant": ("right", "compared"),
+    "accuracy over answers": ("right", "answered"),
     "yield": ("right", "keyed"),
 }
+"""Each measure: what is counted, and of what."""
 
 
-def _difference(pairs: pl.DataFrame, measure: str, seed: int) -> tuple[Estimate, Significance, str] | None:
-    """Difference, test and the smallest detectable one in words; None where no item has both."""
-    part, whole = _SHARES[measure]
-    # Only where both are there: an answer that one side did not give says nothing about the other's.
-    both = pairs.filter((pl.col(whole) > 0) & (pl.col(f"{whole}_2") > 0))
-    if both.is_empty():
-        return None
-    counts = [both[name].to_numpy() for name in (part, whole, f"{part}_2", f"{whole}_2")]
-    difference = difference_of_clusters(*counts, seed=seed)
-    each = counts[2] / counts[3] - counts[0] / counts[1]
-    if counts[1].max() == 1 and counts[3].max() == 1:
-        test = mcnemar(int((each < 0).sum()), int((each > 0).sum()), pairs=len(both))
-    else:
-        test = sign_flip_test(each, seed=seed)
-    return difference, test, _detectable(each)
-
-
-def _detectable(each: "pl.Series | object") -> str:
-    import numpy as np  # noqa: PLC0415
-
-    differences = np.asarray(each, dtype=float)
-    if len(differences) < 2:
-        return ""
-    error = clustered_standard_error(differences, np.ones(len(differences)))
-    if error <= 0:
-        return ""
-    least = detectable_mean(error, len(differences))
-    return "" if least > 1 else f" (smallest detectable difference: {least * 100:.1f} points)"
-
-
-def is_distinguishable(difference: Estimate, adjusted: float) -> bool:
-    """Whether a difference is distinguishable from zero, by its adjusted p-value."""
-    return adjusted <= LEVEL and isfinite(difference.low)
-
-
-def _verdict(difference: Estimate, p_value: float, detectable: str) -> str:
-    """The finding in words, without more certainty than there is."""
-    if is_distinguishable(difference, p_value):
-        return "higher" if difference.value > 0 else "lower"
-    return f"not distinguishable at this n{detectable}"
+def _differences(names: tuple[str, ...], pairs: pl.DataFrame, *, clustered: bool) -> Iterator[MeasuredDifference]:
+    """The differences of all measures of a cell; none of a measure that neither side has."""
+    for measure, (part, whole) in _SHARES.items():
+        # Only where both are there: an answer that one side did not give says nothing about the other's.
+        both = pairs.filter((pl.col(whole) > 0) & (pl.col(f"{whole}_2") > 0))
+        if both.is_empty():
+            if (
+                pairs[whole].sum()
+                or pairs[f"{whole}_2"].sum()
+                or (measure != "compliance" and pairs["keyed"].sum())
+            ):
+                yield MeasuredDifference(names, measure, None, len(pairs))
+            continue
+        counts = [both[name].to_numpy() for name in (part, whole, f"{part}_2", f"{whole}_2")]
+        clusters = both.select("task", "cluster").rows() if clustered else None
+        yield MeasuredDifference(
+            names, measure, PairedDifference.of_counts(*counts, clusters=clusters), len(pairs) - len(both)
+        )
 
 
 def moved_readings(first: Side, second: Side) -> Table | None:

@@ -1,14 +1,26 @@
 """The records of a study as columns → the groups of its tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import polars as pl
 
 from affidavit.archive.record import RecordKind
+from affidavit.archive.record_columns import column_of
+from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.parts import Parts
-from affidavit.errors import UsageError
-from affidavit.results.groups import CELL, Group, ItemKind
+from affidavit.results.coded_records import GROUP, UNIT, UNITS, CodedRecords, coded_records
+from affidavit.results.groups import CELL, Group, ItemKind, Kinds
+from affidavit.results.item_shares import cluster_sums, sums_of
+from affidavit.statistics.shares import ClusterSums
+
+ITEM = "item_id"
+_COUNTED = ("task", "correct", "keyed", "letter", "right_letter", "options", "failure")
+"""Columns that tables count by, as they are."""
+_ITEM_UNIT = "number of the item"
+"""Of the item within its group, where units are clusters of items."""
 
 
 @dataclass(frozen=True)
@@ -16,6 +28,7 @@ class RecordSet:
     """What tables are made of: the records as columns, what was planned, how to group, the tasks' contracts."""
 
     records: pl.LazyFrame
+    """In one order, however often they are read."""
     planned: pl.DataFrame
     """Planned questions by task, model, condition and whatever else items are grouped by: `planned`."""
     seed: int
@@ -23,9 +36,46 @@ class RecordSet:
     by: tuple[str, ...] = CELL
     parts: Mapping[str, Parts] = field(default_factory=dict)
     """Of the contract of each task."""
+    cluster: str = ITEM
+    """The column whose values vary independently within a task: items, or what stands above them (ruling S8)."""
+    paradigms: Mapping[str, str] = field(default_factory=dict)
+    """Of the conditions that have one."""
+
+    @property
+    def units(self) -> list[str]:
+        """The columns of one thing that varies, within one group; no cluster holds items of two tasks."""
+        return list(dict.fromkeys((*self.by, "task", self.cluster)))
+
+    @property
+    def item_unit(self) -> str:
+        """The column of `coded` that numbers items within groups."""
+        return UNIT if self.cluster == ITEM else _ITEM_UNIT
+
+    @cached_property
+    def coded(self) -> CodedRecords:
+        """What is counted of questions, answered or failed; made once, whichever tables are counted from it."""
+        compliant = pl.col("protocol_compliant")
+        read = {
+            "arrived": compliant.is_not_null(),
+            "compliant": compliant.fill_null(value=False),
+            "holds_answer": holds_answer(self.tasks_by_validation),
+            "unread": pl.col("unread").is_not_null(),
+            "truncated": pl.col("truncated").fill_null(value=False),
+        }
+        within = {UNIT: ("task", self.cluster), self.item_unit: ("task", ITEM)}
+        columns = {name: pl.col(name) for name in (*_COUNTED, *self._declared_columns)}
+        return coded_records(self.outputs(), self.by, within, {**columns, **read})
+
+    @property
+    def _declared_columns(self) -> dict[str, None]:
+        """The columns of the tables that contracts declare."""
+        tables = dict.fromkeys(table for parts in self.parts.values() for table in parts.tables)
+        return dict.fromkeys(
+            column_of(name) for table in tables if isinstance(table, CountTable) for name in table.fields
+        )
 
     def outputs(self) -> pl.LazyFrame:
-        """Questions, answered or failed; judgements have tables of their own."""
+        """Questions, answered or failed, in the order of the records; judgements have tables of their own."""
         return self.records.filter(pl.col("kind").ne(RecordKind.JUDGEMENT.value) & pl.col("judge").is_null())
 
     @property
@@ -37,6 +87,11 @@ class RecordSet:
         values = self.planned.group_by(list(self.by)).agg(pl.col(pooled).n_unique()).select(pooled)
         return all(count == 1 for row in values.iter_rows() for count in row)
 
+    @property
+    def tasks_by_validation(self) -> list[str]:
+        """The tasks in which every answer counts, compliant or not, by the validator's word (ruling G12)."""
+        return [task for task, parts in self.parts.items() if parts.every_answer_counts]
+
     def tasks_with(self, table: object) -> list[str]:
         """The tasks whose contract has this table in the report."""
         return [task for task, parts in self.parts.items() if table in parts.tables]
@@ -44,14 +99,17 @@ class RecordSet:
 
 def groups(records: RecordSet) -> list[Group]:
     """Every group that was planned, in the order of names."""
-    found: dict[tuple[str, ...], dict[ItemKind, int]] = {}
-    at = len(records.by)
-    for row in _item_kinds(records).iter_rows():
-        found.setdefault(tuple(map(name_of, row[:at])), {})[ItemKind(*row[at:-1])] = row[-1]
-    by = list(records.by)
+    by, own = list(records.by), _unit_kinds(records, UNIT)
+    items, clusters = (own, None) if records.cluster == ITEM else (_unit_kinds(records, records.item_unit), own)
     planned = records.planned.group_by(by).agg(pl.col("planned").sum()).sort(by)
     return [
-        Group(names, int(count), found.get(names, {}), records.seed)
+        Group(
+            names,
+            int(count),
+            items.get(names, {}),
+            records.seed,
+            None if clusters is None else clusters.get(names, {}),
+        )
         for *values, count in planned.iter_rows()
         for names in [tuple(map(name_of, values))]
     ]
@@ -65,54 +123,125 @@ def of_tasks(records: RecordSet, groups: Sequence[Group], tasks: Sequence[str]) 
     return [group for group in groups if group.names[at] in tasks]
 
 
+def holds_answer(by_validation: Sequence[str]) -> pl.Expr:
+    """Whether an output holds an answer: a compliant one does, and any in tasks where all count (M6 and G12)."""
+    compliant, tasks = pl.col("protocol_compliant").fill_null(value=False), list(by_validation)
+    if not tasks:
+        return compliant
+    return pl.when(pl.col("task").is_in(tasks)).then(pl.col("answer").is_not_null()).otherwise(compliant)
+
+
 def name_of(value: object) -> str:
     """The name of a group, for a value of a column; of none, empty."""
     return "" if value is None else str(value)
 
 
-def _item_kinds(records: RecordSet) -> pl.DataFrame:
-    """Groups, kinds and how many items of the group are of that kind.
+def names_of(values: Iterable[object]) -> tuple[str, ...]:
+    """The names of a group, for the values of its columns."""
+    return tuple(map(name_of, values))
 
-    Eight counts of an item are added up in two whole numbers, fifteen bits for each: a quarter of the time that
-    eight sums take, and an item would need thirty thousand outputs in a group to spill over.
+
+def place_of(values: Iterable[object]) -> list[tuple[bool, object]]:
+    """Where values stand among others of the same columns, as a key to sort by: what is missing comes first.
+
+    >>> sorted([(2, "b"), (10, "a"), (2, None)], key=place_of)
+    [(2, None), (2, 'b'), (10, 'a')]
     """
-    arrived = pl.col("protocol_compliant").is_not_null()
-    compliant = pl.col("protocol_compliant").fill_null(value=False)
+    return [(value is not None, value) for value in values]
+
+
+def _unit_kinds(records: RecordSet, unit: str) -> dict[tuple[str, ...], Kinds]:
+    """By group, the kinds of items, or clusters, and how many are of each."""
+    coded = records.coded
+    arrived, compliant, answered = pl.col("arrived"), pl.col("compliant"), pl.col("holds_answer")
     which = ItemKind(
         compliant=compliant,  # type: ignore[arg-type]  # expressions here, their sums in what comes back
         non_compliant=arrived & ~compliant,  # type: ignore[arg-type]
-        unread=pl.col("unread").is_not_null(),  # type: ignore[arg-type]
+        unread=pl.col("unread"),  # type: ignore[arg-type]
         failed=pl.col("failure").is_not_null(),  # type: ignore[arg-type]
-        truncated=pl.col("truncated").fill_null(value=False),  # type: ignore[arg-type]
-        right=compliant & pl.col("correct").fill_null(value=False),  # type: ignore[arg-type]
-        compared=compliant & pl.col("correct").is_not_null(),  # type: ignore[arg-type]
+        truncated=pl.col("truncated"),  # type: ignore[arg-type]
+        right=answered & pl.col("correct").fill_null(value=False),  # type: ignore[arg-type]
+        compared=answered & pl.col("correct").is_not_null(),  # type: ignore[arg-type]
         keyed=arrived & pl.col("keyed").fill_null(value=False),  # type: ignore[arg-type]
     )._asdict()
-    halves = (ItemKind._fields[:4], ItemKind._fields[4:])
-    packed = {
-        f"half_{number}": pl.sum_horizontal(
-            which[name].cast(pl.Int64) * 2 ** (_BITS * at) for at, name in enumerate(half)
-        )
-        for number, half in enumerate(halves)
-    }
-    items = list(dict.fromkeys((*records.by, "task", "item_id")))
-    kinds = (
-        records.outputs()
-        .with_columns(**packed)
-        .group_by(items)
-        .agg(pl.col(*packed).sum(), outputs=pl.len())
-        .group_by([*records.by, *packed])
-        .agg(items=pl.len().cast(pl.Int64), most=pl.col("outputs").max())
-        .collect(engine="streaming")
+    found: dict[tuple[str, ...], dict[ItemKind, int]] = {}
+    for group, *kind, items in coded.kinds(pl.lit(value=True), which, unit=unit).iter_rows():
+        found.setdefault(names_of(coded.names[group]), {})[ItemKind(*kind)] = items
+    return dict(found)
+
+
+# --- shares of outputs by a label ---
+
+
+class LabelCount(NamedTuple):
+    """How many outputs of a group have a label, and what its share is made of."""
+
+    names: tuple[str, ...]
+    label: tuple[str, ...]
+    sums: ClusterSums
+
+
+def label_counts(
+    records: RecordSet, outputs: pl.Expr, labelled: pl.Expr, labels: Sequence[str]
+) -> list[LabelCount]:
+    """How often each label is there, in each group, of what is among `outputs`; of these, `labelled` have one.
+
+    Outputs of one item or cluster belong together, so they are added up before they are squared (ruling S1).
+    """
+    coded = records.coded
+    values = coded.frame.lazy().filter(labelled).select(labels).unique().collect(engine="streaming").rows()
+    if len(values) > _FEW:
+        found = _many_labels(coded, outputs, labelled, labels)
+    else:
+        found = _few_labels(coded, outputs, {label: labelled & _has(labels, label) for label in values})
+    found.sort(key=lambda each: place_of((*coded.names[each[0]], *each[1])))
+    return [LabelCount(names_of(coded.names[group]), names_of(label), sums) for group, label, sums in found]
+
+
+_FEW = 11
+"""Labels that are counted at once, beside how many outputs a unit has: three packs of counts."""
+_Label = tuple[object, ...]
+_Counted = tuple[int, _Label, ClusterSums]
+"""The number of a group, a label, and what its share is made of."""
+
+
+def _has(labels: Sequence[str], values: _Label) -> pl.Expr:
+    return pl.all_horizontal(
+        pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(labels, values, strict=True)
     )
-    if len(kinds) and int(str(kinds["most"].max())) >= 2**_BITS:
-        raise UsageError("--by", expected=f"fewer than {2**_BITS:,} outputs of an item in a group", found="more")
-    unpacked = [
-        (pl.col(f"half_{number}") // 2 ** (_BITS * at) % 2**_BITS).alias(name)
-        for number, half in enumerate(halves)
-        for at, name in enumerate(half)
+
+
+def _few_labels(coded: CodedRecords, outputs: pl.Expr, labels: Mapping[_Label, pl.Expr]) -> list[_Counted]:
+    """Every label is a count of its own."""
+    if not labels:
+        return []
+    held = {f"label {number}": holds for number, holds in enumerate(labels.values())}
+    sums = [cluster_sums(name, name, "n", times=UNITS) for name in held]
+    kinds = coded.kinds(outputs, {"n": pl.lit(value=True), **held}).group_by(GROUP)
+    counted = kinds.agg(**{name: value for each in sums for name, value in each.items()})
+    return [
+        (row[GROUP], label, found)
+        for row in counted.iter_rows(named=True)
+        for name, label in zip(held, labels, strict=True)
+        if (found := sums_of(row, name)).successes
     ]
-    return kinds.select(*records.by, *unpacked, "items")
 
 
-_BITS = 15
+def _many_labels(
+    coded: CodedRecords, outputs: pl.Expr, labelled: pl.Expr, labels: Sequence[str]
+) -> list[_Counted]:
+    """Labels are counted where they are: there may be as many of them as there are outputs."""
+    n, s, group = pl.col("n"), pl.col("s"), pl.col(GROUP).first()
+    sizes = coded.where(outputs).group_by(UNIT).agg(group, n=pl.len().cast(pl.Int64))
+    counted = (
+        coded.where(labelled)
+        .group_by([UNIT, *labels])
+        .agg(group, s=pl.len().cast(pl.Int64))
+        .join(sizes.select(UNIT, "n"), on=UNIT, how="left")
+        .group_by([GROUP, *labels])
+        .agg(successes=s.sum(), squared_successes=(s * s).sum(), products=(s * n).sum())
+    )
+    whole = sizes.group_by(GROUP).agg(clusters=pl.len().cast(pl.Int64), n=n.sum(), squares=(n * n).sum())
+    found, groups = pl.collect_all([counted, whole], engine="streaming")
+    known, end = {row[0]: row[1:] for row in groups.iter_rows()}, 1 + len(labels)
+    return [(row[0], row[1:end], ClusterSums(*known[row[0]], *row[end:])) for row in found.iter_rows()]

@@ -1,24 +1,30 @@
 """Thresholds on a study's figures: whether each holds, and the record of it for a CI.
 
 A threshold is held by the value itself or, if asked, by the end of its interval on the wrong side: then a study
-that is too small to be sure does not pass.
+that is too small to be sure does not pass. Against a baseline it is always the end of the interval: of the paired
+difference, this study less the baseline (ruling S2), which may be at most a margin below zero.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from math import ceil, isfinite
 from xml.etree import ElementTree
+
+import polars as pl
 
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
+from affidavit.results.comparison import Comparison, Side, pair_sides
 from affidavit.results.counting import groups
 from affidavit.results.groups import Group
 from affidavit.results.judging import JudgeFigures, JudgingFigures
 from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
 from affidavit.results.text_forms import escaped, json_value
+from affidavit.results.values import Points, Value
 from affidavit.results.words import in_cell, label_of
-from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.estimate import Estimate, signed
 from affidavit.statistics.shares import wilson
 
 MEASURES = {
@@ -30,6 +36,18 @@ MEASURES = {
     "max_failed": "failed",
 }
 """What can be gated, by the name of its option."""
+JUDGED = ("invalid evaluations", "fabricated quotes")
+AGAINST_BASELINE = ("compliance", "yield")
+"""What may not be lower than in a baseline."""
+MARGIN = 0.02
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a study is compared with, and by how much it may be lower."""
+
+    side: Side
+    margin: float = MARGIN
 
 
 @dataclass(frozen=True)
@@ -42,21 +60,61 @@ class ThresholdCheck:
     at_least: bool
     found: Estimate | None
     on_interval: bool
+    baseline: str = ""
+    """The name of what it is compared with: then the figure is a difference."""
+
+    @property
+    def decided(self) -> float | None:
+        """The number that is held against the threshold: the value, or an end of its interval; None without it."""
+        if self.found is None:
+            return None
+        end = self.found.low if self.at_least else self.found.high
+        decided = end if self.on_interval else self.found.value
+        return decided if isfinite(decided) else None
 
     @property
     def held(self) -> bool:
         """Whether it is met; a figure that is not there meets nothing."""
-        if self.found is None:
+        if self.decided is None:
             return False
-        if self.at_least:
-            return (self.found.low if self.on_interval else self.found.value) >= self.threshold
-        return (self.found.high if self.on_interval else self.found.value) <= self.threshold
+        return self.decided >= self.threshold if self.at_least else self.decided <= self.threshold
+
+    @property
+    def in_table(self) -> Value:
+        """The figure as a table shows it: a difference in points."""
+        return Points(self.found) if self.baseline and self.found is not None else self.found
+
+    @property
+    def decided_by(self) -> str:
+        """What decides, in words, with as many digits as tell it from the threshold."""
+        if self.decided is None:
+            return "no interval" if self.found is not None else "no figure"
+        which = "value" if not self.on_interval else "lower end" if self.at_least else "upper end"
+        return f"{which} {self._worded(self.decided)}"
+
+    @property
+    def required(self) -> str:
+        """The threshold in words."""
+        return f"{'≥' if self.at_least else '≤'} {self._worded(self.threshold)}"
+
+    def _worded(self, number: float) -> str:
+        digits = _digits_apart(self.threshold, self.threshold if self.decided is None else self.decided)
+        if self.baseline:
+            return f"{signed(number * 100, digits)} points"
+        return f"{number * 100:.{digits}f}%"
 
     def __str__(self) -> str:
         bound = "at least" if self.at_least else "at most"
-        end = " by the end of its interval" if self.on_interval else ""
-        figure = f"{self.who}, {label_of(self.measure)}: {in_cell(self.found)}"
-        return f"{figure}, required {bound} {self.threshold:.1%}{end}"
+        required = self._worded(self.threshold) + (f" against {self.baseline}" if self.baseline else "")
+        figure = f"{self.who}, {label_of(self.measure)}: {in_cell(self.in_table)}"
+        end = f"; {self.decided_by} decides" if self.on_interval else ""
+        return f"{figure}, required {bound} {required}{end}"
+
+
+def _digits_apart(first: float, second: float) -> int:
+    """So many digits after the point that two shares in per cent do not look alike unless they are."""
+    apart = (digits for digits in range(1, 10) if f"{first * 100:.{digits}f}" != f"{second * 100:.{digits}f}")
+    return 1 if first == second else next(apart, 10)
 
 
 @dataclass(frozen=True)
@@ -66,6 +124,7 @@ class GateResult:
     name: str
     """Of the study."""
     checks: tuple[ThresholdCheck, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def held(self) -> bool:
@@ -100,39 +159,172 @@ class GateResult:
     def table(self) -> Table:
         """A row for each check."""
         rows = tuple(
-            ("yes" if check.held else "no", check.who, check.measure, check.found, _required(check))
+            (
+                "yes" if check.held else "no",
+                check.who,
+                check.measure,
+                check.in_table,
+                check.decided_by,
+                check.required,
+            )
             for check in self.checks
         )
         foot = f"{len(self)} checks = {len(self) - len(self.failed)} met + {len(self.failed)} not met"
-        columns = ("met", "group", "measure", "found", "required")
-        return Table("gate", f"Does {self.name} meet its thresholds?", columns, rows, foot)
+        columns = ("met", "group", "measure", "found", "decided by", "required")
+        return Table("gate", f"Does {self.name} meet its thresholds?", columns, rows, foot, self.notes)
+
+    @property
+    def heading(self) -> str:
+        """Whether the thresholds are met, in a line."""
+        lost = len(self.failed)
+        found = f"does not meet {lost} of {len(self)} thresholds" if lost else "meets its thresholds"
+        return f"{self.name} {found}"
 
     def to_markdown(self) -> str:
-        """What `affidavit gate` prints."""
-        return summary(self.name, self.checks)
+        """What `affidavit gate --format md` prints."""
+        return _summary(self)
 
     def as_json(self) -> Fields:
         """The checks as JSON values."""
-        return {"held": self.held, "checks": [_check_as_json(check) for check in self.checks]}
+        checks = [_check_as_json(check) for check in self.checks]
+        return {"held": self.held, "checks": checks, "notes": list(self.notes)}
 
 
 def _check_as_json(check: ThresholdCheck) -> Fields:
-    return {**asdict(check), "found": json_value(check.found), "held": check.held}
+    return {**asdict(check), "found": json_value(check.found), "decided": check.decided, "held": check.held}
 
 
-def gate(results: StudyResults, thresholds: Mapping[str, float | None], *, on_interval: bool) -> GateResult:
-    """A study held against the thresholds that are given; their names are those of `MEASURES`."""
-    given = {name: threshold for name, threshold in thresholds.items() if threshold is not None}
-    for name, threshold in given.items():
-        if not 0 <= threshold <= 1:
-            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(threshold))
-    if not given:
+def gate(
+    results: StudyResults,
+    thresholds: Mapping[str, float | None],
+    *,
+    on_interval: bool,
+    chosen: Mapping[str, str] | None = None,
+    baseline: Baseline | None = None,
+) -> GateResult:
+    """A study, or what was chosen of it, held against the thresholds that are given and against a baseline.
+
+    The names of thresholds are those of `MEASURES`. A part of a study is its outputs: a judging is gated as a
+    whole.
+    """
+    given = _checked({name: bound for name, bound in thresholds.items() if bound is not None}, baseline)
+    chosen = chosen or {}
+    judged = [name for name in given if MEASURES[name] in JUDGED]
+    if chosen and judged:
+        option = f"--{judged[0].replace('_', '-')}"
+        raise UsageError(option, expected="a whole study", found="a part of one", hint="Judgings have no parts.")
+    side = results.side(f"{results.name}{_part_in_words(chosen)}", chosen)
+    named = [pl.col(column) == value for column, value in chosen.items()]
+    records = results.records
+    if named:
+        records = replace(records, records=records.records.filter(*named), planned=records.planned.filter(*named))
+    if records.planned.is_empty():
+        hint = "Each of these names is one of the study's; together they name nothing that is asked."
+        raise UsageError(side.name, expected="a part that is asked", found="none", hint=hint)
+    judging = None if chosen else results.judging_figures()
+    found = list(checks(groups(records), judging, given, on_interval=on_interval))
+    notes = list(_too_few(found))
+    if baseline is not None:
+        # Only what was chosen on both sides may differ between them; a cell that the baseline lacks is not met.
+        free = {name for name in ("model", "condition") if name in chosen and name in baseline.side.chosen}
+        shared = ["task", *(name for name in ("model", "condition") if name not in free)]
+        paired = pair_sides(baseline.side, side, shared=shared, cluster=records.cluster)
+        against = list(no_worse(paired, baseline, records.planned))
+        found += against
+        notes += _baseline_notes(paired, baseline, against)
+    return GateResult(side.name, tuple(found), tuple(notes))
+
+
+def _baseline_notes(paired: Comparison, baseline: Baseline, against: Sequence[ThresholdCheck]) -> Iterator[str]:
+    """What is to be said of a comparison with a baseline: what was left out of it, and what it could not show."""
+    yield f"differences are to {baseline.side.name}, paired by item"
+    if paired.without_partner:
+        yield paired.without_partner
+    yield from paired.notes
+    for row in paired.rows:
+        if row.left_out and row.measure in AGAINST_BASELINE:
+            yield (
+                f"{', '.join(row.names)}, {label_of(row.measure)}: {row.left_out:,} items left out, of which one "
+                "side has no output that was read, or no right answer"
+            )
+    margin = baseline.margin
+    few = [check.found.n for check in against if not check.held and check.found and check.found.value >= -margin]
+    # The interval around no change at all reaches z²/(n + z²) down (Tango).
+    if few and margin > 0 and _Z2 / (max(few) + _Z2) > margin:
+        needed, wide = ceil(_Z2 * (1 - margin) / margin), _Z2 / (max(few) + _Z2)
+        yield (
+            f"{max(few):,} items are too few for a margin of {margin * 100:g} points, even if nothing changed: "
+            f"that takes {needed:,} items, or --margin {ceil(wide * 100) / 100:.2f}"
+        )
+
+
+def _too_few(found: Sequence[ThresholdCheck]) -> Iterator[str]:
+    """Thresholds that so few items could not meet, whatever their outputs are."""
+    for check in found:
+        figure = check.found
+        if check.held or not check.on_interval or figure is None:
+            continue
+        size = figure.clusters or figure.n
+        room = 1 - check.threshold if check.at_least else check.threshold
+        # All right, the lower end is n/(n + z²) (Wilson); all wrong, the upper one is the rest.
+        if room > 0 and _Z2 / (size + _Z2) > room:
+            needed = ceil(_Z2 * (1 - room) / room)
+            yield (
+                f"{check.who}, {label_of(check.measure)}: {size:,} items are too few to meet {check.required} by "
+                f"the end of an interval, whatever the outputs are: that takes {needed:,}"
+            )
+
+
+_Z2 = 1.959964**2
+
+
+def _checked(given: Mapping[str, float], baseline: Baseline | None) -> Mapping[str, float]:
+    margin = {} if baseline is None else {"margin": baseline.margin}
+    for name, share in {**given, **margin}.items():
+        if not 0 <= share <= 1:
+            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(share))
+    if not given and baseline is None:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in MEASURES)
-        raise UsageError("gate", expected="at least one threshold", found="none", hint=f"There are {names}.")
-    judging = results.judging_figures()
-    return GateResult(
-        results.name, tuple(checks(groups(results.records), judging, given, on_interval=on_interval))
-    )
+        hint = f"There are {names}, and --baseline."
+        raise UsageError("gate", expected="at least one threshold", found="none", hint=hint)
+    return given
+
+
+def _part_in_words(chosen: Mapping[str, str]) -> str:
+    return f"@{','.join(f'{name}={value}' for name, value in chosen.items())}" if chosen else ""
+
+
+# --- against a baseline ---
+
+
+def no_worse(paired: Comparison, baseline: Baseline, planned: pl.DataFrame) -> Iterator[ThresholdCheck]:
+    """For every cell, whether compliance and accuracy over all outputs are at most a margin below the baseline's.
+
+    The lower end of the paired difference decides, at 95 %. A cell that the baseline lacks is not known to be no
+    worse, nor is one of so few items that there is no interval.
+    """
+    found = {
+        (row.names, row.measure): None if row.difference is None else row.difference.estimate()
+        for row in paired.rows
+    }
+    there, shared = {row.names for row in paired.rows}, list(paired.shared)
+    cells = planned.select(shared).unique().sort(shared).rows()
+    for names in (tuple(map(str, cell)) for cell in cells):
+        for measure in AGAINST_BASELINE if names in there else AGAINST_BASELINE[:1]:
+            if names in there and (names, measure) not in found:
+                continue  # no right answer is known on either side: there is nothing to be worse in
+            yield ThresholdCheck(
+                ", ".join(names),
+                measure,
+                -baseline.margin,
+                at_least=True,
+                found=found.get((names, measure)),
+                on_interval=True,
+                baseline=baseline.side.name,
+            )
+
+
+# --- thresholds ---
 
 
 def checks(
@@ -151,7 +343,8 @@ def checks(
         for name, count in (("pending", group.pending), ("unread", group.total("unread"))):
             if count:
                 yield _none_allowed(group.names, name, wilson(count, group.planned))
-    for judge in () if judging is None else judging.judges:
+    # Figures are of others' outputs alone (ruling J8); a judging of own ones that is not finished is not finished.
+    for judge in () if judging is None else (*judging.judges, *judging.own.judges):
         if pending := judge.coverage["pending"]:
             yield _none_allowed(judge.names, "pending", wilson(pending, sum(judge.coverage.values())))
     for option, threshold in thresholds.items():
@@ -167,7 +360,7 @@ def _none_allowed(names: tuple[str, ...], measure: str, found: Estimate) -> Thre
 def _figures(
     measure: str, cells: Sequence[Group], judging: JudgingFigures | None
 ) -> Iterator[tuple[str, Estimate | None]]:
-    if measure in ("invalid evaluations", "fabricated quotes"):
+    if measure in JUDGED:
         if judging is None or not judging.judges:
             yield "judging", None
             return
@@ -178,15 +371,13 @@ def _figures(
         yield ", ".join(group.names), _of_group(measure, group)
     if measure == "failed" and judging is not None:
         for judge in judging.judges:
-            planned = sum(judge.coverage.values())
-            yield ", ".join(judge.names), wilson(judge.coverage["failed"], planned) if planned else None
+            yield ", ".join(judge.names), judge.failed
 
 
 def _judged(measure: str, judge: JudgeFigures) -> Estimate | None:
     if measure == "fabricated quotes":
         return judge.fabricated
-    arrived = judge.coverage["valid"] + judge.coverage["invalid"]
-    return wilson(judge.coverage["invalid"], arrived) if arrived else None
+    return judge.invalid
 
 
 def _of_group(measure: str, group: Group) -> Estimate | None:
@@ -198,7 +389,7 @@ def _of_group(measure: str, group: Group) -> Estimate | None:
         case "yield":
             return group.share("right", "keyed")
         case _:
-            return wilson(group.total("failed"), group.planned) if group.planned else None
+            return group.share_of_planned("failed")
 
 
 def junit(name: str, found: Sequence[ThresholdCheck]) -> bytes:
@@ -217,17 +408,13 @@ def junit(name: str, found: Sequence[ThresholdCheck]) -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{content}\n'.encode()
 
 
-def summary(name: str, found: Sequence[ThresholdCheck]) -> str:
+def _summary(result: GateResult) -> str:
     """The checks as a short page of Markdown."""
-    lost = [check for check in found if not check.held]
-    head = f"does not meet {len(lost)} of {len(found)} thresholds" if lost else "meets its thresholds"
-    lines = [f"## {escaped(name)} {head}", "", "| | figure | found | required |", "|---|---|--:|--:|"]
-    for check in found:
-        mark = "✓" if check.held else "✗"
-        figure, found_there = escaped(f"{check.who}: {label_of(check.measure)}"), escaped(in_cell(check.found))
-        lines.append(f"| {mark} | {figure} | {found_there} | {_required(check)} |")
+    head, rule = "| | figure | found | decided by | required |", "|---|---|--:|--:|--:|"
+    lines = [f"## {escaped(result.heading)}", "", head, rule]
+    for check in result.checks:
+        figure = f"{check.who}: {label_of(check.measure)}"
+        cells = (figure, in_cell(check.in_table), check.decided_by, check.required)
+        lines.append(f"| {'✓' if check.held else '✗'} | {' | '.join(map(escaped, cells))} |")
+    lines += [f"\n{escaped(note)}" for note in result.notes]
     return "\n".join(lines) + "\n"
-
-
-def _required(check: ThresholdCheck) -> str:
-    return f"{'≥' if check.at_least else '≤'} {check.threshold:.1%}"

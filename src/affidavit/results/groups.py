@@ -8,13 +8,15 @@ from, and it is small however many records there are.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isfinite
 from typing import NamedTuple, TypeVar
 
 from affidavit.reading.accounting import identity as accounting_identity
 from affidavit.reading.tally import Tally
 from affidavit.statistics.estimate import Estimate
-from affidavit.statistics.means import mean_of_clusters
-from affidavit.statistics.shares import wilson
+from affidavit.statistics.means import mean_by_cluster
+from affidavit.statistics.shares import Bounds, ClusterSums, bounds, share
 
 CELL = ("task", "model", "condition")
 OUTCOMES = ("compliant", "non_compliant", "unread", "failed")
@@ -30,11 +32,15 @@ class ItemKind(NamedTuple):
     failed: int = 0
     truncated: int = 0
     right: int = 0
-    """Compliant outputs whose answer is right."""
+    """Outputs that hold an answer by their contract (ruling M6), and a right one."""
     compared: int = 0
-    """Compliant outputs whose answer could be compared."""
+    """Outputs that hold an answer by their contract which could be compared."""
     keyed: int = 0
     """Outputs to an item whose right answer is known."""
+
+
+Kinds = Mapping[ItemKind, int]
+"""How many items counted just this."""
 
 
 @dataclass(frozen=True)
@@ -43,39 +49,83 @@ class Group:
 
     names: tuple[str, ...]
     planned: int
-    kinds: Mapping[ItemKind, int]
+    kinds: Kinds
     seed: int
+    clusters: Kinds | None = None
+    """The same of clusters above the item, such as passages, where intervals are over these (ruling S8)."""
 
     def total(self, name: str) -> int:
         """How many outputs have it."""
-        return sum(getattr(kind, name) * items for kind, items in self.kinds.items())
+        return self._totals[ItemKind._fields.index(name)]
+
+    @cached_property
+    def _totals(self) -> list[int]:
+        """All of them: every table asks, for its rows and for the line below them."""
+        totals = [0] * len(ItemKind._fields)
+        for kind, items in self.kinds.items():
+            totals = [total + count * items for total, count in zip(totals, kind, strict=True)]
+        return totals
 
     @property
     def pending(self) -> int:
         """Planned and not asked yet."""
         return self.planned - sum(map(self.total, OUTCOMES))
 
+    @property
+    def units(self) -> Kinds:
+        """What varies independently: items, or clusters of them."""
+        return self.kinds if self.clusters is None else self.clusters
+
+    def sums(self, successes: str, *of: str) -> ClusterSums:
+        """What a share of outputs is made of; an item or cluster with none of them is left out."""
+        part, *whole = (ItemKind._fields.index(name) for name in (successes, *of))
+        return ClusterSums.counted(
+            (kind[part], sum(kind[at] for at in whole), times) for kind, times in self.units.items()
+        )
+
     def share(self, successes: str, *of: str) -> Estimate | None:
-        """A share of outputs, by items where an item has several; None where there is nothing to share."""
-        counted: Counter[tuple[int, int]] = Counter()
-        for kind, items in self.kinds.items():
-            if size := sum(getattr(kind, name) for name in of):
-                counted[getattr(kind, successes), size] += items
-        n = sum(size * items for (_, size), items in counted.items())
-        if n == 0:
+        """A share of outputs with its interval (ruling S1); None where there is nothing to share."""
+        sums = self.sums(successes, *of)
+        return share(sums) if sums.n else None
+
+    def macro(self, successes: str, *of: str) -> Estimate | None:
+        """The mean of the shares of items or clusters, each counted alike (ruling S8); None of none.
+
+        The interval is Student's t over them, from ten on, within what a share can be.
+        """
+        part, *whole = (ItemKind._fields.index(name) for name in (successes, *of))
+        shares = [
+            kind[part] / size
+            for kind, times in sorted(self.units.items())
+            if (size := sum(kind[at] for at in whole))
+            for _ in range(times)
+        ]
+        if not shares:
             return None
-        total = sum(part * items for (part, _), items in counted.items())
-        if all(size == 1 for _, size in counted):
-            return wilson(total, n)
-        if total in (0, n):
-            return of_equal_items(total / n, sum(counted.values()), n)
-        parts, sizes, times = zip(*((part, size, items) for (part, size), items in counted.items()), strict=True)
-        return mean_of_clusters(parts, sizes, times, seed=self.seed)
+        found = mean_by_cluster(enumerate(shares))
+        return replace(found, low=max(0.0, found.low), high=min(1.0, found.high)) if isfinite(found.low) else found
 
+    def share_of_planned(self, name: str) -> Estimate | None:
+        """The share of all planned questions that came to this; of what is pending nothing is known."""
+        sums = self.sums(name, *OUTCOMES).plus(ClusterSums.single(0, self.pending))
+        return share(sums) if sums.n else None
 
-def of_equal_items(share: float, items: int, n: int) -> Estimate:
-    """All or nothing: no resample of equal items differs from them, which is no certainty. Items are counted."""
-    return replace(wilson(round(share) * items, items), n=n, method=f"Wilson 95% over {items:,} items")
+    def bounds(self) -> Bounds | None:
+        """Accuracy if all missing answers were wrong, and if they were all right (rulings M6, S6).
+
+        Missing are outputs that are not compliant or unread, and failed ones: nothing is assumed about why.
+        """
+        if not self.total("keyed"):
+            return None
+        known = [
+            (kind.right, kind.compared - kind.right, kind.keyed + kind.unread + kind.failed, times)
+            for kind, times in self.units.items()
+            # Where nothing of an item has arrived, its right answer is known as that of the others is.
+            if kind.keyed or not kind.compliant + kind.non_compliant
+        ]
+        right = ClusterSums.counted((right, n, times) for right, _, n, times in known)
+        wrong = ClusterSums.counted((wrong, n, times) for _, wrong, n, times in known)
+        return bounds(right, wrong)
 
 
 def identity(groups: Iterable[Group]) -> str:

@@ -1,125 +1,208 @@
-"""What a judging came to: coverage, flags, quotes, scores, verdicts, differences, and what judges give themselves.
+"""What a judging came to: every evaluation in short, and coverage, flags and quotes by judge.
 
-The primary tables hold evaluations of other models' outputs only (ruling J8); a judge's own have tables of their
-own, unless both are pooled, which every title then says. Invalid evaluations are counted and never averaged:
-*invalid* does not mean *low quality*. Beside the mean over the valid ones stands the mean with the clause
-`evidence_not_located` set aside (ruling J6), and the bounds between which it would lie if all that is missing were
-lowest or highest.
+The primary figures are of evaluations of other models' outputs only (ruling J8); those of a judge's own outputs
+are kept apart, unless both are pooled, which every table then says. Invalid evaluations are counted and never
+averaged: *invalid* does not mean *low quality*.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
-from affidavit.archive.record import Judgement, Record
+from affidavit.archive.record import Failed, Judgement, JudgementIdentity, Record, Response
 from affidavit.contracts.evaluation import EvidenceKind, JudgingMethod
 from affidavit.contracts.finding import ADVISORY, Code
-from affidavit.contracts.rubric import TOTAL, Rubric
+from affidavit.contracts.rubric import Rubric
 from affidavit.judging.plan import JudgeCell
 from affidavit.reading.accounting import identity
 from affidavit.reading.tally import Tally
 from affidavit.statistics.estimate import Estimate
-from affidavit.statistics.means import cluster_mean
-from affidavit.statistics.shares import wilson
+from affidavit.statistics.shares import ClusterSums, share
 
 POOLED = "cross + self"
-_FOUND = (EvidenceKind.EXACT, EvidenceKind.NORMALISED, EvidenceKind.ELIDED)
+KINDS = tuple(kind for kind in EvidenceKind if kind is not EvidenceKind.UNCHECKED)
+"""What became of quotes, where there was a text to look in."""
+LOOKED_FOR = (EvidenceKind.EXACT, EvidenceKind.NORMALISED, EvidenceKind.ELIDED, EvidenceKind.ABSENT)
 
 
-class Scored(NamedTuple):
-    """One evaluation whose scores can be read, valid or valid but for its quotes."""
+class Evaluation(NamedTuple):
+    """One evaluation that arrived, as far as tables need it."""
 
     judge: str
     condition: str
     method: str
     target: str
     variant: str
+    task: str
     question: str
     output: str
-    verdict: str
-    scores: Mapping[str, Any]
-    """Whole numbers as the judge gave them, or what the rubric makes of them."""
-    overall: int
+    repeat: int
     valid: bool
-    """False: only its quotes were nowhere to be found."""
+    scores: Mapping[str, int] | None
+    """As the judge gave them, of an evaluation that is valid, or valid but for its quotes (ruling J6)."""
+    verdict: str | None
+    flags: tuple[str, ...]
+    truncated: bool
+    """Whether it was cut at the token limit (ruling C6)."""
+    quotes: tuple[int, ...]
+    """How many of each of `KINDS`."""
+
+    @property
+    def cell(self) -> JudgeCell:
+        """What it is counted with."""
+        return JudgeCell(self.judge, self.condition, self.method)
+
+    @property
+    def cluster(self) -> tuple[str, str]:
+        """The question, which two tasks may have by one id (ruling S8)."""
+        return self.task, self.question
+
+    @property
+    def overall(self) -> int:
+        """The native total of its scores."""
+        return sum(self.scores.values()) if self.scores is not None else 0
+
+
+class FailedJudgement(NamedTuple):
+    """One judgement that nobody gave."""
+
+    judge: str
+    condition: str
+    method: str
+    target: str
+    variant: str
+    task: str
+    question: str
+    output: str
+
+    @property
+    def cell(self) -> JudgeCell:
+        """What it is counted with."""
+        return JudgeCell(self.judge, self.condition, self.method)
+
+    @property
+    def cluster(self) -> tuple[str, str]:
+        """The question, which two tasks may have by one id (ruling S8)."""
+        return self.task, self.question
+
+
+Given = Evaluation | FailedJudgement
+"""What became of a judgement that was asked for."""
+
+
+class JudgedPlace(NamedTuple):
+    """A question that a target has answered under a variant, whether its output is judged yet or not."""
+
+    task: str
+    question: str
+    variant: str
+    target: str
+
+    @property
+    def cluster(self) -> tuple[str, str]:
+        """The question, which two tasks may have by one id (ruling S8)."""
+        return self.task, self.question
+
+
+class _Answered(NamedTuple):
+    """What is kept of a response."""
+
+    task: str
+    question: str
+    variant: str
+    model: str
 
 
 @dataclass
 class Judgements:
     """Everything that the tables are made of, gathered record by record."""
 
-    scored: list[Scored] = field(default_factory=list)
+    evaluations: list[Evaluation] = field(default_factory=list)
+    _failed: dict[bytes, FailedJudgement] = field(default_factory=dict)
+    """By the key of the judgement: an evaluation that comes later takes its place."""
+    _answered: dict[bytes, _Answered] = field(default_factory=dict)
+    """What each output answers: judgements do not name its task, and stand behind what they are about."""
+    _targets: dict[str, str] = field(default_factory=dict)
+    """Who each judged model is (ruling J13), by its name in the study."""
+    _names: dict[str, str] = field(default_factory=dict)
+    """Names that many records hold, each kept once."""
 
     def add(self, record: Record) -> None:
-        """One record; only evaluations with scores are kept."""
-        if not isinstance(record, Judgement) or record.scores is None or record.verdict is None:
-            return
-        codes = set(record.codes) - set(ADVISORY)
-        if codes - {Code.EVIDENCE_NOT_LOCATED}:
-            return
+        """One record; of responses only what they answer is kept."""
+        if isinstance(record, Response):
+            subject = record.subject
+            names = (subject.task, subject.item_id, subject.condition, subject.model)
+            self._answered[bytes.fromhex(record.key)] = _Answered(*map(self._one, names))
+        elif isinstance(record, Judgement):
+            self._failed.pop(bytes.fromhex(record.key), None)
+            self._targets[record.subject.model] = record.subject.target_model
+            self.evaluations.append(self._evaluation(record))
+        elif isinstance(record, Failed) and isinstance(record.subject, JudgementIdentity):
+            self._targets[record.subject.model] = record.subject.target_model
+            self._failed[bytes.fromhex(record.key)] = self._failure(record.subject)
+
+    @property
+    def failures(self) -> list[FailedJudgement]:
+        """The judgements that failed and were not given later."""
+        return list(self._failed.values())
+
+    @property
+    def places(self) -> list[JudgedPlace]:
+        """All questions of judged tasks, by variant and target: what there is to judge."""
+        given: list[Given] = [*self.evaluations, *self._failed.values()]
+        found = {JudgedPlace(each.task, each.question, each.variant, each.target) for each in given}
+        tasks = {each.task for each in given}
+        for task, question, variant, model in self._answered.values():
+            if task in tasks and model in self._targets:
+                found.add(JudgedPlace(task, question, variant, self._targets[model]))
+        return sorted(found)
+
+    def _one(self, name: str) -> str:
+        return self._names.setdefault(name, name)
+
+    def _task(self, subject: JudgementIdentity) -> str:
+        answered = self._answered.get(bytes.fromhex(subject.judged_key))
+        return "" if answered is None else answered.task
+
+    def _failure(self, subject: JudgementIdentity) -> FailedJudgement:
+        return FailedJudgement(
+            self._one(subject.judge),
+            self._one(subject.judging_condition),
+            self._one(subject.method),
+            self._one(subject.target_model),
+            self._one(subject.asked["prompt_variant"]),
+            self._task(subject),
+            self._one(subject.asked["question_id"]),
+            subject.judged_key,
+        )
+
+    def _evaluation(self, record: Judgement) -> Evaluation:
         subject, asked = record.subject, record.subject.asked
-        self.scored.append(
-            Scored(
-                subject.judge,
-                subject.judging_condition,
-                subject.method,
-                subject.target_model,
-                asked["prompt_variant"],
-                asked["question_id"],
-                subject.judged_key,
-                record.verdict,
-                record.scores,
-                sum(record.scores.values()),
-                not codes,
-            )
+        codes = set(record.codes) - set(ADVISORY)
+        nearly = record.verdict is not None and not codes - {Code.EVIDENCE_NOT_LOCATED}
+        kinds = Counter(quote.kind for quote in record.evidence)
+        return Evaluation(
+            self._one(subject.judge),
+            self._one(subject.judging_condition),
+            self._one(subject.method),
+            self._one(subject.target_model),
+            self._one(asked["prompt_variant"]),
+            self._task(subject),
+            self._one(asked["question_id"]),
+            subject.judged_key,
+            subject.repeat,
+            record.valid,
+            record.scores if nearly else None,
+            record.verdict if nearly else None,
+            record.flags,
+            record.finish_reason == "length",
+            tuple(kinds[kind] for kind in KINDS),
         )
 
 
 # --- the figures ---
-
-
-@dataclass(frozen=True)
-class ScoreMean:
-    """The mean score of one dimension, or the overall one, of a target's outputs to one variant."""
-
-    target: str
-    variant: str
-    dimension: str
-    mean: Estimate | None
-    """Over valid evaluations."""
-    mean_quotes_aside: Estimate | None
-    """With the clause `evidence_not_located` set aside (ruling J6)."""
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """The shares of the verdicts of valid evaluations, by target and variant."""
-
-    target: str
-    variant: str
-    shares: Mapping[str, Estimate]
-
-
-@dataclass(frozen=True)
-class VariantDifference:
-    """Overall scores of two variants of the same questions, of one target: the mean difference, paired."""
-
-    target: str
-    first: str
-    second: str
-    difference: Estimate
-
-
-@dataclass(frozen=True)
-class OverallBounds:
-    """The mean overall score if every missing evaluation gave the lowest total, and if every one the highest."""
-
-    lowest: float
-    highest: float
-    missing: int
-    n: int
 
 
 @dataclass(frozen=True)
@@ -131,18 +214,21 @@ class JudgeFigures:
     method: str
     coverage: Mapping[str, int]
     """Valid, invalid, failed and pending judgements; every planned one is there exactly once (rulings C5, J9)."""
+    truncated: int
+    """Evaluations cut at the token limit, valid or not (ruling C6)."""
+    invalid_truncated: int
     valid: Estimate | None
+    invalid: Estimate | None
     valid_quotes_aside: Estimate | None
+    failed: Estimate | None
+    """Judgements that nobody gave, of all planned ones."""
     flags: Mapping[str, Estimate]
     findings: Mapping[str, int]
     quotes: Mapping[str, int]
+    quote_shares: Mapping[str, Estimate]
     fabricated: Estimate | None
     """Quotes that are nowhere in the judged text, of those that were looked for (ruling J6)."""
     declared_by_judge: Mapping[str, int]
-    scores: Sequence[ScoreMean]
-    overall_bounds: OverallBounds | None
-    verdicts: Sequence[Verdicts]
-    variant_differences: Sequence[VariantDifference]
 
     @property
     def names(self) -> tuple[str, str, str]:
@@ -161,25 +247,50 @@ class JudgeFigures:
 
 
 @dataclass(frozen=True)
-class SelfPreference:
-    """What a model gives its own outputs above what other judges give the same outputs (ruling J8)."""
+class JudgedSide:
+    """Judges on outputs of others, or on their own, or on both, and what became of their judgements."""
 
-    judge: str
-    judging_condition: str
-    gap: Estimate | None
-    outputs: int
+    judges: Sequence[JudgeFigures]
+    evaluations: Sequence[Evaluation]
+    failures: Sequence[FailedJudgement]
+
+    @property
+    def given(self) -> list[Given]:
+        """Everything that was asked for and is not pending."""
+        return [*self.evaluations, *self.failures]
+
+    @property
+    def identities(self) -> str:
+        """The accounting identity of each judge."""
+        return "; ".join(judge.identity for judge in self.judges)
 
 
 @dataclass(frozen=True)
 class JudgingFigures:
-    """All figures of a judging, primary ones first."""
+    """All figures of a judging."""
 
+    rubric: Rubric
+    seed: int
+    primary: JudgedSide
+    """Evaluations of others' outputs; with own ones, if they are pooled."""
+    own: JudgedSide
+    """Evaluations of a judge's own outputs, wherever they are not pooled (ruling J8)."""
     pooled: bool
     """Whether evaluations of others' outputs and of own ones are counted together."""
-    judges: Sequence[JudgeFigures]
-    self_preference: Sequence[SelfPreference]
     blind: bool = False
     """Whether judges were given aliases in place of the targets' names (ruling J16)."""
+    places: Sequence[JudgedPlace] = ()
+    """All that there is to judge, judged or not."""
+
+    @cached_property
+    def tasks(self) -> Mapping[str, int]:
+        """The judged tasks, and how many questions each has."""
+        return dict(sorted(Counter(task for task, _ in {place.cluster for place in self.places}).items()))
+
+    @property
+    def judges(self) -> Sequence[JudgeFigures]:
+        """Those of the primary figures, which gates and headlines are about."""
+        return self.primary.judges
 
 
 def judging_figures(  # noqa: PLR0913
@@ -191,42 +302,51 @@ def judging_figures(  # noqa: PLR0913
     seed: int,
     blind: bool = False,
 ) -> JudgingFigures:
-    """The figures of all judgements by judge and condition, scores under the dimensions they are mapped to."""
-    scored = [each._replace(scores=rubric.mapped(each.scores)) for each in judgements.scored]
-    counted = _Counted(rubric, scored, tallies, seed)
-    groups = _groups(tallies, include_self=include_self)
-    judges = [_judge_figures(counted, cells, method) for method, cells in groups]
-    return JudgingFigures(include_self, judges, list(_self_preference(scored, seed)), blind)
+    """The figures of all judgements, by judge and condition."""
+    # The order of records must decide nothing.
+    evaluations = sorted(judgements.evaluations, key=lambda e: (e.cell, e.output, e.repeat))
+    by_cell: dict[JudgeCell, list[Evaluation]] = defaultdict(list)
+    for each in evaluations:
+        by_cell[each.cell].append(each)
+    failed: dict[JudgeCell, list[FailedJudgement]] = defaultdict(list)
+    for failure in sorted(judgements.failures):
+        failed[failure.cell].append(failure)
+
+    def side(cells: Sequence[JudgeCell]) -> JudgedSide:
+        groups: dict[tuple[str, ...], list[JudgeCell]] = defaultdict(list)
+        for cell in cells:
+            groups[cell[:2]].append(cell)
+        judges = [
+            _judge_figures(
+                together,
+                POOLED if include_self else together[0].method,
+                Tally.total(tallies[cell] for cell in together),
+                [each for cell in together for each in by_cell[cell]],
+                [each for cell in together for each in failed[cell]],
+            )
+            for together in groups.values()
+        ]
+        return JudgedSide(
+            judges,
+            [each for cell in cells for each in by_cell[cell]],
+            [each for cell in cells for each in failed[cell]],
+        )
+
+    ordered = sorted(tallies)
+    own = [] if include_self else [cell for cell in ordered if cell.method == JudgingMethod.SELF]
+    primary = side([cell for cell in ordered if cell not in own])
+    return JudgingFigures(rubric, seed, primary, side(own), include_self, blind, judgements.places)
 
 
-@dataclass(frozen=True)
-class _Counted:
-    """What figures are made of."""
-
-    rubric: Rubric
-    scored: Sequence[Scored]
-    tallies: Mapping[JudgeCell, Tally]
-    seed: int
-
-
-def _groups(tallies: Mapping[JudgeCell, Tally], *, include_self: bool) -> list[tuple[str, list[JudgeCell]]]:
-    """The cells that are counted together, and what they are called."""
-    if include_self:
-        together: dict[tuple[str, str], list[JudgeCell]] = defaultdict(list)
-        for cell in sorted(tallies):
-            together[cell.judge, cell.judging_condition].append(cell)
-        return [(POOLED, cells) for cells in together.values()]
-    order = {JudgingMethod.CROSS: 0, JudgingMethod.SELF: 1}
-    return [(cell.method, [cell]) for cell in sorted(tallies, key=lambda c: (order[JudgingMethod(c.method)], c))]
-
-
-def _judge_figures(counted: _Counted, cells: Sequence[JudgeCell], method: str) -> JudgeFigures:
-    tally, seed = Tally.total(counted.tallies[cell] for cell in cells), counted.seed
-    wanted = set(cells)
-    scored = [each for each in counted.scored if JudgeCell(each.judge, each.condition, each.method) in wanted]
-    valid = [each for each in scored if each.valid]
-    kinds = _block(tally, "evidence")
-    looked_for = sum(kinds[kind] for kind in (*_FOUND, EvidenceKind.ABSENT))
+def _judge_figures(
+    cells: Sequence[JudgeCell],
+    method: str,
+    tally: Tally,
+    evaluations: Sequence[Evaluation],
+    failures: Sequence[FailedJudgement],
+) -> JudgeFigures:
+    flags = sorted({flag for each in evaluations for flag in each.flags})
+    kinds = {kind.value: sum(each.quotes[at] for each in evaluations) for at, kind in enumerate(KINDS)}
     return JudgeFigures(
         judge=cells[0].judge,
         judging_condition=cells[0].judging_condition,
@@ -237,101 +357,61 @@ def _judge_figures(counted: _Counted, cells: Sequence[JudgeCell], method: str) -
             "failed": tally.failed,
             "pending": tally.pending,
         },
-        valid=_share(tally.compliant, tally.arrived),
-        valid_quotes_aside=_share(tally.compliant + tally.valid_but_for_evidence, tally.arrived),
-        flags={flag: wilson(count, tally.arrived) for flag, count in sorted(_block(tally, "flags").items())},
-        findings=dict(sorted(_block(tally, "findings").items())),
-        quotes={kind.value: kinds[kind] for kind in EvidenceKind if kind is not EvidenceKind.UNCHECKED},
-        fabricated=_share(kinds[EvidenceKind.ABSENT], looked_for),
-        declared_by_judge=dict(sorted(_block(tally, "declared").items())),
-        scores=list(_score_means(scored, seed)),
-        overall_bounds=_bounds(valid, tally, counted.rubric),
-        verdicts=_verdicts(valid),
-        variant_differences=list(_variant_differences(valid, seed)),
+        truncated=sum(each.truncated for each in evaluations),
+        invalid_truncated=sum(each.truncated and not each.valid for each in evaluations),
+        valid=output_share(evaluations, lambda each: each.valid),
+        invalid=output_share(evaluations, lambda each: not each.valid),
+        valid_quotes_aside=output_share(evaluations, lambda each: each.scores is not None),
+        failed=_failed_share(evaluations, failures, tally.pending),
+        flags={flag: found for flag in flags if (found := output_share(evaluations, _carries(flag))) is not None},
+        findings=dict(sorted(tally.breakdowns.get("findings", Counter()).items())),
+        quotes=kinds,
+        quote_shares={
+            kind.value: found for kind in KINDS if (found := _quote_share(evaluations, kind, KINDS)) is not None
+        },
+        fabricated=_quote_share(evaluations, EvidenceKind.ABSENT, LOOKED_FOR),
+        declared_by_judge=dict(sorted(tally.breakdowns.get("declared", Counter()).items())),
     )
 
 
-def _block(tally: Tally, name: str) -> Counter[str]:
-    return tally.breakdowns.get(name, Counter())
+def _carries(flag: str) -> Callable[[Evaluation], bool]:
+    return lambda each: flag in each.flags
 
 
-def _share(successes: int, n: int) -> Estimate | None:
-    return wilson(successes, n) if n else None
+def output_share(evaluations: Iterable[Evaluation], success: Callable[[Evaluation], bool]) -> Estimate | None:
+    """A share of evaluations; those of one output are a cluster (ruling S1). None of no evaluations."""
+    clusters: dict[Hashable, list[int]] = defaultdict(lambda: [0, 0])
+    for each in evaluations:
+        counts = clusters[each.output]
+        counts[0] += success(each)
+        counts[1] += 1
+    sums = ClusterSums.of((right, n) for right, n in clusters.values())
+    return share(sums) if sums.n else None
 
 
-def _score_means(scored: Sequence[Scored], seed: int) -> Iterator[ScoreMean]:
-    """Means by target, variant and dimension, over valid evaluations, and with the quotes set aside."""
-    groups: dict[tuple[str, str], list[Scored]] = defaultdict(list)
-    for each in scored:
-        groups[each.target, each.variant].append(each)
-    for (target, variant), evaluations in sorted(groups.items()):
-        valid = [each for each in evaluations if each.valid]
-        for name in (*evaluations[0].scores, TOTAL):
-            yield ScoreMean(target, variant, name, _mean(valid, name, seed), _mean(evaluations, name, seed))
+def _failed_share(
+    evaluations: Sequence[Evaluation], failures: Sequence[FailedJudgement], pending: int
+) -> Estimate | None:
+    """The share of planned judgements that failed; those of one output are a cluster (ruling S1).
+
+    Which outputs the pending ones are of is not known here: each is a cluster of its own, as a question that was
+    not asked yet is. None if nothing is planned.
+    """
+    clusters: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for failure in failures:
+        clusters[failure.output][0] += 1
+        clusters[failure.output][1] += 1
+    for each in evaluations:
+        clusters[each.output][1] += 1
+    known = ClusterSums.of((failed, n) for failed, n in clusters.values())
+    sums = known.plus(ClusterSums.single(0, pending))
+    return share(sums) if sums.n else None
 
 
-def _mean(evaluations: Sequence[Scored], name: str, seed: int) -> Estimate | None:
-    if not evaluations:
-        return None
-    values = [(each.question, each.overall if name == TOTAL else each.scores[name]) for each in evaluations]
-    return cluster_mean(values, seed=seed)
-
-
-def _bounds(valid: Sequence[Scored], tally: Tally, rubric: Rubric) -> OverallBounds | None:
-    if not tally.n:
-        return None
-    missing, total = tally.n - len(valid), sum(each.overall for each in valid)
-    lowest = len(rubric.ids) * rubric.scores[0]
-    return OverallBounds(
-        lowest=(total + missing * lowest) / tally.n,
-        highest=(total + missing * rubric.highest_total) / tally.n,
-        missing=missing,
-        n=tally.n,
-    )
-
-
-def _verdicts(valid: Sequence[Scored]) -> list[Verdicts]:
-    groups: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for each in valid:
-        groups[each.target, each.variant][each.verdict] += 1
-    return [
-        Verdicts(target, variant, {verdict: wilson(n, counts.total()) for verdict, n in sorted(counts.items())})
-        for (target, variant), counts in sorted(groups.items())
-    ]
-
-
-def _variant_differences(valid: Sequence[Scored], seed: int) -> Iterator[VariantDifference]:
-    means: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-    for (target, variant, question), overall in _means(valid).items():
-        means[target][variant][question] = overall
-    for target, variants in sorted(means.items()):
-        for first, second in combinations(sorted(variants), 2):
-            both = sorted(variants[first].keys() & variants[second].keys())
-            if both:
-                pairs = [(question, variants[second][question] - variants[first][question]) for question in both]
-                yield VariantDifference(target, first, second, cluster_mean(pairs, seed=seed))
-
-
-def _means(valid: Sequence[Scored]) -> dict[tuple[str, str, str], float]:
-    sums: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for each in valid:
-        sums[each.target, each.variant, each.question].append(each.overall)
-    return {key: sum(overall) / len(overall) for key, overall in sums.items()}
-
-
-def _self_preference(scored: Iterable[Scored], seed: int) -> Iterator[SelfPreference]:
-    own: dict[tuple[str, str], dict[str, list[Scored]]] = defaultdict(lambda: defaultdict(list))
-    others: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for each in scored:
-        if each.valid and each.method == JudgingMethod.SELF:
-            own[each.judge, each.condition][each.output].append(each)
-        elif each.valid:
-            others[each.condition, each.output].append(each.overall)
-    for (judge, condition), outputs in sorted(own.items()):
-        gaps = [
-            (mine[0].question, sum(each.overall for each in mine) / len(mine) - sum(given) / len(given))
-            for output, mine in sorted(outputs.items())
-            if (given := others.get((condition, output)))
-        ]
-        gap = cluster_mean(gaps, seed=seed) if gaps else None
-        yield SelfPreference(judge, condition, gap, len(gaps))
+def _quote_share(
+    evaluations: Iterable[Evaluation], kind: EvidenceKind, among: Sequence[EvidenceKind]
+) -> Estimate | None:
+    """The share of a kind of quotes among others; the quotes of one evaluation are a cluster (ruling S1)."""
+    places, at = [KINDS.index(each) for each in among], KINDS.index(kind)
+    sums = ClusterSums.of((each.quotes[at], sum(each.quotes[place] for place in places)) for each in evaluations)
+    return share(sums) if sums.n else None

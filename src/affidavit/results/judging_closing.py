@@ -1,6 +1,8 @@
 """What a judging came to, for a terminal: the tables of the report, those of scores laid out by dimension."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isfinite
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -8,54 +10,82 @@ from rich.text import Text
 from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import plain
 from affidavit.results.judging import JudgingFigures
-from affidavit.results.judging_tables import BLIND, NAMES, judging_tables
+from affidavit.results.judging_tables import BLIND, OWN, judging_tables, tasks_note
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
-from affidavit.results.values import Value
+from affidavit.results.values import Mean, Value
+from affidavit.statistics.estimate import Form, worded
 
 MOST_MISSING = 10
 
 
 def judging_closing(frozen: FrozenJudging, figures: JudgingFigures, *, late: int = 0) -> RenderableType:
-    """Validity, flags and quotes, then scores, differences, and what is missing."""
+    """Every table, those of own outputs after the others, and what is missing."""
     tables = {table.name: table for table in judging_tables(figures)}
     pooled = "; evaluations of others' outputs and of own ones are pooled" if figures.pooled else ""
     blind = f"; {BLIND}" if figures.blind else ""
     title = f"  {len(frozen.terms.outputs):,} outputs, rubric {frozen.terms.rubric.name}{pooled}{blind}"
     parts: list[RenderableType] = [Text.assemble(("judging", "bold"), plain(title)), Text("")]
-    parts += [shown(_without_counts(tables["judges"]), lines=[judge.identity for judge in figures.judges])]
-    parts += [shown(_without_foot(tables[name])) for name in ("flags", "quotes") if tables[name].rows]
-    parts.append(shown(by_dimension(tables["scores"])))
-    if tables["score differences"].rows:
-        parts.append(shown(_without_foot(tables["score differences"])))
+    over_tasks = tasks_note(figures)
+    parts += [part for note in over_tasks for part in (Text(plain(note)), Text(""))]
+    said_once = (BLIND, *over_tasks)
+    for side, end in ((figures.primary, ""), (figures.own, OWN)):
+        if f"judges{end}" in tables and side.judges:
+            first = _without(tables[f"judges{end}"], _COUNTED)
+            parts.append(shown(first, lines=[judge.identity for judge in side.judges]))
+        parts += [_shown(tables[f"{name}{end}"], said_once) for name in _SHOWN if f"{name}{end}" in tables]
+    if "self-preference" in tables:
+        parts.append(_shown(tables["self-preference"], said_once))
     parts += [Text(line) for line in _missing(frozen, late)]
     return Group(*parts)
 
 
-def _without_foot(table: Table) -> Table:
-    """The table without the identities, which stand once below the first."""
-    return Table(table.name, table.question, table.columns, table.rows, "")
+_COUNTED = ("planned", "valid", "invalid", "failed", "pending", "share invalid", "share of planned failed")
+"""Counts of the first table that stand in the identities below it, and shares that follow from them."""
+_SHOWN = (
+    "flags", "quotes", "quotes by kind", "verdicts", "verdicts by judge", "pooled scores", "scores by target",
+    "scores by variant", "scores", "pooled score bounds", "score bounds", "pooled score differences",
+    "score differences", "pooled agreement", "agreement", "test-retest",
+)  # fmt: skip
 
 
-def _without_counts(table: Table) -> Table:
-    """Names and shares: the counts stand in the identities below."""
-    shares = ("share valid", "valid, quotes aside")
-    kept = [at for at, name in enumerate(table.columns) if name in (*NAMES, *shares)]
+def _shown(table: Table, said_once: Sequence[str]) -> RenderableType:
+    """The table without the identities, which stand once below the first; scores laid out by dimension."""
+    laid_out = by_dimension(table) if "mean, quotes aside" in table.columns else table
+    notes = tuple(note for note in laid_out.notes if note not in said_once)
+    return shown(replace(laid_out, foot="", notes=notes))
+
+
+def _without(table: Table, left_out: Sequence[str]) -> Table:
+    kept = [at for at, name in enumerate(table.columns) if name not in left_out]
     rows = tuple(tuple(row[at] for at in kept) for row in table.rows)
     return Table(table.name, table.question, tuple(table.columns[at] for at in kept), rows, "")
 
 
 def by_dimension(scores: Table) -> Table:
-    """The table of scores with a row for each target and variant, and a column for each dimension."""
-    at = {name: scores.columns.index(name) for name in ("target", "variant", "dimension", "mean")}
+    """A table of scores with a row for each group and a column for each dimension; why a mean has no interval is
+    said once, below.
+    """
+    first = scores.columns.index("dimension")
+    at = scores.columns.index("mean")
     cells: dict[tuple[Value, ...], dict[str, Value]] = {}
+    bare = set()
     for row in scores.rows:
-        place = (*row[: len(NAMES)], row[at["target"]], row[at["variant"]])
-        cells.setdefault(place, {})[str(row[at["dimension"]])] = row[at["mean"]]
-    dimensions = list(dict.fromkeys(str(row[at["dimension"]]) for row in scores.rows))[::-1]
-    heads = short_names(dimensions)
+        mean = row[at]
+        cells.setdefault(row[:first], {})[str(row[first])] = _in_short(mean)
+        if isinstance(mean, Mean) and not isfinite(mean.estimate.low):
+            bare.add(mean.estimate.method)
+    dimensions = list(dict.fromkeys(str(row[first]) for row in scores.rows))
     rows = tuple((*place, *(means.get(name) for name in dimensions)) for place, means in cells.items())
-    return Table(scores.name, scores.question, (*NAMES, "target", "variant", *heads), rows, "")
+    columns = (*scores.columns[:first], *short_names(dimensions))
+    return Table(scores.name, scores.question, columns, rows, "", (*sorted(bare), *scores.notes))
+
+
+def _in_short(mean: Value) -> Value:
+    """A mean without the reason why it has no interval."""
+    if not isinstance(mean, Mean):
+        return mean
+    return " ".join(part for part in worded(mean.estimate, Form.MEAN) if part)
 
 
 def short_names(names: list[str]) -> list[str]:

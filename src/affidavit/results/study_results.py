@@ -6,20 +6,20 @@ import polars as pl
 
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.parquet_copy import copied_frame, journal_frame
-from affidavit.archive.record import Judgement, JudgementIdentity, Label, Record
+from affidavit.archive.record import Judgement, JudgementIdentity, Label, Record, Response
 from affidavit.archive.record_columns import column_of, without_surrogates
-from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, StudyDirectory
+from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import label
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields, digest, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.results.comparison import Side
-from affidavit.results.counting import RecordSet, groups
+from affidavit.results.counting import ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
@@ -29,6 +29,7 @@ from affidavit.running.ledger import JudgingLedger
 from affidavit.running.server_words import changed
 from affidavit.study.crossing import LeftOut, cells
 from affidavit.study.freezing import frozen_items, frozen_tables
+from affidavit.study.growth import growth_notes
 from affidavit.study.study_file import Study
 
 METADATA = "metadata."
@@ -38,8 +39,14 @@ class StudyResults:
     """A study, ready for tables. `watch` sees every record of a judging, once, before its tables are made."""
 
     def __init__(
-        self, directory: StudyDirectory, by: Sequence[str] = CELL, *, watch: Callable[[Record], None] | None = None
+        self,
+        directory: StudyDirectory,
+        by: Sequence[str] = CELL,
+        *,
+        cluster: str | None = None,
+        watch: Callable[[Record], None] | None = None,
     ) -> None:
+        """`cluster`: the metadata whose values vary independently, such as the passage of an item (ruling S8)."""
         self.directory = directory
         self.frozen = directory.frozen()
         self.config = self.frozen.config
@@ -61,7 +68,9 @@ class StudyResults:
         """Outputs by task that count as not right although nobody says whether their right answer is known."""
         self.judging = read_judging(directory)
         self._judged = None if self.judging is None else _Judged(self.frozen, self.judging, watch)
-        self.records = self._record_set(tuple(by))
+        self._unclustered: list[tuple[str, int]] = []
+        """Tasks with items that lack the metadata of clusters, and how many do."""
+        self.records = self._record_set(tuple(by), cluster)
 
     @property
     def name(self) -> str:
@@ -82,34 +91,50 @@ class StudyResults:
 
     # --- the records ---
 
-    def _record_set(self, by: tuple[str, ...]) -> RecordSet:
-        known = (*CELL, "contract", "sample")
+    def _record_set(self, by: tuple[str, ...], cluster: str | None) -> RecordSet:
+        known = (*CELL, "paradigm", "contract", "sample")
         metadata = [name for name in by if name.startswith(METADATA)]
+        if cluster is not None and not cluster.startswith(METADATA):
+            raise UsageError("--cluster", expected=f"{METADATA}NAME", found=repr(cluster))
         expected = f"{', '.join(known)} or {METADATA}NAME"
         for name in by:
             if name not in known and name not in metadata:
                 raise UsageError("--by", expected=expected, found=repr(name), hint=did_you_mean(name, known))
         if not by or len(set(by)) < len(by):
             raise UsageError("--by", expected=f"{expected}, each once", found=repr(",".join(by)))
-        if metadata and self.study is None:
-            raise UsageError("--by", expected="items", found="outputs from elsewhere, which have no metadata")
+        if (metadata or cluster is not None) and self.study is None:
+            option = "--by" if metadata else "--cluster"
+            raise UsageError(option, expected="items", found="outputs from elsewhere, which have no metadata")
         records, planned = self._with_known_answers(self._records()), self._planned_cells()
         self._refuse_unplanned(records, planned)
         if metadata:
-            items = self._items(metadata)
-            records = records.join(items.lazy(), on=["task", "item_id"], how="left")
+            items = self._items(metadata, "--by")
+            records = _joined(records, items)
             sizes = items.group_by(["task", *metadata]).agg(items=pl.len())
             planned = planned.join(sizes, on="task", how="left").with_columns(
                 planned=pl.col("planned") // pl.col("count") * pl.col("items")
             )
+        records = self._clustered(records, cluster, joined=cluster in metadata)
         if "sample" in by:
             numbers = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": pl.Int64})
             planned = planned.join(numbers, how="cross").with_columns(planned=pl.col("planned") // self.samples)
+        paradigms = self._paradigms()
+        paradigm = pl.col("condition").replace_strict(paradigms, default="", return_dtype=pl.String)
+        records, planned = records.with_columns(paradigm=paradigm), planned.with_columns(paradigm=paradigm)
         if "contract" in by:
             # A failure is of the task's contract too, although nothing arrived that it could read.
             contract = pl.col("task").replace_strict(self._contracts(), default=None, return_dtype=pl.String)
             records, planned = records.with_columns(contract=contract), planned.with_columns(contract=contract)
-        return RecordSet(records, planned, self.frozen.seed, by, self.directory.parts())
+        parts, unit = self.directory.parts(), ITEM if cluster is None else cluster
+        return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms)
+
+    def _clustered(self, records: pl.LazyFrame, cluster: str | None, *, joined: bool) -> pl.LazyFrame:
+        """The records with what their clusters are; items that lack it are counted."""
+        if cluster is None:
+            return records
+        clusters = self._items([cluster], "--cluster")
+        self._unclustered = clusters.filter(pl.col(cluster) == "")["task"].value_counts().sort("task").rows()
+        return records if joined else _joined(records, clusters)
 
     def _refuse_unplanned(self, records: pl.LazyFrame, planned: pl.DataFrame) -> None:
         """Refuse records that the plan has no place for: no table would show them."""
@@ -159,6 +184,11 @@ class StudyResults:
             .otherwise(pl.col("keyed"))
         )
 
+    def _paradigms(self) -> dict[str, str]:
+        """The paradigms of the conditions that have one."""
+        tables = {} if self.study is None else self.study.conditions
+        return {without_surrogates(name): table.paradigm for name, table in tables.items() if table.paradigm}
+
     def _contracts(self) -> dict[str, str]:
         if self.study is None:
             return {IMPORTED: label(text_contract)}
@@ -175,16 +205,19 @@ class StudyResults:
         named = [(*map(without_surrogates, row[:3]), *row[3:]) for row in self._planned]
         return pl.DataFrame(named, schema=schema, orient="row")
 
-    def _items(self, metadata: Sequence[str]) -> pl.DataFrame:
+    def _items(self, metadata: Sequence[str], option: str) -> pl.DataFrame:
         found: list[tuple[object, ...]] = []
+        known: dict[str, None] = {}
         for task, item in frozen_items(self.directory):
             more = item.fields.get("metadata")
             values = more if isinstance(more, dict) else {}
+            known |= dict.fromkeys(f"{METADATA}{name}" for name in values)
             chosen = (_text(values.get(name.removeprefix(METADATA))) for name in metadata)
             found.append((task, without_surrogates(item.id), *chosen))
         for place, name in enumerate(metadata, 2):
             if not any(row[place] for row in found):
-                raise UsageError("--by", expected="a field in the metadata of some item", found=repr(name))
+                expected = f"a field in the metadata of some item: {', '.join(known) or 'there is none'}"
+                raise UsageError(option, expected=expected, found=repr(name), hint=did_you_mean(name, known))
         return pl.DataFrame(found, schema=dict.fromkeys(("task", "item_id", *metadata), pl.String), orient="row")
 
     def side(self, name: str, chosen: Mapping[str, str]) -> Side:
@@ -197,7 +230,27 @@ class StudyResults:
             if value not in known:
                 expected = f"a {column} of the study: {', '.join(known)}"
                 raise UsageError(name, expected=expected, found=repr(value), hint=did_you_mean(value, known))
-        return Side(name, self.records.records, chosen, self.records.seed, str(self.directory.path.resolve()))
+        return Side(
+            name,
+            self.records.records,
+            chosen,
+            self.records.seed,
+            str(self.directory.path.resolve()),
+            self.records.tasks_by_validation,
+            self._item_digests,
+            self.sealed,
+        )
+
+    def _item_digests(self) -> Mapping[tuple[str, str], str]:
+        """By task and id, the digest of what is asked about an item and what is right; its metadata aside."""
+        if isinstance(self.frozen, ImportedStudy):
+            return {}
+        return {
+            (task, without_surrogates(item.id)): digest(
+                {name: value for name, value in item.fields.items() if name != "metadata"}
+            )
+            for task, item in frozen_items(self.directory)
+        }
 
     # --- the report ---
 
@@ -205,13 +258,14 @@ class StudyResults:
         """Every table that has something to say; over a study that is not sealed, the title says so."""
         tables = list(all_tables(self.records, groups(self.records), samples=self.samples, controls=self.controls))
         figures = self.judging_figures(include_self=include_self)
-        tables += [] if figures is None else judging_tables(figures)
+        tables += [] if figures is None else judging_tables(figures, self.records.by)
         title = f"{self.name}: results"
         facts: Fields = {
             "root_sha256": self.seal.root_sha256 if self.seal is not None and self.sealed else None,
             "seal_sha256": self.seal.sha256 if self.seal is not None and self.sealed else None,
             "seed": self.frozen.seed,
             "grouped_by": ", ".join(self.records.by),
+            **({} if self.records.cluster == ITEM else {"clusters": self.records.cluster}),
         }
         if not self.sealed:
             title = f"{title} ({NOT_SEALED})"
@@ -224,6 +278,13 @@ class StudyResults:
                 "pass@k and majorities are about the samples of an item under one model and condition: they are "
                 "left out, as groups hold several of these, or one sample each."
             )
+        for task, count in self._unclustered:
+            of = self.records.cluster
+            yield f"{task}: {count:,} items have no {of}, and count as one cluster."
+        if self.records.cluster != ITEM:
+            yield f"pass@k, majorities and excess disagreement are over items, not over {self.records.cluster}."
+        if isinstance(self.frozen, PlannedStudy):
+            yield from growth_notes(self.frozen.revisions)
         yield from self._server_changes()
         for task, count in self._unsaid:
             yield (
@@ -271,7 +332,7 @@ class _Judged:
     """The judging of a study, gathered record by record."""
 
     def __init__(self, study: FrozenStudy, judging: FrozenJudging, watch: Callable[[Record], None] | None) -> None:
-        self._seed, self._terms = study.seed, judging.terms
+        self._seed, self._terms, self._tasks = study.seed, judging.terms, judging.tasks
         plan = JudgingPlan(study.name, study.seed, judging.terms, judging.judges)
         self._ledger = JudgingLedger(plan, judging.targets)
         self._judgements = Judgements()
@@ -281,6 +342,8 @@ class _Judged:
 
     def __call__(self, record: Record) -> None:
         """One record of the journal."""
+        if isinstance(record, Response) and record.subject.task in self._tasks:
+            self._judgements.add(record)  # judgements do not name the task
         if isinstance(record, Label) or not isinstance(record.subject, JudgementIdentity):
             return
         self._ledger.load(record)
@@ -306,11 +369,16 @@ class _Judged:
 
 
 INTERVALS = (
-    "Intervals are at 95 %: Wilson for shares of single samples, a bootstrap over items where items have several; "
-    "for deviations, letters, lenient readings, changed answers, failures, counts that a contract adds, and for "
-    "the shares, flags and quotes of judges always Wilson, as if the samples of an item were independent; where "
-    "all items are alike, Wilson over items. docs/statistics.md says how they are made, and when they mislead."
+    "Intervals are at 95 %. Those of shares are Wilson's; where an item has several outputs, Wilson's at the "
+    "effective size, over items or over the clusters that were named. Shares of judgements are over judged "
+    "outputs, shares of quotes over evaluations; mean scores have Student's t over questions, from ten on. "
+    "docs/statistics.md says how they are made, and when they mislead."
 )
+
+
+def _joined(records: pl.LazyFrame, items: pl.DataFrame) -> pl.LazyFrame:
+    """The records with what their items say, in the same order: tables find records again by their place."""
+    return records.join(items.lazy(), on=["task", "item_id"], how="left", maintain_order="left")
 
 
 def _text(value: object) -> str:

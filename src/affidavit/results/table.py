@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from affidavit.errors import UsageError, did_you_mean
 from affidavit.plain_text import plain
+from affidavit.results.latex import LatexTable, latex_table
 from affidavit.results.values import Chance, Value, estimate_of
 from affidavit.results.words import in_cell, label_of
 
@@ -48,9 +50,12 @@ class Table:
     """By column: what people read in place of a text that does not explain itself; programs get the text."""
 
     def column(self, name: str) -> list[Value]:
-        """The values under a heading, row by row."""
-        place = self.columns.index(name)
-        return [row[place] for row in self.rows]
+        """The values under a heading, row by row; by its own name, or by the words that people read."""
+        places = [at for at, each in enumerate(self.columns) if name in (each, label_of(each))]
+        if not places:
+            expected = f"a column of {self.name!r}: {', '.join(self.columns)}"
+            raise UsageError("column", expected=expected, found=repr(name), hint=did_you_mean(name, self.columns))
+        return [row[places[0]] for row in self.rows]
 
     def counts(self, name: str) -> list[int]:
         """A column of whole numbers; where there is nothing to count, none."""
@@ -114,27 +119,48 @@ class Table:
         more = [f"{left_out:,} more rows are not shown; to_polars() gives all."] if left_out > 0 else []
         return [line for line in (*more, self.foot, *self.notes) if line]
 
+    def to_latex(self) -> str:
+        r"""The table for a paper: booktabs in a float, its question as the caption; every text is escaped.
+
+        >>> fruit = Table("fruit", "What is there?", ("kind", "share"), (("apple_1", 0.5),), "1 kind")
+        >>> print(fruit.to_latex().split("\\toprule")[1].split("\\bottomrule")[0].strip())
+        kind & share \\
+        \midrule
+        apple\_1 & 50.0\% \\
+        """
+        heads, rows = [label_of(name) for name in self.columns], [self.in_cells(row) for row in self.rows]
+        brackets = any(estimate_of(value) is not None for row in self.rows for value in row)
+        said = "In brackets: 95 % intervals, or at the level that stands beside them." if brackets else ""
+        below = [line for line in (self.foot, said, *self.notes) if line]
+        return latex_table(LatexTable(self.name, self.question, heads, rows, self._numeric(), below))
+
     # --- for programs ---
+
+    def flat_columns(self) -> dict[str, list[Any]]:
+        """The columns as programs take them, by their names: estimates apart, everything else as it is."""
+        columns: dict[str, list[Any]] = {}
+        for name in self.columns:
+            columns |= _parts(name, self.column(name))
+        return columns
 
     def to_polars(self) -> "pl.DataFrame":
         """The rows as a Polars frame.
 
-        An estimate in the column NAME becomes NAME, NAME_low, NAME_high and NAME_n; the ends of an interval that
-        does not exist are null. Shares are from 0 to 1. Everything else stays as it is.
+        An estimate in the column NAME becomes NAME, NAME_low, NAME_high, NAME_n and NAME_clusters; the ends of an
+        interval that does not exist are null. Shares are from 0 to 1. Everything else stays as it is.
 
         >>> from affidavit.statistics.shares import wilson
         >>> Table("t", "How many?", ("model", "share"), (("m", wilson(22, 30)),), "").to_polars().columns
-        ['model', 'share', 'share_low', 'share_high', 'share_n']
+        ['model', 'share', 'share_low', 'share_high', 'share_n', 'share_clusters']
         """
         import polars as pl  # noqa: PLC0415 - heavy, and a run does without
 
         from affidavit.archive.record_columns import without_surrogates  # noqa: PLC0415 - it brings Polars
 
         columns: dict[str, pl.Series] = {}
-        for name in self.columns:
-            for part, values in _parts(name, self.column(name)).items():
-                storable = [without_surrogates(value) if isinstance(value, str) else value for value in values]
-                columns[part] = pl.Series(part, storable, dtype=_type(storable, pl))
+        for name, values in self.flat_columns().items():
+            storable = [without_surrogates(value) if isinstance(value, str) else value for value in values]
+            columns[name] = pl.Series(name, storable, dtype=_type(storable, pl))
         return pl.DataFrame(columns)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is no dependency
@@ -153,8 +179,8 @@ def _parts(name: str, values: Sequence[Value]) -> dict[str, list[Any]]:
     """The columns that one column of a table becomes."""
     if any(estimate_of(value) is not None for value in values):
         fields = [{} if (estimate := estimate_of(value)) is None else estimate.fields() for value in values]
-        parts = {name: "value", f"{name}_low": "low", f"{name}_high": "high", f"{name}_n": "n"}
-        return {column: [row.get(field) for row in fields] for column, field in parts.items()}
+        ends = {f"{name}_{field}": field for field in ("low", "high", "n", "clusters")}
+        return {column: [row.get(field) for row in fields] for column, field in {name: "value", **ends}.items()}
     return {name: [value.value if isinstance(value, Chance) else value for value in values]}
 
 

@@ -1,15 +1,37 @@
-"""A table as a terminal shows it: its question, its rows in columns, and the accounting identity below."""
+"""A table as a terminal shows it: its question, its rows in columns, and the accounting identity below.
+
+Nothing is cut. A table that is wider than the terminal gets wrapped headings, then several parts with the naming
+columns repeated, and if even that is too wide, a block of lines for each row.
+"""
 
 from collections.abc import Iterator, Sequence
 
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
 from affidavit.plain_text import plain
+from affidavit.results.columns import GAP, ColumnWidth, column_parts, fitted, longest_word, said_once
 from affidavit.results.table import Table
-from affidavit.results.words import label_of
+from affidavit.results.text_forms import Report
+from affidavit.results.values import Value, estimate_of
+from affidavit.results.words import form_of, label_of
+from affidavit.statistics.estimate import worded
+
+MOST_PARTS = 4
+"""A table in more parts is read less easily than its rows one by one."""
+_TEXT = 18
+"""Characters up to which a text stands in one line, if it is no longer."""
+_INDENT = 2
+
+
+def shown_report(report: Report) -> RenderableType:
+    """Every table of a report, then what is said of all of them."""
+    title = Text(plain(report.title), "bold")
+    notes = [Text(plain(note)) for note in report.notes]
+    return Group(title, Text(""), *(shown(table) for table in report.tables), *notes)
 
 
 def shown(table: Table, *, title: str = "", beside: str = "", lines: Sequence[str] = ()) -> RenderableType:
@@ -21,22 +43,81 @@ def shown(table: Table, *, title: str = "", beside: str = "", lines: Sequence[st
 def _parts(table: Table, head: Text, lines: Sequence[str]) -> Iterator[RenderableType]:
     yield head
     yield Text("")
-    yield Padding.indent(rows(table), 2) if table.rows else Text("  no rows")
+    yield Padding.indent(Rows(table) if table.rows else Text("no rows"), _INDENT)
     yield Text("")
     if lines:
-        yield from (Text(f"  {plain(line)}") for line in lines)
+        yield from map(_line, lines)
         yield Text("")
-    yield from (Text(f"  {plain(line)}") for line in (table.foot, *table.notes) if line)
+    yield from (_line(line) for line in (table.foot, *table.notes) if line)
     if table.foot or table.notes:
         yield Text("")
 
 
-def rows(table: Table) -> RichTable:
-    """The rows of a table without lines."""
-    made = RichTable(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim")
-    for at, name in enumerate(table.columns):
-        counts = all(isinstance(row[at], int) for row in table.rows)
-        made.add_column(plain(label_of(name)), justify="right" if counts else "left")
-    for row in table.rows:
-        made.add_row(*map(plain, table.in_cells(row)))
-    return made
+def _line(text: str) -> RenderableType:
+    return Padding.indent(Text(plain(text)), _INDENT)
+
+
+class Rows:
+    """The rows of a table without lines, laid out for whatever width there is."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._heads = [plain(label_of(name)) for name in table.columns]
+        self._cells = [list(map(plain, table.in_cells(row))) for row in table.rows]
+        self._columns = [self._width(at) for at in range(len(table.columns))]
+
+    def _width(self, at: int) -> ColumnWidth:
+        values = [row[at] for row in self._table.rows]
+        cells = [(row[at], _least(value, row[at])) for value, row in zip(values, self._cells, strict=True)]
+        names = bool(values) and all(isinstance(value, str) for value in values)
+        return ColumnWidth.of(self._heads[at], cells, names=names)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """The layout for the width at hand."""
+        width = options.max_width
+        once = said_once(self._columns, width)
+        kept = [at for at in range(len(self._columns)) if at not in once]
+        for at in once:
+            yield Text(f"{self._heads[at]}: {self._cells[0][at]}")
+        parts = column_parts([self._columns[at] for at in kept], width)
+        if parts is None or len(parts) > MOST_PARTS:
+            yield from self._stacked(kept, width, apart=bool(once))
+            return
+        for number, part in enumerate(parts):
+            if number or once:
+                yield Text("")
+            yield self._part([kept[at] for at in part], width)
+
+    def _part(self, part: Sequence[int], width: int) -> RichTable:
+        """Some of the columns; what is longer than its column goes on in the next line."""
+        made = RichTable(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_edge=False, header_style="dim")
+        for at, wide in zip(part, fitted([self._columns[at] for at in part], width) or (), strict=True):
+            counts = all(isinstance(row[at], int) for row in self._table.rows)
+            made.add_column(self._heads[at], justify="right" if counts else "left", overflow="fold", width=wide)
+        for cells in self._cells:
+            made.add_row(*(Text(cells[at]) for at in part))
+        return made
+
+    def _stacked(self, columns: Sequence[int], width: int, *, apart: bool) -> Iterator[RenderableType]:
+        """A block of lines for each row: the heading of a column, and the value."""
+        heads = [f"{self._heads[at]}:" for at in columns]
+        label = min(max(map(cell_len, heads)), max(*map(longest_word, heads), width // 3), width // 2)
+        for number, cells in enumerate(self._cells):
+            if number or apart:
+                yield Text("")
+            made = RichTable.grid(padding=(0, 1, 0, 0))
+            made.add_column(width=label, overflow="fold", style="dim")
+            made.add_column(width=max(1, width - label - 1), overflow="fold")
+            for head, at in zip(heads, columns, strict=True):
+                made.add_row(Text(head), Text(cells[at]))
+            yield made
+
+
+def _least(value: Value, cell: str) -> int:
+    """The characters that a cell needs if it may be wrapped: a figure with its interval stays in one line."""
+    if (estimate := estimate_of(value)) is not None:
+        figure, interval, size = worded(estimate, form_of(value))
+        return max(cell_len(f"{figure} {interval}"), longest_word(cell), min(cell_len(size), _TEXT))
+    if isinstance(value, str):
+        return max(longest_word(cell), min(cell_len(cell), _TEXT))
+    return cell_len(cell)

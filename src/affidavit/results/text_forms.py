@@ -1,12 +1,13 @@
-"""Tables as Markdown, JSON and CSV."""
+"""Tables as Markdown, JSON, CSV and LaTeX."""
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
+from affidavit.results.latex import NEEDS, label_name
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Value, estimate_of
 from affidavit.results.words import label_of
@@ -79,23 +80,64 @@ def escaped(text: str) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|#~$&])", r"\\\1", plain(text))
 
 
+# --- LaTeX ---
+
+
+def as_latex(report: Report) -> str:
+    r"""A fragment for `\\input`: a table for each question, and what is said of all as comments."""
+    notes = "".join(f"% {plain(line)}\n" for line in (report.title, *report.notes))
+    return "\n".join([f"{notes}{NEEDS}", *(table.to_latex() for table in report.tables)])
+
+
 # --- CSV ---
 
 
-def as_csv(report: Report) -> str:
-    """All tables in one file: table, row, column, value, low, high, n, method.
+def as_csv_files(report: Report) -> dict[str, str]:
+    """A file for each table, one row for each row, by its name; and `tables.csv`, which says what each is.
 
-    A text that a spreadsheet would take for a formula has an apostrophe before it; numbers are as they are.
+    An estimate in the column NAME has five columns: NAME, NAME_low, NAME_high, NAME_n and NAME_clusters.
     """
+    files: dict[str, str] = {}
+    listed: list[tuple[object, ...]] = []
+    for table in report.tables:
+        name = _free_name(label_name(table.name), {*files, INDEX})
+        columns = table.flat_columns()
+        files[name] = _csv([list(columns), *zip(*columns.values(), strict=True)])
+        listed.append((table.name, name, table.question, len(table.rows), table.foot, " ".join(table.notes)))
+    head = ("table", "file", "question", "rows", "identity", "notes")
+    return {**files, INDEX: _csv([head, *listed])}
+
+
+INDEX = "tables.csv"
+"""The file that lists the others."""
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    names = (f"{name}{ending}.csv" for ending in ("", *(f"-{number}" for number in range(2, len(taken) + 3))))
+    return next(each for each in names if each not in taken)
+
+
+def _csv(rows: Iterable[Iterable[object]]) -> str:
     lines = _Lines()
     # By this line end, carriage returns within a text are quoted too, in every version of Python.
     writer = csv.writer(lines, lineterminator="\r\n")
-    writer.writerow(("table", "row", "column", "value", "low", "high", "n", "method"))
-    for table in report.tables:
-        for number, row in enumerate(table.rows, 1):
-            for column, value in zip(table.columns, row, strict=True):
-                writer.writerow(_cells(table.name, number, column, value))
+    writer.writerows([safe(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return "".join(lines.written)
+
+
+def as_csv(report: Report) -> str:
+    """All tables in one file: table, row, column, value, low, high, n, clusters, method.
+
+    A text that a spreadsheet would take for a formula has an apostrophe before it; numbers are as they are.
+    """
+    head = ("table", "row", "column", "value", "low", "high", "n", "clusters", "method")
+    cells = (
+        _cells(table.name, number, column, value)
+        for table in report.tables
+        for number, row in enumerate(table.rows, 1)
+        for column, value in zip(table.columns, row, strict=True)
+    )
+    return _csv([head, *cells])
 
 
 class _Lines:
@@ -112,11 +154,12 @@ class _Lines:
 def _cells(table: str, number: int, column: str, value: Value) -> Iterable[object]:
     if (estimate := estimate_of(value)) is not None:
         fields = estimate.fields()
-        rest: tuple[object, ...] = (estimate.value, fields["low"], fields["high"], estimate.n, estimate.method)
+        ends, sizes = (fields["low"], fields["high"]), (estimate.n, estimate.clusters)
+        rest: tuple[object, ...] = (estimate.value, *ends, *sizes, estimate.method)
     else:
         number_or_text = value.value if isinstance(value, Chance) else value
-        rest = (safe(number_or_text) if isinstance(number_or_text, str) else number_or_text, *[None] * 4)
-    return (safe(table), number, safe(column), *rest)
+        rest = (number_or_text, *[None] * 5)
+    return (table, number, column, *rest)
 
 
 def safe(text: str) -> str:

@@ -15,11 +15,13 @@ def label_of(name: str) -> str:
 
 _LABELS = {
     "yield": "accuracy over all outputs",
-    "compared": "compliant, right answer known",
+    "accuracy over compliant": "accuracy over answers",
+    "compared": "with an answer, right answer known",
     "if missing wrong": "accuracy if missing answers are wrong",
     "if missing right": "accuracy if missing answers are right",
-    "pass@k": "pass@k over compliant",
+    "pass@k": "pass@k over outputs with an answer",
     "left out": "items left out",
+    "level": "level of test and interval",
     "yield@k": "pass@k over all outputs",
     "items of yield": "items with k outputs",
     "mean share of the leader": "mean share of the most frequent answer",
@@ -33,9 +35,14 @@ _LABELS = {
     "to_right": "to right",
     "to_other": "to other",
     "extraction_method": "extraction method",
+    "chance": "chance level",
     "valid, quotes aside": "valid if quotes are ignored",
     "mean, quotes aside": "mean if quotes are ignored",
     "fabricated": "fabricated quotes",
+    "own, raw mean": "raw mean of own scores",
+    "others, raw mean": "raw mean of others' scores of the same outputs",
+    "if missing lowest": "mean if missing scores are lowest",
+    "if missing highest": "mean if missing scores are highest",
     "in words": "result",
 }
 """Names that programs know, and what people read: of tables, columns and measures."""

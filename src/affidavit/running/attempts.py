@@ -24,12 +24,15 @@ class Attempt(NamedTuple):
 
 
 class Attempts:
-    """The file, for one run."""
+    """The file, for one run; until it is opened, what is added waits."""
 
-    def __init__(self, directory: Path, disk: Disk) -> None:
-        self._path = directory / ATTEMPTS
-        self._disk = disk
+    def __init__(self) -> None:
         self._waiting: list[str] = []
+        self._file: int | None = None
+
+    def open(self, directory: Path, disk: Disk) -> None:
+        """From now on, write to the file of a directory."""
+        self._path, self._disk = directory / ATTEMPTS, disk
         with storage_errors(str(self._path)):
             self._file = disk.reopen_lines(self._path)
 
@@ -49,7 +52,7 @@ class Attempts:
 
     def flush(self) -> None:
         """Write what has come together."""
-        if self._waiting:
+        if self._waiting and self._file is not None:
             content = "".join(f"{line}\n" for line in self._waiting).encode()
             self._waiting.clear()
             with storage_errors(str(self._path)):
@@ -58,4 +61,5 @@ class Attempts:
     def close(self) -> None:
         """Write the rest and let go."""
         self.flush()
-        self._disk.close(self._file)
+        if self._file is not None:
+            self._disk.close(self._file)

@@ -9,18 +9,16 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import asdict
-
 from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.provenance import git_state, versions
-from affidavit.archive.record import Response, content_digest
+from affidavit.archive.record import Response
 from affidavit.archive.regular_files import open_to_read, other_kind
-from affidavit.archive.study_directory import IMPORTED, StudyDirectory
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.errors import InputError, UsageError
-from affidavit.json_values import Fields, digest
-from affidavit.judging.outputs import folder_rows, imported
+from affidavit.json_values import Fields
+from affidavit.judging.outputs import ImportFacts, folder_rows, imported
 from affidavit.reading.source import file_source
 from affidavit.reading.sources import rows_of
 from affidavit.running.ledger import ImportLedger
@@ -94,17 +92,10 @@ def take_in(directory: StudyDirectory, rows: Iterator[tuple[str, Fields]], disk:
         # The directory's name when outputs were first taken in, wherever it has gone since.
         name = directory.path.resolve().name if before is None else before.name
         taken = imported(name, rows)
-        cells = Counter(response.subject.cell for response in taken.responses)
-        config: Fields = {
-            "name": name,
-            "seed": 0,
-            "models": {target: {"identity": target} for target in sorted(taken.targets)},
-            IMPORTED: {
-                "sha256": digest(sorted(content_digest(response).hex() for response in taken.responses)),
-                "cells": [[*cell, count] for cell, count in sorted(cells.items())],
-            },
-            "not_arrived": [asdict(missing) for missing in taken.not_arrived],
-        }
+        facts = ImportFacts(name, taken.without_text)
+        for response in taken.responses:
+            facts.add(response)
+        config = facts.config()
         if before is None:
             directory.freeze({"config": config, "versions": versions(), "git": git_state(Path.cwd())}, disk)
         elif before.config != json.loads(json.dumps(config)):
@@ -114,7 +105,7 @@ def take_in(directory: StudyDirectory, rows: Iterator[tuple[str, Fields]], disk:
                 found="others",
                 hint="Give other outputs a directory of their own with --out.",
             )
-        _append(directory, name, cells, taken.responses, disk)
+        _append(directory, name, facts.cells, taken.responses, disk)
 
 
 def _append(
@@ -136,6 +127,6 @@ def _append(
         ledger.add(response)
         if number % 64 == 0:
             archive.commit()
-    if missing:
+    if missing or directory.seal() is None:
         write_manifest(directory.path, manifest_page(name, []), disk)
         archive.seal(ledger.counts())

@@ -16,7 +16,7 @@ from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Judgement, Record
 from affidavit.archive.seal import Seal
-from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import UsageError
@@ -65,6 +65,8 @@ class Judged:
     """Outputs that arrived after the set was frozen: they are not judged."""
     asked: int = 0
     stopped: str | None = None
+    setup_mistake: bool = False
+    """Whether it was stopped because all first requests were refused alike."""
     signal: int | None = None
     root_sha256: str = ""
     seal_sha256: str = ""
@@ -100,6 +102,10 @@ class _JudgeWork:
         """The record of a judgement that nobody gave."""
         return self.plan.failure(question, failure)
 
+    def fits(self, question: PlannedJudgement, completion: Completion, /) -> bool:
+        """Always: what is wrong with an evaluation is for its reader to say."""
+        return True
+
 
 def judge_study(
     directory: StudyDirectory, panel: JudgePanel, given: GivenContracts, options: JudgeOptions
@@ -113,7 +119,7 @@ def judge_study(
     before = read_judging(directory)
     tasks = tuple(panel.tasks or (before.tasks if before is not None else open_tasks(study)))
     frozen = None if before is None else _same_terms(directory, panel, before, tasks)
-    ledger = StudyLedger(study, plan, frozen, retry_failed=options.retry_failed)
+    ledger = StudyLedger.of(study, plan, frozen, retry_failed=options.retry_failed)
     outputs = StudyOutputs(directory, study, plan, tasks)
     seal = directory.seal()
     sealed = seal if seal is not None and not directory.check_seal(seal) else None
@@ -121,16 +127,23 @@ def judge_study(
         for line in archive.recover():
             ledger.load(line.record)
             outputs.add(line)
+        if isinstance(study, ImportedStudy) and ledger.outputs.open:
+            raise _not_all_there(directory, ledger.outputs.open)
         if frozen is None:
             frozen = _first_terms(directory, panel, outputs, tasks)
             ledger.open_judging(frozen, retry_failed=options.retry_failed)
-        if frozen != before:
-            write_judging(directory, frozen, options.disk)
-            sealed = None
-        judging = _Judging(directory, panel, frozen, ledger, outputs, archive)
-        if sealed is not None and not judging.asked:
+        judging = _Judging(directory, panel, frozen, ledger, outputs, archive, is_new=frozen != before)
+        if sealed is not None and not judging.is_new and not judging.asked:
             return judging.ended(sealed, options)  # nothing is left to ask: nothing is written
         return asyncio.run(_go_on(judging, options))
+
+
+def _not_all_there(directory: StudyDirectory, missing: int) -> UsageError:
+    """Outputs from elsewhere are judged once all of them are in the journal."""
+    hint = "They were not all taken in. Give the command the file or folder of outputs again, with the same --out."
+    return UsageError(
+        str(directory), expected="all outputs that were to be taken in", found=f"{missing:,} fewer", hint=hint
+    )
 
 
 def _first_terms(
@@ -181,6 +194,8 @@ class _Judging:
     ledger: StudyLedger
     outputs: StudyOutputs
     archive: Archive
+    is_new: bool
+    """Whether its terms, or those of a judge, are not frozen yet."""
 
     @property
     def plan(self) -> JudgingPlan:
@@ -211,7 +226,7 @@ class _Judging:
             late,
             root_sha256=seal.root_sha256,
             seal_sha256=seal.sha256,
-            seed=self.ledger.study.seed,
+            seed=self.ledger.seed,
         )
 
 
@@ -219,22 +234,24 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
     directory, panel, ledger = judging.directory, judging.panel, judging.judgements
     models = [panel.model(name) for name in judging.asked]
     progress = options.progress
-    runner = Runner(
+    async with Runner(
         _JudgeWork(judging.plan, judging.outputs),
         models,
-        judging.archive,
         ledger,
         limits=panel.limits,
         progress=None if progress is None else lambda: progress(ledger.tallies),
         thread_from=LARGE,
-    )
-    came = stop_on_signals(runner)
-    options.stop.connect(runner)
-    log = RunLog(directory.path, options.disk)
-    requests = {judge.name: judge.request for judge in panel.judges}
-    facts: Fields = {"judgements": ledger.open, "judging": _facts(judging.frozen, panel)}
-    log.began(facts, models, panel.tables, requests)
-    await runner.run()
+    ) as runner:
+        came = stop_on_signals(runner)
+        options.stop.connect(runner)
+        await runner.trial(with_questions=judging.is_new)
+        if judging.is_new:
+            write_judging(directory, judging.frozen, options.disk)
+        log = RunLog(directory.path, options.disk)
+        requests = {judge.name: judge.request for judge in panel.judges}
+        facts: Fields = {"judgements": ledger.open, "judging": _facts(judging.frozen, panel)}
+        log.began(facts, models, panel.tables, requests)
+        await runner.run(judging.archive)
     write_manifest(directory.path, judging.ledger.manifest(), options.disk)
     # Before the seal, which covers it.
     notes = runner.notes()
@@ -246,6 +263,7 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
         judging.ended(seal, options),
         asked=runner.asked,
         stopped=runner.stopped,
+        setup_mistake=runner.setup_mistake,
         signal=came(),
         details=runner.details.most_common(5),
         notes=notes,

@@ -7,7 +7,7 @@ invalid, failed or pending (ruling C5). A later record of a key takes the place 
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from affidavit.archive.record import (
     Failed,
@@ -201,33 +201,59 @@ def _listed(tallies: Mapping[Any, Tally]) -> list[Fields]:
 class StudyLedger:
     """The ledgers of a directory, each record in the one where it belongs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
-        study: FrozenStudy,
-        plan: Plan | None,
+        name: str,
+        seed: int,
+        outputs: QuestionLedger | ImportLedger,
         judging: FrozenJudging | None,
         *,
+        plan: Plan | None = None,
         retry_failed: bool = False,
     ) -> None:
-        self.study = study
+        self.name = name
+        """Of the study."""
+        self.seed = seed
         self.plan = plan
-        self.outputs: QuestionLedger | ImportLedger
-        if isinstance(study, ImportedStudy):
-            self.outputs = ImportLedger(study.cells)
-        elif plan is not None:
-            self.outputs = QuestionLedger(plan, retry_failed=retry_failed)
-        else:
-            raise ValueError("a study that was planned here is counted by its plan")
+        self.outputs = outputs
         self.judging_plan: JudgingPlan | None = None
         self.judging: JudgingLedger | None = None
         if judging is not None:
             self.open_judging(judging, retry_failed=retry_failed)
 
+    @classmethod
+    def planned(cls, plan: Plan, judging: FrozenJudging | None, *, retry_failed: bool = False) -> Self:
+        """Of a study that was planned here."""
+        header, questions = plan.study.study, QuestionLedger(plan, retry_failed=retry_failed)
+        return cls(header.name, header.seed, questions, judging, plan=plan, retry_failed=retry_failed)
+
+    @classmethod
+    def of(
+        cls,
+        study: FrozenStudy,
+        plan: Plan | None,
+        judging: FrozenJudging | None,
+        *,
+        retry_failed: bool = False,
+    ) -> Self:
+        """Of a study as it was frozen; one that was planned here is counted by its plan."""
+        if isinstance(study, ImportedStudy):
+            return cls(study.name, study.seed, ImportLedger(study.cells), judging, retry_failed=retry_failed)
+        if plan is None:
+            raise ValueError("a study that was planned here is counted by its plan")
+        return cls.planned(plan, judging, retry_failed=retry_failed)
+
+    @property
+    def questions(self) -> QuestionLedger:
+        """The outputs of a study that was planned here."""
+        assert isinstance(self.outputs, QuestionLedger)  # noqa: S101 - nobody else asks
+        return self.outputs
+
     def open_judging(
         self, judging: FrozenJudging, *, retry_failed: bool = False
     ) -> tuple[JudgingPlan, JudgingLedger]:
         """Plan and ledger of a judging under these terms; all of its judgements are pending."""
-        self.judging_plan = JudgingPlan(self.study.name, self.study.seed, judging.terms, judging.judges)
+        self.judging_plan = JudgingPlan(self.name, self.seed, judging.terms, judging.judges)
         self.judging = JudgingLedger(self.judging_plan, judging.targets, retry_failed=retry_failed)
         return self.judging_plan, self.judging
 
@@ -253,7 +279,7 @@ class StudyLedger:
             sections += task_sections(self.plan, self.outputs.tallies, self.outputs.rendered)
         if self.judging is not None and self.judging_plan is not None:
             sections += judge_sections(self.judging_plan, self.judging.tallies, self.judging.rendered)
-        return manifest_page(self.study.name, sections)
+        return manifest_page(self.name, sections)
 
 
 def judging_is_gone() -> StorageError:

@@ -1,16 +1,20 @@
 """Asks every question of a plan that has no answer yet, and keeps whatever comes back.
 
-One failing sample never stops the others. Whatever the world does ends within its deadline: an attempt, a sample
-with all its attempts, the run. The first signal lets the open requests end and seals what is there; a second one
-stops at once, and loses no more than a kill would.
+First every model is tried with one question of the plan. What is said is held: if one model cannot be asked
+because of how it is set up, that is told and nothing is kept; otherwise these are the first records. One failing
+sample never stops the others. Whatever the world does ends within its deadline: an attempt, a sample with all its
+attempts, the run. The first signal lets the open requests end and seals what is there; a second one stops at once,
+and loses no more than a kill would.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from itertools import islice
 from time import monotonic, time
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from affidavit.archive.group_commit import GroupCommit
 from affidavit.archive.journal import Archive
@@ -19,7 +23,9 @@ from affidavit.errors import StorageError
 from affidavit.models.connections import allow_open_files
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
 from affidavit.models.settings import Limits
+from affidavit.models.setup_fault import ignored_grammar
 from affidavit.running.attempts import Attempt, Attempts
+from affidavit.running.first_failures import FirstFailures
 from affidavit.running.ledger import Ledger
 from affidavit.running.pace import Pace
 from affidavit.running.retry_waits import RetryWaits
@@ -60,6 +66,18 @@ class Work(Protocol[AskingT]):
     def failure(self, question: AskingT, failure: Failure, /) -> Failed:
         """The record of a question that nobody answered."""
 
+    def fits(self, question: AskingT, completion: Completion, /) -> bool:
+        """Whether an answer fits the constraint of its decoding, as far as that is known."""
+
+
+@dataclass(frozen=True)
+class _Tried(Generic[AskingT]):
+    """A model, the question that it was tried with, and what it says, once it has."""
+
+    model: Model
+    question: AskingT
+    answer: "asyncio.Task[Answer]"
+
 
 class Runner(Generic[AskingT]):
     """One run over all questions of a kind."""
@@ -68,7 +86,6 @@ class Runner(Generic[AskingT]):
         self,
         work: Work[AskingT],
         models: Sequence[Model],
-        archive: Archive,
         ledger: Ledger[Any],
         *,
         limits: Limits,
@@ -78,20 +95,28 @@ class Runner(Generic[AskingT]):
         """`thread_from`: answers to questions with so many characters are read in a thread; None: none is."""
         self._work = work
         self._models = models
-        self._archive = archive
         self._ledger = ledger
         self._limits = limits
         self._progress = progress
         self._thread_from = thread_from
-        self._commits = GroupCommit(archive)
-        self._attempts = Attempts(archive.directory, archive.disk)
+        self._stack = AsyncExitStack()
+        self._attempts = Attempts()
         self._waits = RetryWaits(limits)
+        self._commits: GroupCommit
+        """From `run` on."""
+        self._tried: list[_Tried[AskingT]] = []
+        self._first_failures = FirstFailures[AskingT]()
         self.asked = 0
         """Questions that were answered or failed in this run."""
         self.stopped: str | None = None
         """Why nothing more is asked."""
         self.details: Counter[str] = Counter()
         """What was said of failures that stayed."""
+
+    @property
+    def setup_mistake(self) -> bool:
+        """Whether it was stopped because all first requests were refused alike."""
+        return self._first_failures.mistake
 
     def notes(self) -> list[str]:
         """What is to be said of the models, and of what their servers said of themselves."""
@@ -102,13 +127,90 @@ class Runner(Generic[AskingT]):
         """Ask nothing more; open requests may end."""
         self.stopped = self.stopped or why
 
-    async def run(self) -> None:
-        """Ask whatever is open; everything that came back is finished when this returns."""
+    async def __aenter__(self) -> Self:
         allow_open_files({model.name: model.connections for model in self._models})
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        for tried in self._tried:
+            tried.answer.cancel()
+        await asyncio.gather(*(tried.answer for tried in self._tried), return_exceptions=True)
+        await self._stack.aclose()
+
+    # --- the trial ---
+
+    async def trial(self, *, with_questions: bool) -> None:
+        """Look for every model, and ask it the first of its questions; a mistake of the setup is raised.
+
+        What it says is held. Where the plan is frozen already no question is asked beforehand. Whoever takes long
+        is not waited for: the run begins, and the answer is kept when it comes. A signal ends the trial.
+        """
+        trying = asyncio.create_task(self._try_all(with_questions=with_questions))
+        while not trying.done() and self.stopped is None:
+            await asyncio.wait([trying], timeout=0.1)
+        if not trying.done():
+            trying.cancel()
+            await asyncio.wait([trying])
+        else:
+            trying.result()
+
+    async def _try_all(self, *, with_questions: bool) -> None:
+        for model in self._models:
+            await self._stack.enter_async_context(model)
+            if (failure := await model.reachable()) is not None:
+                await self._refuse_setup(model, failure)
+        for model in self._models if with_questions else ():
+            for question in _of_each_kind(islice(self._open_questions(model.name), _LOOKED_AT)):
+                answer = asyncio.create_task(self._attempt(model, question, 1, monotonic()))
+                self._tried.append(_Tried(model, question, answer))
+        if self._tried:
+            await asyncio.wait([each.answer for each in self._tried], timeout=self._limits.connect)
+        for each in self._tried:
+            if each.answer.done():
+                await self._look_at(each, each.answer.result())
+
+    async def _look_at(self, tried: "_Tried[AskingT]", answer: Answer) -> None:
+        """Refuse a setup that an answer shows to be wrong."""
+        if isinstance(answer, Failure):
+            await self._refuse_setup(tried.model, answer)
+        elif not self._work.fits(tried.question, answer):
+            raise ignored_grammar(tried.model.name, answer.text).error(more=self._dropped())
+
+    async def _refuse_setup(self, model: Model, failure: Failure) -> None:
+        if (fault := await model.setup_fault(failure)) is not None:
+            raise fault.error(more=self._dropped())
+
+    def _dropped(self) -> str:
+        given = [each.answer for each in self._tried if each.answer.done()]
+        dropped = sum(isinstance(answer.result(), Completion) for answer in given)
+        kept = f" {dropped:,} answers of the trial were dropped." if dropped else ""
+        return f"Nothing was written.{kept}"
+
+    async def _after_trial(self, tried: "_Tried[AskingT]", slots: Slots) -> None:
+        """Keep what a model says to the question that it was tried with; what may pass is asked again."""
+        await slots.take()
+        held = True
         try:
-            async with AsyncExitStack() as stack:
-                if await self._ready(stack):
-                    await self._watched([worker for model in self._models for worker in self._workers(model)])
+            answer: Answer | None = await tried.answer
+            if isinstance(answer, Failure) and answer.may_pass:
+                held = False
+                answer = await self._answer(tried.model, tried.question, slots)
+        finally:
+            if held:
+                slots.give_back()
+        if answer is not None:
+            await self._keep(tried.question, answer)
+
+    # --- the run ---
+
+    async def run(self, archive: Archive) -> None:
+        """Ask whatever is open; everything that came back is finished when this returns."""
+        self._commits = GroupCommit(archive)
+        self._attempts.open(archive.directory, archive.disk)
+        try:
+            await self._watched([worker for model in self._models for worker in self._workers(model)])
+            for question, failure in self._first_failures.to_keep():
+                await self._write(question, failure)
         except BaseException:
             # What is there is finished as far as that is still possible; the first error is the one to tell.
             with suppress(StorageError):
@@ -118,26 +220,6 @@ class Runner(Generic[AskingT]):
             raise
         await self._commits.finish()
         self._attempts.close()
-
-    async def _ready(self, stack: AsyncExitStack) -> bool:
-        """Whether every model is there to be asked; a signal ends the waiting."""
-        looking = asyncio.create_task(self._first_unreachable(stack))
-        while not looking.done() and self.stopped is None:
-            await asyncio.wait([looking], timeout=0.1)
-        if not looking.done():
-            looking.cancel()
-            await asyncio.wait([looking])
-        elif (unreachable := looking.result()) is not None:
-            self.stop(unreachable)
-        return self.stopped is None
-
-    async def _first_unreachable(self, stack: AsyncExitStack) -> str | None:
-        for model in self._models:
-            await stack.enter_async_context(model)
-            failure = await model.reachable()
-            if failure is not None:
-                return f"{model.name} cannot be asked: {failure.reason}, {failure.detail}"
-        return None
 
     async def _watched(self, workers: "list[asyncio.Task[None]]") -> None:
         """Until all workers are done, one of them broke, or the time after a stop is over."""
@@ -164,17 +246,22 @@ class Runner(Generic[AskingT]):
 
     def _workers(self, model: Model) -> Iterator["asyncio.Task[None]"]:
         questions = self._open_questions(model.name)
-        slots = Slots(Pace(model.connections))
-        for _ in range(model.connections):
-            yield asyncio.create_task(self._ask_all(model, questions, slots))
+        slots, tried = Slots(Pace(model.connections)), [each for each in self._tried if each.model is model]
+        for number in range(max(model.connections, len(tried))):
+            first = tried[number] if number < len(tried) else None
+            yield asyncio.create_task(self._ask_all(model, questions, slots, first))
 
     def _open_questions(self, model: str) -> Iterator[AskingT]:
-        settled = self._ledger.settled
+        settled, tried = self._ledger.settled, {each.question.key for each in self._tried}
         for question in self._work.questions(model):
-            if not settled or bytes.fromhex(question.key) not in settled:
+            if question.key not in tried and (not settled or bytes.fromhex(question.key) not in settled):
                 yield question
 
-    async def _ask_all(self, model: Model, questions: Iterator[AskingT], slots: Slots) -> None:
+    async def _ask_all(
+        self, model: Model, questions: Iterator[AskingT], slots: Slots, first: "_Tried[AskingT] | None"
+    ) -> None:
+        if first is not None:
+            await self._after_trial(first, slots)
         while self.stopped is None:
             await slots.take()
             held = True
@@ -238,6 +325,16 @@ class Runner(Generic[AskingT]):
         return self.stopped is None
 
     async def _keep(self, question: AskingT, answer: Answer) -> None:
+        """Keep what was said; refusals of the first questions are held until one is answered."""
+        if isinstance(answer, Failure) and self._first_failures.holds(question, answer):
+            if (why := self._first_failures.setup_mistake()) is not None:
+                self.stop(why)
+            return
+        for earlier, failure in self._first_failures.to_keep():
+            await self._write(earlier, failure)
+        await self._write(question, answer)
+
+    async def _write(self, question: AskingT, answer: Answer) -> None:
         record = await self._record(question, answer)
         await self._commits.append(record)
         self._ledger.add(record)
@@ -263,6 +360,21 @@ class Runner(Generic[AskingT]):
         if self._thread_from is None or size < self._thread_from:
             return self._work.response(question, answer)
         return await asyncio.to_thread(self._work.response, question, answer)
+
+
+_LOOKED_AT = 500
+"""Questions among which one is looked for that constrains the decoding."""
+
+
+def _of_each_kind(questions: Iterable[AskingT]) -> list[AskingT]:
+    """The first question, and the first whose decoding is constrained, if that is another."""
+    found: dict[bool, AskingT] = {}
+    for question in questions:
+        constrained = question.request.grammar is not None or question.request.schema is not None
+        found.setdefault(constrained, question)
+        if len(found) == 2:
+            break
+    return list(found.values())
 
 
 def _unexpected(error: Exception) -> Failure:

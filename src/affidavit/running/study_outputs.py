@@ -18,6 +18,8 @@ from affidavit.judging.plan import Output
 from affidavit.study.freezing import frozen_items
 from affidavit.study.plan import Plan
 
+NOT_ASKED = "not asked yet"
+
 
 class StudyOutputs:
     """The outputs of some tasks of a study, or of an import, as far as its journal was shown to this."""
@@ -83,7 +85,7 @@ class StudyOutputs:
             for model in task.conditions:
                 for question in self._plan.questions(task, item, model):
                     if question.key not in arrived:
-                        why = self._failed.get(question.key, "not asked yet")
+                        why = self._failed.get(question.key, NOT_ASKED)
                         target = self._study.identities[model]
                         yield NotArrived(item.id, question.condition, target, question.sample, why)
 

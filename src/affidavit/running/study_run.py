@@ -2,18 +2,20 @@
 
 import asyncio
 import shutil
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Record, Response
 from affidavit.archive.seal import Seal
-from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.study_directory import BeforeGrowth, PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import label
+from affidavit.contracts.parts import is_ours
 from affidavit.errors import StorageError
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
@@ -23,15 +25,16 @@ from affidavit.models.model import Completion, Failure
 from affidavit.reading.tally import Tally
 from affidavit.running.judge_panel import JudgePanel
 from affidavit.running.judging_run import Judged, JudgeOptions, judge_study
-from affidavit.running.ledger import StudyLedger, asks_again
+from affidavit.running.ledger import QuestionLedger, StudyLedger, asks_again
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import open_tasks
+from affidavit.running.taken_over import TakenOver, trial_directory
 from affidavit.study.crossing import Cell
 from affidavit.study.files import StudyFiles
-from affidavit.study.freezing import freeze_or_check, frozen_items
+from affidavit.study.freezing import Draft, draft, frozen_items, frozen_plan
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import JudgingTable, decoding_of, requests_of
 from affidavit.study.task import Question
@@ -50,12 +53,16 @@ class Ended:
     flips: list[Mapping[str, object]] = field(default_factory=list)
     """What became of answers against their control condition, where there is one."""
     asked: int = 0
+    taken_over: int = 0
+    """Answers that were given to the same questions in other directories."""
     stopped: str | None = None
     """Why it ended before everything was asked."""
+    setup_mistake: bool = False
+    """Whether it was stopped because all first requests were refused alike."""
     signal: int | None = None
     root_sha256: str = ""
     seal_sha256: str = ""
-    """The digest to publish (ruling C10)."""
+    """The digest to publish (ruling C10); empty as long as nothing was answered."""
     details: list[tuple[str, int]] = field(default_factory=list)
     """What was said of the failures, the most frequent first."""
     notes: Sequence[str] = ()
@@ -85,8 +92,10 @@ class Options:
 
     out: Path | None = None
     retry_failed: bool = False
-    first_items: int | None = None
-    """How many items of each task are asked about in this run, at most."""
+    limit: int | None = None
+    """A trial of the first so many items of each task, in a directory of its own; None: the whole study."""
+    reuse: Sequence[Path] = ()
+    """Directories of other studies, whose answers to the same questions are taken over."""
     models: Collection[str] = ()
     """Which models are asked in this run; all unless given."""
     progress: Callable[[Mapping[Cell, Tally]], None] | None = None
@@ -98,21 +107,24 @@ class Options:
     """Stops the run, and the judging after it, from another thread."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class StudyWork:
-    """The questions of a study's plan, about its frozen items or the first of each task."""
+    """The questions of a study's plan."""
 
-    plan: Plan
-    directory: StudyDirectory
-    first_items: int | None = None
+    draft: Draft
+    frozen: bool = False
+    """Whether everything is frozen: then items are read from there."""
+
+    @property
+    def plan(self) -> Plan:
+        """What is asked."""
+        return self.draft.plan
 
     def questions(self, model: str) -> Iterator[Question]:
         """Item by item, from the disk."""
-        seen = Counter[str]()
-        for name, item in frozen_items(self.directory):
-            seen[name] += 1
-            if self.first_items is None or seen[name] <= self.first_items:
-                yield from self.plan.questions(self.plan.tasks[name], item, model)
+        items = frozen_items(self.draft.directory) if self.frozen else self.draft.items()
+        for name, item in items:
+            yield from self.plan.questions(self.plan.tasks[name], item, model)
 
     def response(self, question: Question, completion: Completion, /) -> Response:
         """The record of an answer."""
@@ -122,27 +134,48 @@ class StudyWork:
         """The record of a question that nobody answered."""
         return self.plan.failure(question, failure)
 
+    def fits(self, question: Question, completion: Completion, /) -> bool:
+        """Whether a whole answer under a grammar of ours is compliant, as the grammar has it."""
+        constrained = question.request.grammar is not None and is_ours(question.task.contract)
+        if not constrained or completion.finish_reason != "stop":
+            return True
+        return self.plan.response(question, completion).protocol_compliant is True
+
 
 def run_study(files: StudyFiles, options: Options) -> Ended:
     """Run a study, or go on with it; its outputs are judged once all of them are there."""
-    directory = StudyDirectory(options.out or Path(files.study.study.name))
+    path = options.out or Path(files.study.study.name)
+    if options.limit is not None:
+        path, files = trial_directory(path), files.limited(options.limit)
+    directory = StudyDirectory(path)
     with storage_errors(str(directory)):
         options.disk.make_directory(directory.path)
-    with directory.locked():
-        plan = freeze_or_check(directory, files, options.disk)
+    with directory.locked(), _left_as_it_was(directory, options.disk):
+        drafted = draft(directory, files, options.disk)
         names = {name: label(each) for name, each in files.contracts.items()}
         study = files.study
         ended = Ended(directory.path, names, {}, samples=study.decoding.samples, seed=study.study.seed)
-        ended = _as_it_stands(ended, directory, plan)
+        if not drafted.content:
+            ended = _as_it_stands(ended, directory, drafted.plan)
         if not ended.tallies or _asks_again(ended.tallies, options):
-            ended = asyncio.run(_go_on(ended, directory, files, plan, options))
+            ended = asyncio.run(_go_on(ended, drafted, files, options))
         table = files.study.judging
         if table is None:
             return ended
         waits = _waits_for(ended, table.tasks or open_tasks(directory.frozen()))
-        if ended.stopped is not None or waits:
+        if ended.stopped is not None or waits or not ended.seal_sha256:
             return replace(ended, judging_waits_for=waits)
         return replace(ended, judged=_judge(directory, table, files, options))
+
+
+@contextmanager
+def _left_as_it_was(directory: StudyDirectory, disk: Disk) -> Iterator[None]:
+    """What was drafted and not frozen goes when a run ends, and with it a directory that holds nothing else."""
+    try:
+        yield
+    finally:
+        directory.drop_draft(disk)
+        directory.remove_if_empty()
 
 
 def _waits_for(ended: Ended, tasks: Collection[str]) -> int:
@@ -182,23 +215,23 @@ def _as_it_stands(ended: Ended, directory: StudyDirectory, plan: Plan) -> Ended:
     seal = directory.seal()
     if seal is None or directory.check_seal(seal):
         return ended
-    ledger = StudyLedger(directory.frozen(), plan, read_judging(directory))
+    ledger = StudyLedger.planned(plan, read_judging(directory))
     for record in directory.records():
         ledger.load(record)
-    return _counted(ended, ledger, seal, plan)
+    return _counted(ended, ledger.questions, seal, plan)
 
 
-def _counted(ended: Ended, ledger: StudyLedger, seal: Seal, plan: Plan) -> Ended:
+def _counted(ended: Ended, questions: QuestionLedger, seal: Seal | None, plan: Plan) -> Ended:
     """The counts of a ledger, in the order of the study's file."""
-    counts: Mapping[str, Any] = ledger.outputs.counts()
+    counts: Mapping[str, Any] = questions.counts()
     flips: list[Mapping[str, Any]] = counts["flips"]
     place: dict[tuple[Any, ...], int] = {tuple(cell): number for number, cell in enumerate(plan.cells)}
     return replace(
         ended,
-        tallies={cell: ledger.outputs.tallies[cell] for cell in plan.cells},
+        tallies={cell: questions.tallies[cell] for cell in plan.cells},
         flips=sorted(flips, key=lambda each: place[tuple(each[name] for name in Cell._fields)]),
-        root_sha256=seal.root_sha256,
-        seal_sha256=seal.sha256,
+        root_sha256="" if seal is None else seal.root_sha256,
+        seal_sha256="" if seal is None else seal.sha256,
     )
 
 
@@ -211,51 +244,106 @@ def _asks_again(tallies: Mapping[Cell, Tally], options: Options) -> bool:
     )
 
 
-async def _go_on(
-    ended: Ended, directory: StudyDirectory, files: StudyFiles, plan: Plan, options: Options
-) -> Ended:
-    study = files.study
-    archive = directory.archive(options.disk)
-    retry_failed = options.retry_failed
-    ledger = StudyLedger(directory.frozen(), plan, read_judging(directory), retry_failed=retry_failed)
-    for line in archive.recover():
-        ledger.load(line.record)
-    questions = ledger.outputs
-    asked = [name for name in study.models if not options.models or name in options.models]
-    models = [files.model(name) for name in asked]
-    before = questions.open
-    log = RunLog(directory.path, options.disk)
-    progress = options.progress
-    runner = Runner(
-        StudyWork(plan, directory, options.first_items),
+async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Options) -> Ended:
+    """Try the models, freeze what is not frozen, ask, and seal if anything was ever answered."""
+    directory, study, disk = drafted.directory, files.study, options.disk
+    ledger = StudyLedger.planned(drafted.plan, read_judging(directory), retry_failed=options.retry_failed)
+    questions = ledger.questions
+    archive, grown_from, taken = directory.archive(disk), None, 0
+    if drafted.before is not None:
+        if drafted.content:
+            grown_from = _sealed_before(drafted.before, directory, files, disk)
+        for line in archive.recover():
+            ledger.load(line.record)
+    taken_over = TakenOver(_reused(directory, options))
+    open_there = taken_over.keys - questions.settled
+    questions.settled |= open_there
+    models = [files.model(name) for name in _asked_models(questions, options)]
+    work, progress = StudyWork(drafted), options.progress
+    async with Runner(
+        work,
         models,
-        archive,
         questions,
         limits=study.limits,
         progress=None if progress is None else lambda: progress(questions.tallies),
+    ) as runner:
+        came = stop_on_signals(runner)
+        options.stop.connect(runner)
+        _check_room(directory.path, questions.open)
+        await runner.trial(with_questions=bool(drafted.content))
+        if drafted.content and runner.stopped is not None:
+            return replace(ended, tallies=questions.tallies, stopped=runner.stopped, signal=came())
+        drafted.freeze(disk, grown_from)
+        work.frozen = True
+        log, requests = RunLog(directory.path, disk), requests_of(study)
+        facts: Fields = {"questions": questions.open, "samples": study.decoding.samples}
+        log.began(facts, models, study.models, {model.name: requests[model.name] for model in models})
+        if open_there:
+            planned = (each for name in study.models for each in work.questions(name))
+            taken = taken_over.write(drafted.plan, planned, questions, archive)
+        await runner.run(archive)
+    ended = replace(
+        ended,
+        asked=runner.asked,
+        taken_over=taken,
+        stopped=runner.stopped,
+        setup_mistake=runner.setup_mistake,
+        signal=came(),
+        details=runner.details.most_common(5),
+        notes=runner.notes(),
     )
-    came = stop_on_signals(runner)
-    options.stop.connect(runner)
-    _check_room(directory.path, before)
-    requests = requests_of(study)
-    facts: Fields = {"questions": before, "samples": study.decoding.samples}
-    log.began(facts, models, study.models, {name: requests[name] for name in asked})
-    await runner.run()
-    write_manifest(directory.path, ledger.manifest(), options.disk)
+    return _counted(ended, questions, _sealed(ended, directory, ledger, archive, log, disk), drafted.plan)
+
+
+def _reused(directory: StudyDirectory, options: Options) -> list[StudyDirectory]:
+    """The studies whose answers are taken over: those that were named, and the study's own trial."""
+    trial = StudyDirectory(trial_directory(directory.path))
+    own = [trial] if options.limit is None and trial.is_study and trial.seal() is not None else []
+    return [*map(StudyDirectory, options.reuse), *own]
+
+
+def _asked_models(questions: QuestionLedger, options: Options) -> list[str]:
+    """The models that are asked in this run and have anything left to answer, in the order of the study."""
+    left = {
+        cell.model
+        for cell, tally in questions.tallies.items()
+        if asks_again(tally, retry_failed=options.retry_failed)
+    }
+    named = dict.fromkeys(cell.model for cell in questions.tallies)
+    return [name for name in named if name in left and (not options.models or name in options.models)]
+
+
+def _sealed_before(before: PlannedStudy, directory: StudyDirectory, files: StudyFiles, disk: Disk) -> BeforeGrowth:
+    """What there is of a study that is about to grow; it is sealed first, if a kill has left it open."""
+    archive, records = directory.archive(disk), 0
+    ledger = StudyLedger.planned(frozen_plan(before, files.given_contracts), None)
+    for line in archive.recover():
+        ledger.load(line.record)
+        records += 1
+    root_sha256 = archive.root_sha256()
+    if directory.is_sealed_by(directory.seal()):
+        archive.close()
+    else:
+        write_manifest(directory.path, ledger.manifest(), disk)
+        archive.seal(ledger.counts())
+    return BeforeGrowth(records, root_sha256)
+
+
+def _sealed(  # noqa: PLR0913, PLR0917 - all that a run holds at its end
+    ended: Ended, directory: StudyDirectory, ledger: StudyLedger, archive: Archive, log: RunLog, disk: Disk
+) -> Seal | None:
+    """The seal over what there is; none where nothing was ever answered: that would be a digest of nothing."""
+    facts: Fields = {"open": ledger.questions.open, "stopped": ended.stopped, "notes": list(ended.notes)}
+    if not any(tally.n > tally.failed + tally.pending for tally in ledger.questions.tallies.values()):
+        log.ended(facts)
+        archive.close()
+        return None
+    write_manifest(directory.path, ledger.manifest(), disk)
     # Before the seal, which covers it.
-    notes = runner.notes()
-    facts = {"open": questions.open, "stopped": runner.stopped, "notes": notes}
     log.ended({**facts, "root_sha256": archive.root_sha256()})
     seal = archive.seal(ledger.counts())
     keep_copy(directory, seal)
-    return replace(
-        _counted(ended, ledger, seal, plan),
-        asked=runner.asked,
-        stopped=runner.stopped,
-        signal=came(),
-        details=runner.details.most_common(5),
-        notes=notes,
-    )
+    return seal
 
 
 def _check_room(directory: Path, questions: int) -> None:

@@ -5,20 +5,30 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from affidavit.statistics.agreement import alpha, exact_agreement, mean_absolute_difference, weighted_kappa
-    from affidavit.statistics.differences import Significance, difference_of_clusters, mcnemar, sign_flip_test
+    from affidavit.statistics.differences import (
+        PairedDifference,
+        Significance,
+        mcnemar,
+        sign_flip_test,
+        tango,
+    )
+    from affidavit.statistics.disagreement import Disagreement, ItemPairs, excess_disagreement
     from affidavit.statistics.estimate import Estimate
+    from affidavit.statistics.item_means import mean_difference, mean_share, t_test
     from affidavit.statistics.means import (
         cluster_mean,
         clustered_standard_error,
         clustered_t_mean,
         mean_of_clusters,
     )
-    from affidavit.statistics.multiplicity import benjamini_hochberg, holm
+    from affidavit.statistics.multiplicity import Verdict, benjamini_hochberg, family, holm, holm_steps
     from affidavit.statistics.power import (
         clusters_needed,
+        detectable_by_mcnemar,
         detectable_difference,
         detectable_mean,
         detectable_paired_difference,
+        mcnemar_power,
         observations_needed,
         pairs_needed,
     )
@@ -31,32 +41,49 @@ if TYPE_CHECKING:
         pass_at_k,
         yield_at_k,
     )
-    from affidavit.statistics.shares import Bounds, Shares, bounds_of_share, wilson, wilson_shares
+    from affidavit.statistics.shares import (
+        Bounds,
+        ClusterSums,
+        Shares,
+        bounds,
+        bounds_of_share,
+        share,
+        wilson,
+        wilson_shares,
+    )
 
 _HOME = {
     "agreement": ("alpha", "exact_agreement", "mean_absolute_difference", "weighted_kappa"),
-    "differences": ("Significance", "difference_of_clusters", "mcnemar", "sign_flip_test"),
+    "differences": (
+        "PairedDifference", "Significance", "mcnemar", "sign_flip_test", "tango",
+    ),
     "estimate": ("Estimate",),
     "means": ("cluster_mean", "clustered_standard_error", "clustered_t_mean", "mean_of_clusters"),
-    "multiplicity": ("benjamini_hochberg", "holm"),
+    "multiplicity": ("Verdict", "benjamini_hochberg", "family", "holm", "holm_steps"),
+    "disagreement": ("Disagreement", "ItemPairs", "excess_disagreement"),
+    "item_means": ("mean_difference", "mean_share", "t_test"),
     "power": (
-        "clusters_needed", "detectable_difference", "detectable_mean", "detectable_paired_difference",
-        "observations_needed", "pairs_needed",
+        "clusters_needed", "detectable_by_mcnemar", "detectable_difference", "detectable_mean",
+        "detectable_paired_difference", "mcnemar_power", "observations_needed", "pairs_needed",
     ),
     "repeated_samples": (
         "AtK", "Majority", "MajorityAtK", "majority", "majority_at_k", "pass_at_k", "yield_at_k",
     ),
-    "shares": ("Bounds", "Shares", "bounds_of_share", "wilson", "wilson_shares"),
+    "shares": (
+        "Bounds", "ClusterSums", "Shares", "bounds", "bounds_of_share", "share", "wilson", "wilson_shares",
+    ),
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
-    "AtK", "Bounds", "Estimate", "Majority", "MajorityAtK", "Shares", "Significance", "alpha",
-    "benjamini_hochberg", "bounds_of_share", "cluster_mean", "clustered_standard_error", "clustered_t_mean",
-    "clusters_needed", "detectable_difference", "detectable_mean", "detectable_paired_difference",
-    "difference_of_clusters", "exact_agreement", "holm", "majority", "majority_at_k", "mcnemar",
-    "mean_absolute_difference", "mean_of_clusters", "observations_needed", "pairs_needed", "pass_at_k",
-    "sign_flip_test", "weighted_kappa", "wilson", "wilson_shares", "yield_at_k",
+    "AtK", "Bounds", "ClusterSums", "Disagreement", "Estimate", "ItemPairs", "Majority", "MajorityAtK",
+    "PairedDifference", "Shares", "Significance", "Verdict", "alpha", "benjamini_hochberg", "bounds",
+    "bounds_of_share", "cluster_mean", "clustered_standard_error", "clustered_t_mean", "clusters_needed",
+    "detectable_by_mcnemar", "detectable_difference", "detectable_mean", "detectable_paired_difference",
+    "exact_agreement", "excess_disagreement", "family", "holm", "holm_steps", "majority", "majority_at_k",
+    "mcnemar", "mcnemar_power", "mean_absolute_difference", "mean_difference", "mean_of_clusters", "mean_share",
+    "observations_needed", "pairs_needed", "pass_at_k", "share", "sign_flip_test", "t_test", "tango",
+    "weighted_kappa", "wilson", "wilson_shares", "yield_at_k",
 ]  # fmt: skip
 
 

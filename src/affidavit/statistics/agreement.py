@@ -3,17 +3,18 @@
 Ratings are a row for each unit and a column for each rater. A rating that is missing is None, or NaN where the
 rows come as an array of floats; units with fewer than two ratings cannot agree or disagree and are left out. Where
 units belong together, such as the outputs to one question, `clusters` names the cluster of each unit, and clusters
-are drawn whole.
+are drawn whole. Where every sample of clusters gives the same, as under perfect agreement, there is a value and no
+interval: agreement is no certainty (ruling S11).
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from affidavit.statistics.bootstrap import RESAMPLES, percentile_interval, resampled_totals
+from affidavit.statistics.arguments import LARGEST, one_of
+from affidavit.statistics.bootstrap import RESAMPLES, bootstrapped, resampled_totals
 from affidavit.statistics.clusters import NO_INTERVAL, ordered
-from affidavit.statistics.estimate import Estimate
-from affidavit.statistics.means import mean_of_clusters
+from affidavit.statistics.estimate import Estimate, without_interval
+from affidavit.statistics.means import bootstrapped_mean
 from affidavit.statistics.shares import wilson
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 LONGEST_SCALE = 50
 POWERS = {"linear": 1, "quadratic": 2}
+LEVELS = ("nominal", "ordinal", "interval")
+_DIGITS = 12
+"""Of a coefficient: what is beyond them is rounding."""
 
 
 def exact_agreement(ratings: "Ratings") -> Estimate:
@@ -49,16 +53,21 @@ def mean_absolute_difference(
     >>> distance = mean_absolute_difference([[2, 2], [1, 2], [0, 2]], seed=0)
     >>> distance.value, distance.n
     (1.0, 3)
+    >>> mean_absolute_difference([[2, 2], [1, 1], [0, 0]], seed=0).method
+    'all 3 clusters are equal: no interval'
     """
     import numpy as np
 
     rated, places = _rated(ratings, clusters)
+    # In order within a unit too: who gave which rating must not decide the last digit of a sum.
+    rated = np.sort(rated, axis=1)
     apart, pairs = np.zeros(len(rated)), np.zeros(len(rated))
     for first in range(rated.shape[1]):
         between = np.abs(rated[:, first + 1 :] - rated[:, [first]])
         apart += np.nansum(between, axis=1)
         pairs += (~np.isnan(between)).sum(axis=1)
-    return mean_of_clusters(np.bincount(places, apart / pairs), np.bincount(places), seed=seed)
+    columns = (np.bincount(places, apart / pairs), np.bincount(places), 1)
+    return bootstrapped_mean(columns, scale=float(np.nanmax(np.abs(rated))), seed=seed)
 
 
 def weighted_kappa(
@@ -75,12 +84,15 @@ def weighted_kappa(
     >>> kappa = weighted_kappa([[0, 0], [1, 1], [2, 1], [2, 2]], weights="quadratic", seed=0)
     >>> round(kappa.value, 4), kappa.n
     (0.8, 4)
+    >>> print(weighted_kappa([[0, 0], [1, 1], [2, 2]] * 9, weights="linear", seed=0).method)
+    every sample gives the same: no interval
     """
     import numpy as np
 
+    one_of("weights", weights, tuple(POWERS))
     rated, places = _rated(ratings, clusters)
     if rated.shape[1] != 2:
-        raise ValueError(f"weighted kappa is of two raters, not of {rated.shape[1]}; see alpha")
+        raise ValueError(f"ratings: weighted kappa is of two raters, not of {rated.shape[1]}; see alpha")
     scale, positions = _on_a_scale(rated)
     distances = np.abs(scale[:, None] - scale[None, :]) ** POWERS[weights]
     size = len(scale)
@@ -115,6 +127,7 @@ def alpha(
     """
     import numpy as np
 
+    one_of("level", level, LEVELS)
     rated, places = _rated(ratings, clusters)
     scale, positions = _on_a_scale(rated)
     size = len(scale)
@@ -142,38 +155,54 @@ def alpha(
 
 
 def _rated(ratings: "Ratings", clusters: Sequence[Hashable] | None) -> "tuple[Floats, Positions]":
-    """The units that have two ratings, and the position of the cluster of each."""
+    """The units that have two ratings, in an order of their own, and the position of the cluster of each."""
     import numpy as np
 
-    table = np.asarray(ratings, dtype=float)
-    if table.ndim != 2 or table.shape[1] < 2 or np.isinf(table).any():
-        raise ValueError("expected a row for each unit with a finite rating, or None, of two raters or more")
+    try:
+        table = np.asarray(ratings, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("ratings: expected rows of numbers, or None, of one length") from None
+    with np.errstate(invalid="ignore"):
+        odd = table.ndim != 2 or table.shape[1] < 2 or bool((np.abs(table) > LARGEST).any())
+    if odd:
+        expected = "expected a row for each unit with a finite rating, or None, of two raters or more"
+        raise ValueError(f"ratings: {expected}, found an array of shape {table.shape}")
     if clusters is not None and len(clusters) != len(table):
-        raise ValueError(f"expected a cluster for each of {len(table)} units, found {len(clusters)}")
+        raise ValueError(f"clusters: expected a cluster for each of {len(table)} units, found {len(clusters)}")
     kept = np.flatnonzero((~np.isnan(table)).sum(axis=1) >= 2)
     if not kept.size:
-        raise ValueError("no unit has two ratings")
+        raise ValueError("ratings: no unit has two ratings")
+    # The order of records must not decide the last digit of a cluster's sum.
+    kept = kept[np.lexsort(table[kept].T[::-1])]
     if clusters is None:
         return table[kept], np.arange(kept.size)
-    numbers: dict[Hashable, int] = {}
-    places = [numbers.setdefault(clusters[unit], len(numbers)) for unit in kept.tolist()]
+    positions: dict[Hashable, int] = {}
+    places = [positions.setdefault(clusters[unit], len(positions)) for unit in kept.tolist()]
     return table[kept], np.array(places, dtype=np.intp)
 
 
 def _on_a_scale(rated: "Floats") -> "tuple[Floats, Positions]":
-    """The values that were given, in order, and the position of each rating among them; of a missing one, any."""
+    """The values that were given, in order, and the position of each rating among them; of a missing one, any.
+
+    The values are given as parts of the longest distance: no coefficient depends on the unit of the ratings.
+    """
     import numpy as np
 
     scale = np.unique(rated[~np.isnan(rated)])
     if len(scale) > LONGEST_SCALE:
-        raise ValueError(f"expected an ordinal scale of at most {LONGEST_SCALE} values, found {len(scale)}")
-    return scale, np.minimum(np.searchsorted(scale, rated), len(scale) - 1)
+        expected = f"expected an ordinal scale of at most {LONGEST_SCALE} values"
+        raise ValueError(f"ratings: {expected}, found {len(scale)}")
+    positions = np.minimum(np.searchsorted(scale, rated), len(scale) - 1)
+    longest = scale[-1] - scale[0]
+    return (scale - scale[0]) / longest if longest else scale - scale[0], positions
 
 
 def _one_less(observed: "Floats", expected: "Floats") -> "Floats":
     """1 - observed / expected, of those where any disagreement was to be expected."""
+    import numpy as np
+
     defined = expected > 0
-    coefficients: Floats = 1 - observed[defined] / expected[defined]
+    coefficients: Floats = np.round(1 - observed[defined] / expected[defined], _DIGITS) + 0.0
     return coefficients
 
 
@@ -183,14 +212,12 @@ def _bootstrapped(
     rows = ordered(rows)
     value = coefficient(rows.sum(axis=0, keepdims=True))
     if not value.size:
-        raise ValueError("all ratings are the same: no coefficient can tell agreement from a constant")
+        raise ValueError("ratings: all ratings are the same: no coefficient can tell agreement from a constant")
     if len(rows) == 1:
-        return Estimate(float(value[0]), -inf, inf, n, NO_INTERVAL)
+        return without_interval(float(value[0]), n, NO_INTERVAL)
     resampled = coefficient(resampled_totals(rows, seed=seed))
-    low, high = percentile_interval(float(value[0]), resampled)
     undefined = (
         f", {RESAMPLES - resampled.size} of {RESAMPLES} samples undefined" if resampled.size < RESAMPLES else ""
     )
-    return Estimate(
-        float(value[0]), low, high, n, f"{name}, cluster bootstrap 95%, {len(rows)} clusters{undefined}"
-    )
+    method = f"{name}, cluster bootstrap 95%, {len(rows)} clusters{undefined}"
+    return bootstrapped(float(value[0]), resampled, n, method, scale=1.0)

@@ -7,6 +7,7 @@ all that it needs.
 from typing import TYPE_CHECKING
 
 from affidavit.statistics.clusters import distinct
+from affidavit.statistics.estimate import EQUAL, Estimate, without_interval
 
 if TYPE_CHECKING:
     from numpy import float64
@@ -65,3 +66,19 @@ def percentile_interval(value: float, resampled: "Floats") -> tuple[float, float
 
     low, high = np.quantile(resampled, [0.025, 0.975])
     return min(float(low), value), max(float(high), value)
+
+
+def bootstrapped(value: float, resampled: "Floats", n: int, method: str, *, scale: float) -> Estimate:
+    """The value with its percentile interval; without one where all samples give the same, up to rounding.
+
+    What is equal is equal on a `scale`, the size of the numbers that the value was made of (ruling S11).
+
+    >>> import numpy as np
+    >>> bootstrapped(1.0, np.ones(99), 20, "kappa", scale=1.0).method
+    'every sample gives the same: no interval'
+    """
+    if resampled.size:
+        low, high = percentile_interval(value, resampled)
+        if high - low > EQUAL * scale:
+            return Estimate(value, low, high, n, method)
+    return without_interval(value, n, "every sample gives the same: no interval")

@@ -6,6 +6,8 @@ interval in whichever order the records came.
 
 from typing import TYPE_CHECKING
 
+from affidavit.statistics.arguments import numbers, together, whole_numbers
+
 if TYPE_CHECKING:
     from numpy import float64
     from numpy.typing import ArrayLike, NDArray
@@ -16,23 +18,22 @@ NO_INTERVAL = "one cluster: no interval"
 """The method of an estimate from a single cluster, which says nothing about others."""
 
 
-def cluster_columns(*columns: "ArrayLike") -> "Floats":
-    """Sums and counts in turn as one row for each cluster that has an observation, in an order of their own.
+def cluster_columns(sums: "ArrayLike", counts: "ArrayLike") -> "Floats":
+    """Sums and counts as one row for each cluster that has an observation, in an order of their own.
 
     >>> cluster_columns([3, 0, 1], [2, 0, 1]).tolist()
     [[1.0, 1.0], [3.0, 2.0]]
     """
     import numpy as np
 
-    rows = np.array(columns, dtype=float).T
-    if rows.ndim != 2 or not np.isfinite(rows).all():
-        raise ValueError("expected one finite sum and one count for each cluster")
-    sums, counts = rows[:, 0::2], rows[:, 1::2]
-    if (counts < 0).any() or (sums[counts == 0] != 0).any():
-        raise ValueError("expected counts of 0 or more, and no sum without a count")
-    rows = rows[counts.any(axis=1)]
-    if not len(rows) or not counts.any(axis=0).all():
-        raise ValueError("no mean of nothing")
+    sum_of, count_of = together(sums=numbers("sums", sums), counts=whole_numbers("counts", counts))
+    rows = np.column_stack([sum_of, count_of]) + 0.0
+    alone = np.flatnonzero((rows[:, 0] != 0) & (rows[:, 1] == 0))
+    if alone.size:
+        raise ValueError(f"counts: expected no sum without a count, found one at position {alone[0]}")
+    rows = rows[rows[:, 1] > 0]
+    if not len(rows):
+        raise ValueError("counts: no mean of nothing, found no observation")
     return ordered(rows)
 
 

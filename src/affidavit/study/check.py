@@ -135,6 +135,7 @@ class _StudyChecks:
                 raise self._refuse(expected, f"the contract {task.contract!r}")
             if not 1 <= task.items.generate <= SOLVABLE_HANDS:
                 raise self._refuse(f"1 to {SOLVABLE_HANDS} hands in {place}.items", str(task.items.generate))
+        self._chosen_items(place, task)
         if not parts.shows_options and (task.options, task.option_order) != ("A-D", "as_given"):
             expected = f"options and option_order in {place} only with the contract mcqa"
             raise self._refuse(expected, f"the contract {task.contract!r}")
@@ -144,6 +145,14 @@ class _StudyChecks:
         if task.variants:
             self._variants(place, task)
         self._crossing(name, task)
+
+    def _chosen_items(self, place: str, task: TaskTable) -> None:
+        """Which items are asked about is said in one way, and there are some."""
+        for name in ("limit", "sample"):
+            if (number := getattr(task, name)) is not None and not 1 <= number < 1e9:
+                raise self._refuse(f"a whole number from 1 in {place}.{name}", str(number))
+        if task.limit is not None and task.sample is not None:
+            raise self._refuse(f"either limit or sample in {place}", "both")
 
     def _variants(self, place: str, task: TaskTable) -> None:
         if not parts_named(task.contract).open_ended:

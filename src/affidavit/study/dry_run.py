@@ -1,7 +1,7 @@
 """What a study would ask, without asking: requests, tokens and, where prices are given, cost.
 
-Tokens are guessed at four characters each, which is near for English and most tokenisers; answers are counted at
-their longest. So the cost is an upper bound for short answers and a guess for prompts.
+Tokens of prompts are estimated (see `token_estimate`); answers are counted at their longest. So the cost is an
+upper bound for short answers and a guess for prompts.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -21,8 +21,7 @@ from affidavit.study.crossing import Cell, LeftOut, cells, example_files
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import Study, requests_of
-
-CHARACTERS_PER_TOKEN = 4
+from affidavit.study.token_estimate import estimated_tokens
 
 
 @dataclass(frozen=True)
@@ -81,9 +80,9 @@ class DryRun:
         prompts, answers = sum(e.prompt_tokens for e in self.asked), sum(e.most_answer_tokens for e in self.asked)
         costs = [each.most_cost for each in self.asked if each.most_cost is not None]
         for name, total in (("task", "all"), ("model", ""), ("condition", "")):
-            table.add_column(name, total)
+            table.add_column(name, total, overflow="fold", no_wrap=True)
         for name, count in (("requests", requests), ("tokens in, about", prompts), ("out, at most", answers)):
-            table.add_column(name, f"{count:,}", justify="right")
+            table.add_column(name, f"{count:,}", justify="right", overflow="fold")
         if costs:
             table.add_column("cost, at most", f"{sum(costs):,.2f}", justify="right")
         for each in self.asked:
@@ -128,30 +127,28 @@ def used_by(files: StudyFiles, models: Collection[str] = ()) -> dict[str, tuple[
     return {kind: tuple(dict.fromkeys(each)) for kind, each in found.items()}
 
 
-def dry_run(files: StudyFiles, *, first_items: int | None = None, models: tuple[str, ...] = ()) -> DryRun:
+def dry_run(files: StudyFiles, models: tuple[str, ...] = ()) -> DryRun:
     """Make every question, and count."""
     empty = files.plan(dict.fromkeys(files.contracts, 0))
     counts = {cell: [0, 0] for cell in empty.cells if not models or cell.model in models}
     for task in empty.tasks.values():
-        for number, item in enumerate(items_for(files, task), 1):
-            if first_items is not None and number > first_items:
-                continue  # the others are checked all the same
+        for item in items_for(files, task):
             for model in task.conditions:
                 if models and model not in models:
                     continue
                 for question in empty.questions(task, item, model):
                     count = counts[Cell(task.name, model, question.condition)]
                     count[0] += 1
-                    count[1] += sum(len(turn["content"]) for turn in question.request.messages)
+                    count[1] += estimated_tokens(question.request.messages)
     study = files.study
     asked = [
         PlannedCell(
             cell,
             requests,
-            characters // CHARACTERS_PER_TOKEN,
+            tokens,
             requests * study.decoding.max_tokens,
             study.models[cell.model].price,
         )
-        for cell, (requests, characters) in counts.items()
+        for cell, (requests, tokens) in counts.items()
     ]
     return DryRun(empty, asked, used_by(files, models))

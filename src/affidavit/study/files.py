@@ -2,7 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from heapq import nsmallest
+from itertools import islice
 from pathlib import Path
+
+import msgspec
 
 from affidavit.contracts.contract import AnyContract, Unread
 from affidavit.contracts.own_file import GivenContracts, OwnFile, is_in_file, read_own_file
@@ -15,7 +20,7 @@ from affidavit.items.hands import generated_hands
 from affidavit.items.hub import PREFIX, HubSource, hub_rows, hub_source
 from affidavit.items.item import Item, items_of
 from affidavit.items.item_files import item_rows
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, canonical
 from affidavit.models.model import Model
 from affidavit.models.registry import open_model, weights_of
 from affidavit.reading.source import file_source
@@ -26,6 +31,7 @@ from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example, instruction_fault
 from affidavit.study.study_file import Generate, Study, TaskTable
 from affidavit.study.task import Task
+from affidavit.study.token_estimate import estimated_tokens, fewest_tokens
 
 ItemSource = Path | HubSource | Generate
 
@@ -73,6 +79,18 @@ class StudyFiles:
                 hint = did_you_mean(name, self.study.models)
                 raise UsageError("--model", expected=", ".join(self.study.models), found=repr(name), hint=hint)
 
+    def limited(self, most: int) -> "StudyFiles":
+        """The same study about the first so many items of each task, or of its sample."""
+        tasks = {
+            name: msgspec.structs.replace(
+                task,
+                limit=most if task.sample is None and (task.limit is None or most < task.limit) else task.limit,
+                sample=task.sample if task.sample is None else min(most, task.sample),
+            )
+            for name, task in self.study.tasks.items()
+        }
+        return replace(self, study=msgspec.structs.replace(self.study, tasks=tasks))
+
     def plan(self, counts: Mapping[str, int]) -> Plan:
         """The plan over so many items of each task."""
         return Plan(self.study, self.contracts, counts, self.examples)
@@ -86,7 +104,7 @@ def load(path: Path, *, with_weights: bool = True) -> StudyFiles:
         name: own_files[name].contract if name in own_files else task_contract_named(task.contract, task.options)
         for name, task in study.tasks.items()
     }
-    return StudyFiles(
+    files = StudyFiles(
         study,
         path,
         contracts,
@@ -99,6 +117,24 @@ def load(path: Path, *, with_weights: bool = True) -> StudyFiles:
         weights_of(study.models, beside=path.parent) if with_weights else {},
         DEFAULT if study.judging is None else read_rubric(study.judging.rubric, path.parent),
     )
+    _refuse_overflow(files)
+    return files
+
+
+def _refuse_overflow(files: StudyFiles) -> None:
+    """Refuse prompts that fill the context of a model before any item is in them, as long examples do."""
+    plan = files.plan(dict.fromkeys(files.contracts, 0))
+    prompts = {(task, condition): said for task, condition, said in plan.templates()}
+    for cell in plan.cells:
+        context = files.study.models[cell.model].provider.known_context
+        said = prompts[cell.task, cell.condition]
+        if context is not None and fewest_tokens(said) > context:
+            raise InputError(
+                f"{files.file}: conditions.{cell.condition}",
+                expected=f"a prompt of {cell.task} that fits in the {context:,} tokens of models.{cell.model}",
+                found=f"about {estimated_tokens(said):,} tokens, without any item",
+                hint=f"Give fewer or shorter examples, or context = N in [models.{cell.model}].",
+            )
 
 
 def _text(path: Path) -> str:
@@ -162,7 +198,31 @@ def _read_examples(file: Path, contract: AnyContract) -> tuple[Example, ...]:
 
 
 def items_for(files: StudyFiles, task: Task) -> Iterator[Item]:
-    """The items of a task, each checked against its contract and against all that will be asked about it."""
+    """The items of a task that are asked about: all of them, the first, or a sample."""
+    table, items = files.study.tasks[task.name], _checked_items(files, task)
+    if table.sample is not None:
+        return iter(sampled_items(items, table.sample, seed=files.study.study.seed, task=task.name))
+    return items if table.limit is None else islice(items, table.limit)
+
+
+def sampled_items(items: Iterable[Item], count: int, *, seed: int, task: str) -> list[Item]:
+    """So many of the items, in their order: those whose SHA-256 of seed, task and id is the least.
+
+    A larger sample holds a smaller one of the same seed, whatever is added behind the items.
+
+    >>> items = [Item(name, {}) for name in "abcdef"]
+    >>> [item.id for item in sampled_items(items, 2, seed=7, task="t")]
+    ['a', 'e']
+    """
+    ranked = (
+        (sha256(canonical([seed, task, item.id])).digest(), number, item) for number, item in enumerate(items)
+    )
+    chosen = nsmallest(count, ranked, key=lambda each: each[:2])
+    return [item for _, _, item in sorted(chosen, key=lambda each: each[1])]
+
+
+def _checked_items(files: StudyFiles, task: Task) -> Iterator[Item]:
+    """Every item, checked against its contract and against all that will be asked about it."""
     source = files.items[task.name]
     conditions = tuple(dict.fromkeys(each for many in task.conditions.values() for each in many))
     spoilers = Spoilers(task.contract, conditions, [each for many in task.examples.values() for each in many])

@@ -1,12 +1,15 @@
-"""The plan and the items of a study, frozen into its directory before the first request, and read from there.
+"""The plan and the items of a study, frozen into its directory with its first answer, and read from there.
 
-A study that has changed since is refused, with a list of what changed.
+Until something was answered, anything may be mended. Afterwards a study may grow (ruling C11); one that has
+changed is refused, with a list of what changed.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import msgspec
@@ -15,7 +18,9 @@ from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk
 from affidavit.archive.layout import STUDY
 from affidavit.archive.provenance import git_state, versions
+from affidavit.archive.record import Response
 from affidavit.archive.study_directory import (
+    BeforeGrowth,
     FrozenItem,
     FrozenStudy,
     ImportedStudy,
@@ -29,18 +34,58 @@ from affidavit.contracts.parts import is_ours
 from affidavit.contracts.registry import BUILT_IN, task_contract_named
 from affidavit.errors import InputError, UsageError
 from affidavit.items.item import Item
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, digest, shown
 from affidavit.models.weights import digest_of
 from affidavit.study.crossing import cells
 from affidavit.study.files import ItemSource, StudyFiles, items_for
-from affidavit.study.frozen_form import from_frozen, frozen, refuse_changes
+from affidavit.study.frozen_form import changes, from_frozen, frozen, not_the_same
+from affidavit.study.growth import refused
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
 from affidavit.study.study_file import Generate, Study, TaskTable
+from affidavit.study.task import Task
 
 
-def freeze_or_check(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Plan:
-    """The plan of a study: frozen into the directory if that is new, else compared with what was frozen there."""
+@dataclass(frozen=True)
+class Draft:
+    """The plan that a run sets out with, not frozen before something was answered."""
+
+    directory: StudyDirectory
+    plan: Plan
+    content: Fields = field(default_factory=dict)
+    """What is to be frozen; nothing if all of it is."""
+    added_items: int = 0
+    """How many items were drafted with it."""
+    before: PlannedStudy | None = None
+    """What was frozen already."""
+
+    def items(self) -> Iterator[tuple[str, Item]]:
+        """Task and item, one after the other: those that are frozen, and those that were drafted."""
+        if self.before is not None:
+            yield from frozen_items(self.directory)
+        if self.added_items:
+            yield from ((task, Item(name, fields)) for task, name, fields in self.directory.drafted_items())
+
+    def freeze(self, disk: Disk, grown_from: BeforeGrowth | None = None) -> PlannedStudy:
+        """Freeze what is not; of a growth it is said what there was before."""
+        if self.content and self.before is None:
+            self.directory.keep_items(disk)
+            study = self.directory.freeze(self.content, disk)
+        elif self.content and grown_from is not None:
+            dated = {"date": datetime.now(UTC).date().isoformat(), "before": msgspec.structs.asdict(grown_from)}
+            study = self.directory.grow({**self.content, **dated}, disk, with_items=self.added_items > 0)
+        else:
+            study = self.directory.frozen()
+        assert isinstance(study, PlannedStudy)  # noqa: S101 - what else would be frozen of a plan
+        return study
+
+    def drop(self, disk: Disk) -> None:
+        """Leave nothing behind of what was not frozen."""
+        self.directory.drop_draft(disk)
+
+
+def draft(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Draft:
+    """The plan of a study, compared with what was frozen in its directory; what may not change is refused."""
     before = directory.frozen_or_none()
     if before is None and directory.has_records:
         raise corrupt(str(directory.path / STUDY), "the study that the records belong to", "no such file")
@@ -52,18 +97,31 @@ def freeze_or_check(directory: StudyDirectory, files: StudyFiles, disk: Disk) ->
         "weights": {name: digest_of(path) for name, path in files.weights.items()},
     }
     if before is None:
-        before = _freeze(directory, config, files, disk)
-    hint = "Give a changed study a directory of its own with --out, or another name."
-    refuse_changes(str(directory), before.config, config, begun="study", hint=hint)
+        return _first_draft(directory, config, files, disk)
+    changed = changes(before.config, config)
+    if not changed and isinstance(before, PlannedStudy):
+        directory.check_items(before)
+        return Draft(directory, files.plan(before.counts), before=before)
     if isinstance(before, ImportedStudy):
-        raise UsageError(str(directory), expected="a study", found="outputs from elsewhere", hint=hint)
-    directory.check_items(before.items_file_sha256)
-    return files.plan(before.counts)
+        found = "outputs from elsewhere"
+        raise UsageError(str(directory), expected="a study", found=found, hint=_ELSEWHERE)
+    if not any(isinstance(record, Response) for record in directory.records()):
+        directory.start_over(disk)
+        return _first_draft(directory, config, files, disk)
+    directory.check_items(before)
+    if wrong := refused(before.config, config):
+        raise not_the_same(str(directory), wrong, begun="study", hint=_ELSEWHERE)
+    return _grown_draft(directory, config, files, before, disk)
 
 
-def _freeze(directory: StudyDirectory, config: Fields, files: StudyFiles, disk: Disk) -> FrozenStudy:
-    tasks = files.plan(dict.fromkeys(files.contracts, 0)).tasks
-    counts = dict.fromkeys(tasks, 0)
+_ELSEWHERE = (
+    "Models, conditions, tasks, items and samples may be added; nothing that was asked may change. Give a changed "
+    "study a directory of its own with --out, or another name."
+)
+
+
+def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, disk: Disk) -> Draft:
+    tasks, counts = _tasks_of(files), dict.fromkeys(files.contracts, 0)
 
     def items() -> Iterator[FrozenItem]:
         # By name: the order of the study's tables changes nothing.
@@ -74,15 +132,59 @@ def _freeze(directory: StudyDirectory, config: Fields, files: StudyFiles, disk: 
             if not counts[name]:
                 raise InputError(str(files.items[name]), expected="at least one item", found="none")
 
-    items_file_sha256 = directory.write_items(items(), disk)
-    content: Fields = {
+    content = _content(config, counts, directory.draft_items(items(), disk))
+    return Draft(directory, files.plan(counts), content, sum(counts.values()))
+
+
+def _grown_draft(
+    directory: StudyDirectory, config: Fields, files: StudyFiles, before: PlannedStudy, disk: Disk
+) -> Draft:
+    """The plan after a growth: all items that were there are there, as they were."""
+    if directory.judging_fields() is not None:
+        found = "a study that grows after it was judged"
+        hint = (
+            f"Run the grown study into a directory of its own, with --out NEW --reuse {quote(str(directory))}, "
+            "and judge it there: what was answered is taken over."
+        )
+        raise UsageError(str(directory), expected="the outputs that were judged", found=found, hint=hint)
+    known = {(task, name): digest(fields) for task, name, fields in directory.items()}
+    tasks, counts, seen = _tasks_of(files), dict.fromkeys(files.contracts, 0), set[tuple[str, str]]()
+
+    def added() -> Iterator[FrozenItem]:
+        for name, task in sorted(tasks.items()):
+            for item in items_for(files, task):
+                counts[name] += 1
+                was = known.get((name, item.id))
+                if was is None:
+                    yield FrozenItem(name, item.id, item.fields)
+                elif was != digest(item.fields):
+                    raise _other_items(directory, f"the item {shown(item.id)} of {name} has changed")
+                seen.add((name, item.id))
+
+    sha256 = directory.draft_items(added(), disk)
+    if lost := next((each for each in known if each not in seen), None):
+        directory.drop_draft(disk)
+        raise _other_items(directory, f"the item {shown(lost[1])} of {lost[0]} is not there now")
+    new = sum(counts.values()) - len(known)
+    return Draft(directory, files.plan(counts), _content(config, counts, sha256 if new else ""), new, before)
+
+
+def _other_items(directory: StudyDirectory, found: str) -> UsageError:
+    return UsageError(str(directory), expected="the items that were asked about", found=found, hint=_ELSEWHERE)
+
+
+def _tasks_of(files: StudyFiles) -> Mapping[str, Task]:
+    return files.plan(dict.fromkeys(files.contracts, 0)).tasks
+
+
+def _content(config: Fields, counts: Mapping[str, int], items_file_sha256: str) -> Fields:
+    return {
         "config": config,
-        "counts": counts,
+        "counts": dict(counts),
         "items_file_sha256": items_file_sha256,
         "versions": versions(),
         "git": git_state(Path.cwd()),
     }
-    return directory.freeze(content, disk)
 
 
 def _origin(source: ItemSource) -> object:

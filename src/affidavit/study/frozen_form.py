@@ -1,7 +1,7 @@
 """What is frozen of a study: everything that decides the answers, and what may not change once it was begun."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,9 +26,9 @@ def frozen(study: Study) -> Fields:
 
 
 def _without(table: SettingsTable, name: str) -> Fields:
-    """The keys of a table but for one, whose content is frozen instead of its name."""
+    """The keys of a table but for one, whose content is frozen instead of its name, and for what is not given."""
     fields: Fields = msgspec.to_builtins(table)
-    return {key: value for key, value in fields.items() if key != name}
+    return {key: value for key, value in fields.items() if key != name and value is not None}
 
 
 def from_frozen(config: Mapping[str, Any]) -> Study:
@@ -50,23 +50,42 @@ def from_frozen(config: Mapping[str, Any]) -> Study:
     return msgspec.convert(tables, Study)
 
 
-def changes(before: Mapping[str, object], after: Mapping[str, object], *, path: str = "") -> list[str]:
-    """What is different, one line for each place.
+class Change(NamedTuple):
+    """One place at which two descriptions differ."""
 
-    >>> changes({"seed": 1, "a": {"b": 1}}, {"seed": 2, "a": {}})
+    path: tuple[str, ...]
+    was: object
+    is_now: object
+    added: bool = False
+    """It was not there before."""
+    removed: bool = False
+
+    def __str__(self) -> str:
+        place = ".".join(self.path)
+        if self.removed:
+            return f"{place}: was {self.was!r}, is not there now"
+        was = "not there" if self.added else repr(self.was)
+        return f"{place}: was {was}, is {self.is_now!r}"
+
+
+def changes(before: Mapping[str, object], after: Mapping[str, object]) -> list[Change]:
+    """What is different, by place.
+
+    >>> list(map(str, changes({"seed": 1, "a": {"b": 1}}, {"seed": 2, "a": {}})))
     ['a.b: was 1, is not there now', 'seed: was 1, is 2']
     """
+    # Through JSON once, as what was frozen has gone: tuples are lists there.
+    return _changes(loads(canonical(before)), loads(canonical(after)), ())
+
+
+def _changes(before: Fields, after: Fields, path: tuple[str, ...]) -> list[Change]:
     found = []
     for name in sorted(before.keys() | after.keys()):
-        place, old, new = f"{path}{name}", before.get(name), after.get(name)
+        place, old, new = (*path, name), before.get(name), after.get(name)
         if isinstance(old, dict) and isinstance(new, dict):
-            found += changes(old, new, path=f"{place}.")
-        elif name not in after:
-            found.append(f"{place}: was {old!r}, is not there now")
-        elif name not in before:
-            found.append(f"{place}: was not there, is {new!r}")
-        elif old != new:
-            found.append(f"{place}: was {old!r}, is {new!r}")
+            found += _changes(old, new, place)
+        elif name not in after or name not in before or old != new:
+            found.append(Change(place, old, new, added=name not in before, removed=name not in after))
     return found
 
 
@@ -74,8 +93,11 @@ def refuse_changes(
     where: str, before: Mapping[str, object], after: Mapping[str, object], *, begun: str, hint: str
 ) -> None:
     """Refuse to go on with something else than what was begun, and say what is different."""
-    # Through JSON once, as what was frozen has gone: tuples are lists there.
-    changed = changes(loads(canonical(before)), loads(canonical(after)))
-    if changed:
-        found = "another one:\n  " + "\n  ".join(changed)
-        raise UsageError(where, expected=f"the {begun} that was begun there", found=found, hint=hint)
+    if changed := changes(before, after):
+        raise not_the_same(where, changed, begun=begun, hint=hint)
+
+
+def not_the_same(where: str, changed: list[Change], *, begun: str, hint: str) -> UsageError:
+    """The error that says what is different from what was begun."""
+    found = "another one:\n  " + "\n  ".join(map(str, changed))
+    return UsageError(where, expected=f"the {begun} that was begun there", found=found, hint=hint)

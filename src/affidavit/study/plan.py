@@ -131,7 +131,9 @@ class Plan:
         end = b',"sample":', b',"task":%b}' % self._names[task.name]
         request = Request(shared.without_seed(asked, constraint), grammar=grammar)
         around_seed, said_sha256 = (to_seed, from_seed), sha256(said).hexdigest()
-        return _Prompt(task, item, model, condition.name, order, request, said_sha256, start, around_seed, end)
+        return _Prompt(
+            task, item, model, condition.name, order, request, said_sha256, start, around_seed, end, shared.seeded
+        )
 
     def _letters(self, task: Task, item: Item, order: Arrangement | None) -> dict[str, str]:
         """What the names of options stand for in a preamble; the wrong one is one option, wherever it is shown."""
@@ -165,13 +167,18 @@ class _Prompt(NamedTuple):
     """The request, up to its seed and from there on."""
     end: tuple[bytes, bytes]
     """All after the request, up to the number of the sample and from there on."""
+    seeded: bool
+    """Whether a seed is sent."""
 
     def question(self, plan: Plan, sample: int) -> Question:
         """One sample."""
-        seed = seed_of(plan.study.study.seed, self.task.name, self.item.id, sample)
-        sent = b"%b%d%b" % (self.around_seed[0], seed, self.around_seed[1])
+        to_seed, from_seed = self.around_seed
+        body, sent = self.request.body, to_seed + from_seed
+        if self.seeded:
+            seed = seed_of(plan.study.study.seed, self.task.name, self.item.id, sample)
+            body, sent = {**body, "seed": seed}, b"%b%d%b" % (to_seed, seed, from_seed)
         key = sha256(b"%b%b%b%d%b" % (self.start, sent, self.end[0], sample, self.end[1])).hexdigest()
-        request = Request({**self.request.body, "seed": seed}, sample, self.request.grammar, encoded=sent)
+        request = Request(body, sample, self.request.grammar, encoded=sent)
         return Question(
             key,
             self.task,

@@ -4,8 +4,8 @@ Everything is checked before the first request. What decides the answers is froz
 is reached and how patiently may change from run to run.
 """
 
-import re
 import tomllib
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -35,6 +35,10 @@ class TaskTable(SettingsTable, frozen=True, kw_only=True):
 
     contract: str
     items: str | Generate
+    limit: int | None = None
+    """The first so many items are asked about."""
+    sample: int | None = None
+    """So many items are asked about, chosen by a stable hash: a larger sample holds a smaller one."""
     options: str = "A-D"
     option_order: OptionOrder = "as_given"
     variants: dict[str, str] = {}
@@ -100,12 +104,13 @@ class Study(SettingsTable, frozen=True, kw_only=True):
 def decode_study(text: str, *, where: str) -> Study:
     """The tables of a TOML text, each key of its type; what they say together is checked by `study_check`."""
     tables = toml_tables(text, where=where)
+    _refuse_unknown_keys(tables, where)
     try:
         if isinstance(models := tables.get("models"), dict):
             tables["models"] = read_model_tables(models, where=where)
         return msgspec.convert(tables, Study)
     except msgspec.ValidationError as error:
-        raise InputError(where, expected="a study", found=str(error), hint=_hint(str(error))) from error
+        raise InputError(where, expected="a study", found=str(error)) from error
 
 
 def toml_tables(text: str, *, where: str, expected: str = "TOML") -> dict[str, Any]:
@@ -123,13 +128,41 @@ def toml_tables(text: str, *, where: str, expected: str = "TOML") -> dict[str, A
         raise InputError(where, expected=expected, found=str(error)) from error
 
 
-_TABLES = (Study, Header, TaskTable, Generate, ConditionTable, Decoding, JudgingTable, Limits)
+_TABLES: dict[str, type[SettingsTable]] = {
+    "study": Header,
+    "decoding": Decoding,
+    "limits": Limits,
+    "judging": JudgingTable,
+}
+_TABLES_BY_NAME: dict[str, type[SettingsTable]] = {"tasks": TaskTable, "conditions": ConditionTable}
+"""Tables of which there are several, each under a name of its own."""
 
 
-def _hint(message: str) -> str:
-    unknown = re.search("unknown field `(.+?)`", message)
-    known = sorted({name for table in _TABLES for name in table.__struct_fields__})
-    return did_you_mean(unknown[1], known) if unknown else ""
+def _refuse_unknown_keys(tables: Mapping[str, object], where: str) -> None:
+    """Refuse a key that its table does not know, with the table, and the key that may be meant."""
+    places: list[tuple[str, object, type[SettingsTable]]] = [("", tables, Study)]
+    places += [(f"{name}.", tables.get(name), kind) for name, kind in _TABLES.items()]
+    for name, kind in _TABLES_BY_NAME.items():
+        several = tables.get(name)
+        if isinstance(several, dict):
+            places += [(f"{name}.{own}.", table, kind) for own, table in several.items()]
+    for place, table, kind in places:
+        for key in table if isinstance(table, dict) else ():
+            if key not in kind.__struct_fields__:
+                raise _unknown_key(f"{place}{key}", key, kind, where)
+
+
+def _unknown_key(place: str, key: str, kind: type[SettingsTable], where: str) -> InputError:
+    known, elsewhere = kind.__struct_fields__, {name: each for name, each in _TABLES.items() if key in _keys(each)}
+    hint = did_you_mean(key, known)
+    if not hint and elsewhere:
+        hint = f"It is a key of [{next(iter(elsewhere))}]."
+    table = place.removesuffix(f".{key}") if "." in place else "the file"
+    return InputError(where, expected=f"a key of {table}: {', '.join(known)}", found=repr(key), hint=hint)
+
+
+def _keys(kind: type[SettingsTable]) -> tuple[str, ...]:
+    return kind.__struct_fields__
 
 
 def decoding_of(table: Decoding | JudgingTable) -> Fields:

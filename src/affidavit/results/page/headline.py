@@ -1,19 +1,22 @@
 """The five questions that a reader has, each with an answer in a sentence or two, from the tables alone.
 
 Compliance, accuracy, uncertainty, reasons of failure, validity of the judges. A sentence says no more than its
-table: where two intervals overlap it does not call one higher.
+table, and the overlap of two intervals is never offered as a test (ruling S9).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
+from affidavit.results.solving import ALL
 from affidavit.results.table import Table
+from affidavit.results.values import Chance, Points
 from affidavit.results.words import in_cell, label_of
-from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.estimate import Estimate, worded
 
 _NAME = 60
 _JUDGE = ("judge", "judging condition", "method")
@@ -28,14 +31,32 @@ class Answer(NamedTuple):
     table: str
 
 
+FEWEST = 10
+"""Items, or clusters, behind a figure that a headline may name (ruling S9)."""
+
+
 def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
-    """The answers, in the order of the questions; `by` names the columns that tell rows apart."""
-    compliance = _estimates(tables["compliance"], "compliance", by)
-    accuracy = _estimates(tables["accuracy"], "accuracy over compliant", by) if "accuracy" in tables else {}
-    over_all = _estimates(tables["accuracy"], "yield", by) if "accuracy" in tables else {}
-    answers = [Answer("Who follows the format?", _compliance(compliance), "compliance")]
+    """The answers, in the order of the questions; `by` names the columns that tell rows apart.
+
+    A sentence speaks within a task, and of figures over ten items or more (ruling S9).
+    """
+    compliance, accuracy, over_all = (
+        _by_task(tables[name], column, by) if name in tables else {}
+        for name, column in (
+            ("compliance", "compliance"),
+            ("accuracy", "accuracy over compliant"),
+            ("accuracy", "yield"),
+        )
+    )
+    answers = [Answer("Who follows the format?", _each(compliance, "Compliance"), "compliance")]
     if "accuracy" in tables:
         answers.append(Answer("Who is right?", _accuracy(accuracy, over_all), "accuracy"))
+    if "solve rate" in tables:
+        whole = _of_all_methods(tables["solve rate"])
+        solved = _by_task(whole, "solve rate", by)
+        answers.append(Answer("How many outputs solve their problem?", _each(solved, "Solve rate"), "solve rate"))
+    if preferred := list(_letters(tables.get("letters"), by)):
+        answers.append(Answer("Does a model prefer a letter?", " ".join(preferred), "letters"))
     measured = {"compliance": compliance, "accuracy over compliant": accuracy, "yield": over_all}
     answers += [
         Answer("How certain are the figures?", _certainty(measured), "accuracy" if accuracy else "compliance"),
@@ -55,6 +76,10 @@ def counted_noun(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+Shares: TypeAlias = dict[str, dict[str, Estimate]]
+"""Estimates by task and by the names of their rows."""
+
+
 def _estimates(table: Table, column: str, names: Sequence[str]) -> dict[str, Estimate]:
     """The estimates of a column by the names of their rows, which are the first columns."""
     rows = [row[: len(names)] for row in table.rows]
@@ -63,8 +88,39 @@ def _estimates(table: Table, column: str, names: Sequence[str]) -> dict[str, Est
     return {brief(label, _NAME): value for label, value in values if isinstance(value, Estimate)}
 
 
-def _compliance(shares: Mapping[str, Estimate]) -> str:
-    return f"Compliance: {_ranged(shares)}" if shares else "No output has arrived yet."
+def _by_task(table: Table, column: str, by: Sequence[str]) -> Shares:
+    """The estimates of a column, task by task; of tables that are not told apart by task, under no name."""
+    if "task" not in by:
+        return {"": _estimates(table, column, by)}
+    at = by.index("task")
+    tasks = dict.fromkeys(str(row[at]) for row in table.rows)
+    return {
+        task: _estimates(replace(table, rows=tuple(row for row in table.rows if row[at] == task)), column, by)
+        for task in tasks
+    }
+
+
+def _of_all_methods(table: Table) -> Table:
+    at = table.columns.index("extraction_method")
+    return replace(table, rows=tuple(row for row in table.rows if row[at] == ALL))
+
+
+def _each(shares: Shares, what: str) -> str:
+    """A sentence for each task; figures over fewer than ten items are in no sentence."""
+    enough = {
+        task: {name: share for name, share in named.items() if (share.clusters or share.n) >= FEWEST}
+        for task, named in shares.items()
+    }
+    there = {task: named for task, named in enough.items() if named}
+    if not any(shares.values()):
+        return "No output has arrived yet."
+    if not there:
+        return f"No figure is over {FEWEST} items or more: see the table."
+    if len(shares) == 1:
+        return f"{what}: {_ranged(next(iter(there.values())))}"
+    return f"{what}, by task. " + " ".join(
+        f"{brief(task, _NAME)}: {_ranged(named)}" for task, named in there.items()
+    )
 
 
 def _ranged(shares: Mapping[str, Estimate]) -> str:
@@ -76,29 +132,53 @@ def _ranged(shares: Mapping[str, Estimate]) -> str:
     if most.value == least.value:
         alike = "both" if len(ranked) == 2 else f"all {len(ranked):,}"
         return f"equal for {alike}, e.g. {in_cell(most)} ({best})."
-    overlap = " Their intervals overlap." if most.low <= least.high else ""
-    return f"from {in_cell(most)} ({best}) to {in_cell(least)} ({worst}).{overlap}"
+    return f"observed from {in_cell(most)} ({best}) to {in_cell(least)} ({worst})."
 
 
-def _accuracy(over_compliant: Mapping[str, Estimate], over_all: Mapping[str, Estimate]) -> str:
-    if not over_compliant:
-        return "The right answer is known for no compliant output."
-    best = max(over_all, key=lambda name: over_all[name].value)
-    highest = f"{in_cell(over_all[best])} ({best})" if len(over_all) > 1 else in_cell(over_all[best])
-    rest = f"Accuracy over all outputs{' is at most' if len(over_all) > 1 else ':'} {highest}."
-    return f"Accuracy over compliant outputs: {_ranged(over_compliant)} {rest}"
+def _accuracy(over_answers: Shares, over_all: Shares) -> str:
+    rest = _each(over_all, "Accuracy over all outputs")
+    if not any(over_answers.values()):
+        return f"No output holds an answer whose right one is known. {rest}"
+    return f"{_each(over_answers, 'Accuracy over answers')} {rest}"
 
 
-def _certainty(measured: Mapping[str, Mapping[str, Estimate]]) -> str:
+def _letters(table: Table | None, by: Sequence[str]) -> Iterator[str]:
+    """Of each task the letter that is chosen most above the key, if that is no matter of chance."""
+    best: dict[str, tuple[float, str]] = {}
+    rows = [] if table is None else [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    for cells in rows:
+        ahead, p = cells["against the key"], cells["p (Holm)"]
+        if not isinstance(ahead, Points) or not isinstance(p, Chance) or p.value >= 0.05:
+            continue
+        task = str(cells.get("task", ""))
+        who = ", ".join(str(cells[name]) for name in by if name != "task")
+        words = (
+            f"{brief(f'{task}, {who}' if task else who, _NAME)} chooses {cells['letter']} in "
+            f"{in_cell(cells['share'])} of its answers, {in_cell(ahead)} against how often the right one stands "
+            f"there (p {in_cell(p)}, Holm)."
+        )
+        if ahead.estimate.value > best.get(task, (0.0, ""))[0]:
+            best[task] = ahead.estimate.value, words
+    return (words for _, words in best.values())
+
+
+def _certainty(measured: Mapping[str, Shares]) -> str:
     """The widest interval of all measures, and how many figures have none."""
-    figures = [(measure, name, share) for measure, shares in measured.items() for name, share in shares.items()]
+    several = len(measured["compliance"]) > 1
+    figures = [
+        (measure, f"{brief(task, _NAME)}, {name}" if several else name, share)
+        for measure, tasks in measured.items()
+        for task, shares in tasks.items()
+        for name, share in shares.items()
+    ]
     known = [figure for figure in figures if isfinite(figure[2].low) and isfinite(figure[2].high)]
     if not known:
         return "There is no figure with an interval yet."
     measure, name, widest = max(known, key=lambda figure: figure[2].high - figure[2].low)
     points, sizes = (widest.high - widest.low) * 100, [share.n for _, _, share in known]
-    whose = f"{label_of(measure)}, {name}, n={widest.n:,}"
-    parts = [f"The widest 95 % interval spans {points:.0f} percentage points ({whose})."]
+    whose = f"{label_of(measure)}, {name}, {worded(widest).size}"
+    spans = f"{points:.0f}" if points >= 1 else f"{points:.2g}"
+    parts = [f"The widest 95 % interval spans {spans} percentage points ({whose})."]
     if len(set(sizes)) > 1:
         parts.append(f"n is between {min(sizes):,} and {max(sizes):,}.")
     if without := len(figures) - len(known):
@@ -162,7 +242,7 @@ def _judges(tables: Mapping[str, Table]) -> str:
     valid = _estimates(tables["judges"], "share valid", _JUDGE)
     fabricated = _estimates(tables["quotes"], "fabricated", _JUDGE) if "quotes" in tables else {}
     if not valid:
-        return "No judgement has arrived yet."
+        return "No judgement of another model's output has arrived yet."
     sentences = [f"Share of valid evaluations: {_ranged(valid)}"]
     if fabricated:
         sentences.append(f"Share of quotes that are not in the judged text: {_ranged(fabricated)}")

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from affidavit.results.comparison import MEASURES
+from affidavit.results.judging_tables import JUDGING_TABLES
 from affidavit.results.page import charts
 from affidavit.results.page.charts import Chart
 from affidavit.results.page.content import Content
@@ -33,11 +34,12 @@ MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
 LONGEST_HEADLINE, LONGEST_UNFOLDED, FOLDED_FROM = 24, 40, 4
 """Rows beyond which a table is folded up: the headline; any table; those of `FOLDED`."""
 FOLDED = (
-    "deviations", "repeated samples", "majorities", "letters", "other readings", "expressions",
-    "scores", "score differences", "differences",
+    "deviations", "repeated samples", "majorities", "letters", "chance", "format sensitivity", "other readings",
+    "expressions",
+    *(name for name in JUDGING_TABLES if name.partition(",")[0] not in ("judges", "flags", "quotes")),
+    "differences",
 )  # fmt: skip
 """Tables that are folded up when they are long: a chart shows them, or they are for a second look."""
-JUDGING = ("judges", "flags", "quotes", "scores", "score differences")
 NAMES = ("control", "judge", "judging condition", "method")
 """Columns that name rows, beside those that records are grouped by."""
 
@@ -116,8 +118,8 @@ def page(content: Content) -> str:
         headline_same=_listed(same),
         headline_left_out=max(0, len(tables["compliance"].rows) - MOST_TABLE_ROWS),
         headline_folded=len(tables["compliance"].rows) > LONGEST_HEADLINE,
-        outputs=[table for table in shown if table.table.name not in JUDGING],
-        judging=[table for table in shown if table.table.name in JUDGING],
+        outputs=[table for table in shown if table.table.name not in JUDGING_TABLES],
+        judging=[table for table in shown if table.table.name in JUDGING_TABLES],
         differences=differences,
         asked=[shown_table(table, most_names=1) for table in content.asked.tables],
         anchors={table.table.name: table.anchor for table in shown},
@@ -169,7 +171,7 @@ def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Cha
 
 
 def _scatter_plots(compliance: Table, accuracy: Table, by: Sequence[str]) -> list[Chart]:
-    """A scatter plot for each task; where that is too many points, for each condition of each task."""
+    """A scatter plot for each task with several points; for each condition of it, where those are too many."""
     rows = list(
         zip(
             [dict(zip(by, map(str, row), strict=False)) for row in compliance.rows],
@@ -181,20 +183,22 @@ def _scatter_plots(compliance: Table, accuracy: Table, by: Sequence[str]) -> lis
     plots = _grouped(rows, [name for name in ("task",) if name in by])
     if max(map(len, plots.values()), default=0) > charts.MOST_POINTS:
         plots = _grouped(rows, [name for name in ("task", "condition") if name in by])
-    with_accuracy = {
-        title: points for title, points in plots.items() if any(up is not None for _, _, up in points)
+    enough = {
+        title: points
+        for title, points in plots.items()
+        if sum(isinstance(up, Estimate) for _, _, up in points) >= charts.FEWEST_POINTS
     }
     drawn = [
         charts.scatter(
-            title if len(with_accuracy) > 1 else "",
+            title if len(enough) > 1 else "",
             [tuple(names.values()) for names, _, _ in points],
             naming(by),
             [(across, up) for _, across, up in points],
             f"scatter-{number}",
         )
-        for number, (title, points) in enumerate(list(with_accuracy.items())[: charts.MOST_PANELS], 1)
+        for number, (title, points) in enumerate(list(enough.items())[: charts.MOST_PANELS], 1)
     ]
-    return charts.with_rest(drawn, len(with_accuracy), "scatter plots")
+    return charts.with_rest(drawn, len(enough), "scatter plots")
 
 
 _Point = tuple[Mapping[str, str], Value, Value]
@@ -215,7 +219,8 @@ def _together(comparisons: Mapping[str, Table]) -> Table:
     columns = tables[0].columns if tables else ()
     rows = tuple((what, *row) for what, table in comparisons.items() for row in table.rows)
     foot = "; ".join(sorted({table.foot.partition("; ")[2] for table in tables}))
-    return Table("differences", "Differences from the control", ("conditions", *columns), rows, foot)
+    notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
+    return Table("differences", "Differences from the control", ("conditions", *columns), rows, foot, notes)
 
 
 # --- tables ---

@@ -113,9 +113,19 @@ def output_samples(
         where = {name.replace("_", " "): str(row[name]) for name in _SHOWN if row[name] is not None}
         if row["right_letter"] is not None:
             where["right answer"] = row["right_letter"]
+            if row["task"] in arranged:
+                where["right answer"] += _right_option(item)
         note = brief(str(row["unread"]), 300) if row["unread"] else _note(marks)
         asked = pieces(_asked(item, lettered=row["task"] not in arranged))
         yield Sample(row["failing"], int(row["of_kind"]), where, pieces(raw, marks), note, asked)
+
+
+def _right_option(item: Mapping[str, object]) -> str:
+    """The text of the right option: where options were shown in another order, its letter alone misleads."""
+    options, answer = item.get("options"), item.get("answer")
+    if not isinstance(options, list) or answer not in tuple(LETTERS[: len(options)]):
+        return " as it was shown"
+    return f" as it was shown: {brief(str(options[LETTERS.index(str(answer))]), 100)}"
 
 
 def raw_of(row: Mapping[str, Any]) -> str:

@@ -3,10 +3,10 @@
 A reader opens it first and can do without it: everything on it is made from the archive, and can be made again.
 """
 
-import logging
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace as dataclass_replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,10 +21,10 @@ from affidavit.archive.study_directory import IMPORTED, StudyDirectory
 from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
-from affidavit.errors import UsageError
 from affidavit.json_values import Fields, canonical, digest
 from affidavit.judging.prompt import judge_template
-from affidavit.results.comparison import Side, compared
+from affidavit.results.comparison import Side, as_one_family, pair_sides
+from affidavit.results.counting import ITEM
 from affidavit.results.groups import CELL
 from affidavit.results.page.content import AskedSection, Content, Prompt
 from affidavit.results.page.headline import Answer, counted_noun, headline
@@ -56,16 +56,17 @@ Mask = Callable[[str], str]
 """Covers what must not be shown in a text, which stays as long as it is."""
 
 
-def write_page(
+def write_page(  # noqa: PLR0913 - whose page, and how it is grouped and shown
     directory: StudyDirectory,
     *,
     by: Sequence[str] = CELL,
+    cluster: str | None = None,
     include_self: bool = False,
     out: Path | None = None,
     mask: Mask = str,
 ) -> Page:
     """Write the page of a study; it is there whole, or not at all."""
-    gathered, made = make_page(directory, by=by, include_self=include_self, mask=mask)
+    gathered, made = make_page(directory, by=by, cluster=cluster, include_self=include_self, mask=mask)
     if out is None:
         path = directory.path / PAGE
         # In the directory a name that leads elsewhere is replaced, never followed.
@@ -77,29 +78,21 @@ def write_page(
     return Page(out, gathered.answers)
 
 
-def make_page(
+def make_page(  # noqa: PLR0913 - whose page, and how it is grouped and shown
     directory: StudyDirectory,
     *,
     by: Sequence[str] = CELL,
+    cluster: str | None = None,
     include_self: bool = False,
     called: str | None = None,
     mask: Mask = str,
 ) -> tuple[Content, bytes]:
     """What is on the page of a study, and the page; `called` is the directory's name, where it had another."""
-    with ThreadPoolExecutor(1) as aside:
-        page = aside.submit(_page_maker)
-        gathered = content(directory, by=by, include_self=include_self, called=called, mask=mask)
+    from affidavit.results.page.html import page  # noqa: PLC0415 - it brings Jinja2
+
+    gathered = content(directory, by=by, cluster=cluster, include_self=include_self, called=called, mask=mask)
     # Once more over all of it: names and words of judges are not outputs.
-    return gathered, mask(page.result()(gathered)).encode("utf-8", "backslashreplace")
-
-
-def _page_maker() -> Callable[[Content], str]:
-    """What makes pages; the plotting library takes half a second to load, which hides behind the counting."""
-    # It looks for fonts when it is first used, and would tell of it.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    from affidavit.results.page.html import page  # noqa: PLC0415
-
-    return page
+    return gathered, mask(page(gathered)).encode("utf-8", "backslashreplace")
 
 
 def is_cheap(directory: StudyDirectory) -> bool:
@@ -125,17 +118,20 @@ def page_at_the_end(directory: StudyDirectory, *, anew: bool) -> str:
     return str(directory.path / PAGE)
 
 
-def content(
+def content(  # noqa: PLR0913 - whose page, and how it is grouped and shown
     directory: StudyDirectory,
     *,
     by: Sequence[str] = CELL,
+    cluster: str | None = None,
     include_self: bool = False,
     called: str | None = None,
     mask: Mask = str,
 ) -> Content:
     """Everything that is on the page; outputs are masked before anything is cut or marked in them."""
     findings = FindingSamples()
-    results = StudyResults(directory, by, watch=lambda record: findings.add(_masked(record, mask)))
+    results = StudyResults(
+        directory, by, cluster=cluster, watch=lambda record: findings.add(_masked(record, mask))
+    )
     with ThreadPoolExecutor(1) as aside:
         # Both are mostly outside of Python's own lock: on two cores one hides behind the other.
         comparisons = aside.submit(_comparisons, results)
@@ -174,6 +170,7 @@ def _made_of(results: StudyResults, name: str, *, include_self: bool, masked: bo
         "by": list(results.records.by),
         "include_self": include_self,
         "masked": masked,
+        **({} if results.records.cluster == ITEM else {"cluster": results.records.cluster}),
         "seal_sha256": None if seal is None else seal.sha256,
     }
     return canonical(made).decode()
@@ -309,25 +306,33 @@ def _compared_conditions(results: StudyResults) -> dict[str, str]:
 
 
 def _comparisons(results: StudyResults) -> dict[str, Table]:
-    """Each condition against its control, in the cells that both have."""
+    """Each condition against its control, in the cells that both have; all of them are one family (ruling S3)."""
     if not results.controls:
         return {}
     # Each side is gone through several times: once from the disk is enough.
     pairs = _compared_conditions(results)
     named = pl.col("condition").is_in([*pairs, *pairs.values()])
-    chosen = results.records.outputs().filter(named).select(_COMPARED).with_columns(_NAMES)
+    records = results.records
+    own = [] if records.cluster == ITEM else [records.cluster]
+    answer = pl.when(pl.col("task").is_in(records.tasks_by_validation)).then(pl.col("answer"))
+    columns = [*map(pl.col, (*_COMPARED, *own)), answer.is_not_null().replace(old=False, new=None).alias("answer")]
+    chosen = records.outputs().filter(named).select(columns).with_columns(_NAMES)
     parts = chosen.collect(engine="streaming").partition_by("condition", as_dict=True)
     found = {}
     for condition, control in pairs.items():
         if not {(condition,), (control,)} <= parts.keys():
             continue  # nothing has arrived under one of them
-        sides = [Side(name, parts[name,].lazy(), {}, results.records.seed) for name in (control, condition)]
-        try:
-            table = compared(*sides, seed=results.records.seed, shared=("task", "model"))
-        except UsageError:
-            continue  # they have no item in common, or nothing has arrived: there is nothing to compare
-        found[f"{condition} − {control}"] = table
-    return found
+        sides = [
+            Side(name, parts[name,].lazy(), {}, records.seed, by_validation=records.tasks_by_validation)
+            for name in (control, condition)
+        ]
+        paired = pair_sides(*sides, shared=("task", "model"), cluster=records.cluster)
+        if paired.rows:  # else they have no item in common, or nothing has arrived: there is nothing to compare
+            found[f"{condition} − {control}"] = paired
+    tables = dict(zip(found, as_one_family(list(found.values()), seed=results.records.seed), strict=True))
+    # On the page all comparisons stand in one table, without the headings of each.
+    alone = {name: (paired.without_partner,) if paired.without_partner else () for name, paired in found.items()}
+    return {name: dataclass_replace(table, notes=(*table.notes, *alone[name])) for name, table in tables.items()}
 
 
 # --- samples ---
@@ -363,14 +368,18 @@ def _outputs(results: StudyResults, keys: Sequence[str]) -> dict[str, str]:
 def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
     if with_accuracy:
         yield (
-            "Accuracy over compliant counts compliant outputs whose right answer is known; accuracy over all "
-            "outputs counts all that were read and whose right answer is known, a non-compliant one as not right."
+            "Accuracy over answers counts outputs that hold an answer, as compliant ones do, and whose right "
+            "answer is known; accuracy over all outputs counts all that were read and whose right answer is "
+            "known, one without an answer as not right."
         )
     yield "Shares are over outputs that were read: unread outputs, failed and pending questions are counted apart."
     if results.samples > 1:
         yield f"Every question was asked {results.samples} times."
     if results.controls:
-        yield "Differences are paired by item; p-values are adjusted within each condition."
+        yield (
+            "Differences are paired by item; p-values are adjusted by Holm over all differences of the page, and "
+            "each interval is at the level that its verdict used."
+        )
     if (left_out := len(results.controls) - len(_compared_conditions(results))) > 0:
         yield f"{left_out} more conditions are not compared here, as the study is large; use affidavit compare."
 
@@ -404,6 +413,7 @@ def _digests(results: StudyResults) -> Iterator[tuple[str, str]]:
 
 def _commands(results: StudyResults, name: str, *, include_self: bool) -> Iterator[tuple[str, str]]:
     options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
+    options += [] if results.records.cluster == ITEM else ["--cluster", results.records.cluster]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
     tasks = {} if results.study is None else results.study.tasks
     own = ["--study", "STUDY.toml"] if any(is_in_file(task.contract) for task in tasks.values()) else []

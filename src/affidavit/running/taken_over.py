@@ -1,0 +1,75 @@
+"""Answers that were given in another directory to the very same questions: they are taken over, not asked again.
+
+A question is the same if its key is: the same item, condition, model, request and sample. So a trial of the first
+items is the beginning of the whole study, and a study that begins anew in another directory asks only what is new.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from affidavit.archive.journal import GROUP_RECORDS, Archive
+from affidavit.archive.record import QuestionIdentity, Response
+from affidavit.archive.segments import Place
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.errors import InputError
+from affidavit.models.recorded import completion_of
+from affidavit.running.ledger import QuestionLedger
+from affidavit.study.plan import Plan
+from affidavit.study.task import Question
+
+TRIAL = "-trial"
+
+
+def trial_directory(directory: Path) -> Path:
+    """Where the trial of a study is kept.
+
+    >>> trial_directory(Path("runs/capitals")).as_posix()
+    'runs/capitals-trial'
+    """
+    return directory.with_name(f"{directory.name}{TRIAL}")
+
+
+class TakenOver:
+    """The answers of other directories, by key; each is read when its question comes."""
+
+    def __init__(self, directories: Iterable[StudyDirectory]) -> None:
+        self._places: dict[bytes, tuple[StudyDirectory, Place]] = {}
+        for directory in directories:
+            for line in _sealed(directory).walk():
+                if isinstance(line.record, Response) and isinstance(line.record.subject, QuestionIdentity):
+                    self._places[bytes.fromhex(line.record.key)] = (directory, line.place)
+
+    @property
+    def keys(self) -> set[bytes]:
+        """Of all questions that are answered there."""
+        return set(self._places)
+
+    def write(self, plan: Plan, questions: Iterable[Question], ledger: QuestionLedger, archive: Archive) -> int:
+        """Write the records of all questions that are answered there; how many that are."""
+        count = 0
+        for question, answer in self._answers(questions):
+            record = plan.response(question, completion_of(answer))
+            archive.append(record)
+            ledger.add(record)
+            count += 1
+            if archive.group_size >= GROUP_RECORDS:
+                archive.commit()
+        archive.commit()
+        return count
+
+    def _answers(self, questions: Iterable[Question]) -> Iterator[tuple[Question, Response]]:
+        for question in questions:
+            if (found := self._places.pop(bytes.fromhex(question.key), None)) is not None:
+                directory, place = found
+                for record in directory.records_at([place]):
+                    if isinstance(record, Response):
+                        yield question, record
+
+
+def _sealed(directory: StudyDirectory) -> StudyDirectory:
+    """A directory that is what was sealed; others are refused."""
+    seal = directory.seal()
+    if seal is None or directory.check_seal(seal):
+        hint = "Run it again to its end, or take it away: then nothing is taken over from there."
+        raise InputError(str(directory), expected="a sealed study", found="one that is not sealed", hint=hint)
+    return directory
