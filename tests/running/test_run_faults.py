@@ -286,7 +286,13 @@ def test_a_run_ends_with_its_time(tmp_path):
         write_study(tmp_path, server.url, changed={"limits": {**LIMITS, "run": 0.5}})
         done = run(tmp_path, "--json")
         assert fine(done, 4)
-        assert (quiz(done)["compliant"], quiz(done)["failed"], quiz(done)["pending"]) == (0, 0, 20)
+        assert (told(done)["asked"], told(done)["pending"], told(done)["directory"]) == (0, 20, None)
+        assert b"the run's 0.5 s are over; nothing was written" in done.stderr
+        assert not (tmp_path / "out").exists()
+        del server.script["q0"]
+        done = run(tmp_path, "--json")
+        assert fine(done, 4)
+        assert (quiz(done)["compliant"], quiz(done)["failed"], quiz(done)["pending"]) == (1, 0, 19)
         assert b"the run's 0.5 s are over" in done.stderr
         server.script = {}
         write_study(tmp_path, server.url, changed={"limits": LIMITS})

@@ -211,10 +211,10 @@ def ended(*processes) -> None:
 
 
 def test_the_lock_of_a_killed_run_is_in_nobodys_way(tmp_path):
-    with FaultServer({"q0": every(hang)}) as server:
+    with FaultServer({f"q{n}": every(hang) for n in range(1, 8)}) as server:
         write_study(tmp_path, server.url, count=8, changed=PATIENT)
         with started(tmp_path) as process:
-            wait_for(server, 1, process)
+            wait_for(server, 2, process)  # the first answer has frozen the plan
             held = told_by_verify(tmp_path / "out")
             assert held["holder"]["pid"] == process.pid
             process.kill()

@@ -22,6 +22,7 @@ from affidavit.study.examples import Spoilers
 from affidavit.study.files import load
 from affidavit.study.prompt import Condition
 from affidavit.study.request_seed import seed_of
+from affidavit.study.token_estimate import estimated_tokens
 from support.command import affidavit
 from support.designs import letter_of, options_shown, write
 from support.fault_server import Asked, Call, FaultServer, bad_request, every, says
@@ -264,7 +265,8 @@ def test_the_terminal_says_what_the_json_says(paradigms):
         row = (
             rf"{each['task']} m {each['condition']} {CONTROL} {flipped / decidable:.1%} "
             rf"\[[0-9.]+, [0-9.]+\] n={decidable} \(\d+ clusters\) "
-            rf"{each['to_wrong']} {each['to_right']} {each['to_other']} {' '.join(map(str, undecidable))}"
+            rf"{each['to_wrong']} {each['to_right']} {each['to_other']} "
+            rf"[+−][0-9.]+ points n=\d+, fewer than 10 items: no interval {' '.join(map(str, undecidable))}"
         )
         assert sum(re.fullmatch(row, found) is not None for found in rows) == 1, row
     (said,) = (row for row in rows if row.startswith("intervals: "))
@@ -459,19 +461,19 @@ def test_a_dry_run_counts_what_is_then_sent(lived):
     _, server, _, planned = lived
     cells = {(each["task"], each["model"], each["condition"]): each for each in planned["cells"]}
     assert {cell: each["requests"] for cell, each in cells.items()} == CELLS
-    sent, characters = Counter(), Counter()
+    sent, tokens = Counter(), Counter()
     for asked in server.log:
         cell = asked_cell(asked)
         sent[cell] += 1
-        characters[cell] += sum(len(turn["content"]) for turn in asked.body["messages"])
+        tokens[cell] += estimated_tokens(asked.body["messages"])
     expected = Counter()
     for cell, count in CELLS.items():
         expected[seen_cell(cell)] += count
     assert sent == expected
     for cell, each in cells.items():
         assert each["most_answer_tokens"] == each["requests"] * 100
-        if cell in characters and [seen_cell(other) for other in CELLS].count(cell) == 1:
-            assert each["prompt_tokens"] == characters[cell] // 4
+        if cell in tokens and [seen_cell(other) for other in CELLS].count(cell) == 1:
+            assert each["prompt_tokens"] == tokens[cell]
         cost = (each["prompt_tokens"] * 2.0 + each["most_answer_tokens"] * 30.0) / 1e6
         assert each["most_cost"] == (pytest.approx(cost) if cell[1] == "m" else None)
 
@@ -763,8 +765,9 @@ def test_a_dry_run_prints_what_would_be_asked_and_what_it_would_cost(lived):
     assert f"all {' '.join(f'{n:,}' for n in total)} {cost:.2f}" in rows
     assert sum("left out" in row for row in rows) == len(LEFT_OUT)
     assert {task["task"] for task in planned["planning"]} <= {each["task"] for each in planned["cells"]}
+    rows_of_all = 3 * sum(task["comparisons"] for task in planned["planning"])
     for task in planned["planning"]:
-        assert task["level"] == 0.05 / task["comparisons"]
+        assert task["level"] == 0.05 / rows_of_all, "three measures of every comparison are one family"
         said = f"{task['task']}: {task['comparisons']} comparison"
         assert sum(row.startswith(said) for row in rows) == 1
     wanted = told(run(folder, "--dry-run", "--json", "--difference", "0.1"))["planning"]

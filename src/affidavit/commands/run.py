@@ -102,7 +102,7 @@ def run(
     ended = _ended(files, Options(out, retry_failed, limit, reuse, models, judging_watch=judgements.add))
     signal = ended.signal if ended.judged is None else ended.judged.signal
     if not ended.directory.exists():
-        click.echo(f"affidavit: {plain_lines(str(ended.stopped))}; nothing was written", err=True)
+        _report_nothing(ended, as_json=as_json)
     else:
         closed, page = closed_run(ended, files.contracts, with_tasks=as_json), not no_page and signal is None
         again = _again(study, out, limit)
@@ -123,6 +123,15 @@ def _ended(files: "StudyFiles", options: "Options") -> "Ended":
     with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
         watched = replace(options, progress=progress.tell, judging_progress=progress.tell_judging)
         return run_study(files, watched)
+
+
+def _report_nothing(ended: "Ended", *, as_json: bool) -> None:
+    """Of a run that was stopped before the first answer: there is no study yet."""
+    from affidavit.commands.output import show
+
+    if as_json:
+        show({"directory": None, "asked": 0, "stopped": ended.stopped, "pending": ended.open})
+    click.echo(f"affidavit: {plain_lines(str(ended.stopped))}; nothing was written", err=True)
 
 
 def _exit_code(ended: "Ended", signal: int | None) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from time import monotonic, time
 from typing import Any, Generic, Protocol, Self, TypeVar
 
@@ -106,6 +107,8 @@ class Runner(Generic[AskingT]):
         """From `run` on."""
         self._tried: list[_Tried[AskingT]] = []
         self._first_failures = FirstFailures[AskingT]()
+        self._deadline = inf
+        """From `async with` on, when the run's time is over."""
         self.asked = 0
         """Questions that were answered or failed in this run."""
         self.stopped: str | None = None
@@ -129,6 +132,7 @@ class Runner(Generic[AskingT]):
 
     async def __aenter__(self) -> Self:
         allow_open_files({model.name: model.connections for model in self._models})
+        self._deadline = monotonic() + self._limits.run
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -143,11 +147,13 @@ class Runner(Generic[AskingT]):
         """Look for every model, and ask it the first of its questions; a mistake of the setup is raised.
 
         What it says is held. Where the plan is frozen already no question is asked beforehand. Whoever takes long
-        is not waited for: the run begins, and the answer is kept when it comes. A signal ends the trial.
+        is not waited for: the run begins, and the answer is kept when it comes. A signal ends the trial, and so
+        does the end of the run's time.
         """
         trying = asyncio.create_task(self._try_all(with_questions=with_questions))
         while not trying.done() and self.stopped is None:
             await asyncio.wait([trying], timeout=0.1)
+            self._stop_in_time()
         if not trying.done():
             trying.cancel()
             await asyncio.wait([trying])
@@ -223,8 +229,7 @@ class Runner(Generic[AskingT]):
 
     async def _watched(self, workers: "list[asyncio.Task[None]]") -> None:
         """Until all workers are done, one of them broke, or the time after a stop is over."""
-        deadline = monotonic() + self._limits.run
-        waiting = set(workers)
+        drained, waiting = inf, set(workers)
         try:
             while waiting:
                 if self._progress is not None:  # the first time before anything is asked
@@ -232,17 +237,19 @@ class Runner(Generic[AskingT]):
                 done, waiting = await asyncio.wait(waiting, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
                 for worker in done:
                     worker.result()
-                if monotonic() > deadline and self.stopped is None:
-                    self.stop(f"the run's {self._limits.run:g} s are over")
-                    deadline = monotonic() + DRAIN
-                elif self.stopped is not None:
-                    deadline = min(deadline, monotonic() + DRAIN)
-                    if monotonic() > deadline:
-                        break
+                self._stop_in_time()
+                if self.stopped is not None:
+                    drained = min(drained, monotonic() + DRAIN)
+                if monotonic() > drained:
+                    break
         finally:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+
+    def _stop_in_time(self) -> None:
+        if monotonic() > self._deadline:
+            self.stop(f"the run's {self._limits.run:g} s are over")
 
     def _workers(self, model: Model) -> Iterator["asyncio.Task[None]"]:
         questions = self._open_questions(model.name)
