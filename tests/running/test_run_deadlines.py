@@ -160,10 +160,18 @@ def test_a_run_ends_with_its_time(tmp_path):
 
 
 def test_open_requests_that_end_within_the_time_after_a_stop_are_kept(tmp_path):
-    script = {f"q{n}": after(1.5 + DRAIN - 0.5) for n in range(8)}
+    script = {f"q{n}": after(1.5 + DRAIN - 0.5) for n in range(1, 9)}
     ended, course = run(tmp_path, script, attempt=30.0, sample=60.0, run=1.5)
-    assert figures(ended) == (8, 0, 12)
-    assert len(course.asked) == 8, "nothing more is asked"
+    assert figures(ended) == (9, 0, 11)
+    assert len(course.asked) == 9, "nothing more is asked than the question of the trial and these"
+
+
+def test_the_trial_is_part_of_the_runs_time(tmp_path):
+    ended, course = run(tmp_path, {"q0": hangs}, connect=60.0, attempt=90.0, run=1.5)
+    assert figures(ended) == (0, 0, 20)
+    assert ended.stopped == "the run's 1.5 s are over"
+    assert course.seconds <= 1.5 + 2 * LOOK
+    assert not ended.directory.exists()
 
 
 # --- signals ---
