@@ -390,6 +390,7 @@ def cuts_of_an_open_segment(directory: Path, *, every: int) -> None:
             path.unlink()
 
 
+@pytest.mark.slow
 def test_a_cut_open_segment_loses_its_torn_tail_only(tmp_path):
     cuts_of_an_open_segment(tmp_path / "study", every=97)
 
@@ -563,6 +564,7 @@ def torn_archive(directory: Path) -> Path:
     return directory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", [pytest.param(name, marks=() if name == "once and partly" else pytest.mark.slow) for name in FAULTS]
 )

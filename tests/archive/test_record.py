@@ -126,6 +126,7 @@ CONFUSING = [
 """Records that speak of positions themselves."""
 
 
+@pytest.mark.slow
 @given(records, st.integers(1, 2**40), st.integers(1, 2**40))
 @example(CONFUSING[0], 1, 1)
 @example(CONFUSING[1], 1, 1)
@@ -140,6 +141,7 @@ def test_a_record_comes_back_from_its_line(record, seq, group):
     assert content_digest_of(line, placed) == content_digest(record)
 
 
+@pytest.mark.slow
 @given(records, st.data())
 def test_no_part_of_a_line_is_a_record(record, data):
     line = encode(record, seq=1, group=1)
@@ -323,6 +325,7 @@ def test_a_checksum_over_anything_else_makes_no_record(content):
         decode(line)
 
 
+@pytest.mark.slow
 @given(records, st.data())
 def test_no_field_of_another_type_is_anything_but_told(record, data):
     """Whatever stands in whichever field: a record, or a refusal that names what was expected."""

@@ -91,6 +91,7 @@ def test_names_of_files_are_safe_and_of_one_table_each():
     assert row[5:] == ["0.5", "0.1", "0.9", "80", "40"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [60, 80, 120])
 @pytest.mark.parametrize("command", ["report", "compare", "gate"])
 def test_a_terminal_gets_tables_that_fit(study, command, columns):
@@ -109,6 +110,7 @@ def test_every_form_can_be_printed(study):
     assert all(printed.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_masked_is_covered_however_it_is_wrapped_or_escaped(tmp_path, form):
     secret = "sk_" + "0123456789abcdef" * 4

@@ -27,6 +27,7 @@ def by_rows(raws: list[str | None], options: str) -> list[tuple]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(st.none() | texts, max_size=8), st.sampled_from(["A-B", "A-D", "A-W"]))
 def test_a_column_says_what_its_rows_say(raws, options):
     assert read_choices(pl.Series(raws, dtype=pl.String), options).rows() == by_rows(raws, options)

@@ -357,6 +357,7 @@ WRITERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(questions())
 def test_an_item_comes_back_from_every_format_as_it_went_in(asked):
@@ -371,6 +372,7 @@ def test_an_item_comes_back_from_every_format_as_it_went_in(asked):
         assert json.loads(json.dumps(row, allow_nan=False)) == row
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(questions(least=4, most=4), st.booleans())
 def test_an_item_comes_back_from_tables_of_four(asked, lettered):

@@ -269,6 +269,7 @@ def test_the_next_address_of_a_host_is_tried_and_the_one_that_answered_is_tried_
     assert tried == ["127.0.0.9", "127.0.0.1", "127.0.0.1"]
 
 
+@pytest.mark.slow
 def test_whoever_gives_up_while_connecting_leaves_no_socket_open():
     async def go() -> None:
         async with server(right) as port:

@@ -157,6 +157,7 @@ def backwards(read_batch, all_batches):
     return (done[place] for place in range(len(held)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WRITERS)
 def test_an_engine_is_one_function_and_one_line(monkeypatch, kind):
     assert ENGINES["local"] is local

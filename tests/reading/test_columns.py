@@ -198,6 +198,7 @@ def check_open_text(texts: list[str | None]) -> None:
     assert columns.text(series(texts))["protocol_compliant"].to_list() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("regex", PATTERNS)
 def test_patterns_in_columns_are_patterns_in_rows(regex):
     check_pattern([*NASTY, "a", "b", "ab c", "1 #### 2 #### 3", "yyx", "\u2003x"], regex)

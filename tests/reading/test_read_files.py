@@ -199,6 +199,7 @@ def game(raw: str | None, numbers: list[int] | None, target: int | None) -> dict
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_games_in_files_are_games_in_rows_and_columns(tmp_path, kind):
     raws = [case["raw"] for case in cases("game24")]
@@ -394,6 +395,7 @@ def check_counts(summary: dict, lines: list[bytes]) -> None:
     assert summary["yield"] is None or summary["yield"]["n"] == arrived
 
 
+@pytest.mark.slow
 def test_odd_lines_keep_their_bytes(tmp_path):
     odd = [*ODD.values(), *BLANK, *REPLACED, *PLAIN]
     check_bytes(tmp_path, b"\xef\xbb\xbf" + b"\n".join(odd), *(line + b"\n" for line in odd))
@@ -411,6 +413,7 @@ def test_odd_lines_among_very_many_keep_their_bytes(tmp_path):
     check_bytes(tmp_path, b"\n".join(lines), b"\r\n".join(PLAIN))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", quick(["\n", "\r\n", " \n"], "\n"), ids=["LF", "CRLF", "blank"])
 def test_batches_end_anywhere(tmp_path, end):
     """In the middle of a character, of an escape, of a brace and its line feed, and between two lines."""

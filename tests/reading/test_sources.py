@@ -111,6 +111,7 @@ def test_a_file_that_is_not_there_and_a_directory_are_told(tmp_path, monkeypatch
         file_source(Path("folder"))
 
 
+@pytest.mark.slow
 def test_a_study_says_that_its_items_are_a_directory(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "study.toml").write_text(
@@ -208,6 +209,7 @@ tables = st.lists(texts, min_size=1, max_size=3, unique=True).flatmap(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(tables)
 def test_rows_of_any_text_survive_every_format_and_compression(rows):

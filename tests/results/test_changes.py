@@ -114,6 +114,7 @@ def random_rows(draw: Random, items: int, samples: int, conditions: Iterable[str
     return rows
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(draw=st.randoms(use_true_random=False), items=st.integers(1, 14), samples=st.integers(1, 4))
 def test_pairs_without_making_them_are_the_pairs_one_by_one(draw, items, samples):
@@ -130,6 +131,7 @@ def test_pairs_without_making_them_are_the_pairs_one_by_one(draw, items, samples
             assert same(row["share of decidable"], literal_share(counted))
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(draw=st.randoms(use_true_random=False), items=st.integers(1, 14), samples=st.integers(1, 3))
 def test_a_paradigm_pools_the_outputs_of_an_item_under_its_conditions(draw, items, samples):

@@ -398,6 +398,7 @@ def hostile(tmp_path_factory) -> tuple[Path, Path]:
     return made("one", lambda question: RIGHT), made("two", lambda question: BREACH)
 
 
+@pytest.mark.slow
 def test_hostile_names_are_shown_as_text(hostile):
     page = affidavit("compare", *hostile, "--format", "md")
     assert fine(page, 0)
@@ -446,6 +447,7 @@ def test_the_three_forms_say_the_same_and_can_be_written_to_a_file(conditions, t
 BOTH = {"free": {}, "firm": {"preamble": "!"}}
 
 
+@pytest.mark.slow
 def test_every_answer_counts_in_a_comparison_where_it_counts_in_the_report(tmp_path):
     """Ruling G12: a hand that is solved without the marker is solved."""
     hands = [{"id": f"h{n}", "numbers": [3, 3, 8, 8]} for n in range(20)]

@@ -182,6 +182,7 @@ def test_a_single_item_is_never_enough_for_an_interval_s_end(tmp_path):
     assert (found["found"]["n"], found["found"]["clusters"]) == (9, 1)
 
 
+@pytest.mark.slow
 def test_a_judging_that_is_not_finished_passes_no_gate(tmp_path):
     """Nor do judgements that failed, where failures are bounded."""
     asked = []
@@ -517,6 +518,7 @@ def without_keys(rows: list[dict], count: int) -> list[dict]:
     return [{k: v for k, v in row.items() if k != "answer"} for row in rows[:count]] + rows[count:]
 
 
+@pytest.mark.slow
 def test_a_check_that_is_lost_is_not_met(tmp_path):
     rows = questions(300)
     before = written(tmp_path / "before", tables(), {"quiz": rows}, lambda question: "<answer>B</answer>")
@@ -544,6 +546,7 @@ def test_items_that_failed_are_counted_beside_a_baseline(tmp_path):
     assert b"compliance: 80 items left out" in b" ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_another_model_than_the_baseline_s_is_not_compared_unless_it_is_named(tmp_path):
     one, other = tables(), tables()
     other["models"] = {"x": one["models"]["m"]}

@@ -630,12 +630,14 @@ def check(
             assert estimate is None or estimate.low != estimate.high, "ruling S11"
 
 
+@pytest.mark.slow
 @few
 @given(seeds, st.booleans(), st.sampled_from([("task", "model", "condition"), ("model",), ("condition", "task")]))
 def test_every_table_is_what_a_slow_count_gives(seed, include_self, by):
     check(drawn(seed), include_self=include_self, by=by)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("include_self", [False, True])
 def test_a_judging_of_which_nothing_or_everything_has_arrived(include_self):
     check(dict.fromkeys(SLOTS, PENDING), include_self=include_self)
@@ -652,6 +654,7 @@ def rows_of(outcomes: Outcomes, *, own: bool) -> dict[str, tuple]:
     return {name: rows for name, rows in tables.items() if name != del_ and name.endswith(OWN) is own}
 
 
+@pytest.mark.slow
 @fewer
 @given(seeds, seeds)
 def test_own_outputs_move_no_table_of_others_outputs(seed, other):
@@ -661,6 +664,7 @@ def test_own_outputs_move_no_table_of_others_outputs(seed, other):
     assert rows_of(one, own=False) == rows_of(changed, own=False)
 
 
+@pytest.mark.slow
 @fewer
 @given(seeds)
 def test_what_failed_and_what_is_invalid_moves_no_score(seed):
@@ -687,6 +691,7 @@ def report(found: JudgingFigures, *, late: int = 0) -> str:
     return console.file.getvalue()
 
 
+@pytest.mark.slow
 def test_every_table_of_a_pooled_report_says_that_it_is_pooled():
     # ruling J8
     apart, pooled = report(figures(SMALL)), report(figures(SMALL, include_self=True))
@@ -699,6 +704,7 @@ def test_every_table_of_a_pooled_report_says_that_it_is_pooled():
     assert "Of judges' own outputs" not in pooled
 
 
+@pytest.mark.slow
 def test_the_terminal_shows_every_table_and_what_is_missing():
     # rulings C5 and J15
     found = figures(SMALL)
@@ -716,6 +722,7 @@ def test_the_terminal_shows_every_table_and_what_is_missing():
     assert "3 outputs arrived after the set was frozen and are not judged" in text
 
 
+@pytest.mark.slow
 def test_the_json_of_a_judging_has_the_rows_of_every_table():
     found = figures(drawn(5))
     as_json = json.loads(json.dumps(judging_json(found), allow_nan=False))
@@ -731,6 +738,7 @@ def test_blind_judging_and_unknown_groups_are_said():
         assert table.notes[-2:] == (BLIND, "Judgements are not grouped by sample.")
 
 
+@pytest.mark.slow
 def test_tasks_are_told_apart_or_named():
     """Means and differences were once over all tasks without a word."""
     tables = {table.name: table for table in judging_tables(figures(SMALL), ("model",))}
@@ -746,6 +754,7 @@ def test_tasks_are_told_apart_or_named():
     assert not any("task" in table.columns or "for the task" in str(table.notes) for table in one.values())
 
 
+@pytest.mark.slow
 def test_targets_with_other_judges_are_named():
     """Over all judges, a target that judges is scored by the others only: their severity is in the rows."""
     pooled = ("pooled scores", "scores by target", "verdicts")
@@ -789,6 +798,7 @@ def settled(seed: int) -> dict[Slot, Given]:
     return {slot: FAILED if each == PENDING else each for slot, each in drawn(seed).items()}
 
 
+@pytest.mark.slow
 @fewer
 @given(seeds, st.booleans())
 def test_bounds_of_a_finished_judging_cover_sampling(seed, include_self):
@@ -814,6 +824,7 @@ def test_bounds_of_few_questions_say_that_sampling_is_not_in_them():
     assert "pooled score bounds" not in tables
 
 
+@pytest.mark.slow
 def test_no_name_of_a_judge_is_taken_for_all_judges():
     """A judge called `all judges` once had a row like the pooled one; three judges may be paired in two ways."""
     names = {"a": "all judges", "b": "a and b", "c": "b"}
@@ -827,6 +838,7 @@ def test_no_name_of_a_judge_is_taken_for_all_judges():
     assert set(bounds["score bounds"].column("judge")) <= set(JUDGE_NAMES)
 
 
+@pytest.mark.slow
 def test_failed_judgements_of_one_output_are_a_cluster():
     """Ruling S1: repeats that fail together are fewer tosses than there are judgements."""
     both_repeats = {slot: FAILED if slot.variant == "v1" else (True, (2, 2, 2, 2)) for slot in SLOTS}

@@ -1047,6 +1047,7 @@ def law_order_does_not_matter(journal: tuple[Plan, list[Record], list[Question]]
 LAWS = [law_tables_are_the_records_read_slowly, law_failures_move_no_score, law_order_does_not_matter]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @settings(max_examples=2)
 @given(journal=journals())

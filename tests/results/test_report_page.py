@@ -632,6 +632,7 @@ def test_a_letter_that_is_preferred_is_a_headline(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_differences_of_the_page_are_over_the_clusters_that_were_named(tmp_path):
     rows = [{**row, "metadata": {"passage": str(number // 5)}} for number, row in enumerate(questions(60))]
     design = tables(conditions={"free": {}, "firm": {"preamble": "!", "control": "free"}})

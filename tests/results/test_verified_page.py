@@ -30,6 +30,7 @@ def verified(study: Path):
     return verify_study(StudyDirectory(study), GivenContracts())
 
 
+@pytest.mark.slow
 def test_the_page_that_was_written_is_the_page_that_is_made_again(study, page):
     found = verified(study)
     assert bool(found), found.differences
@@ -39,6 +40,7 @@ def test_the_page_that_was_written_is_the_page_that_is_made_again(study, page):
     assert verified(study), "whatever it is grouped by"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"), [("100.0%", "99.9%"), ("6 compliant", "7 compliant"), ("</main>", "!</main>")]
 )

@@ -46,6 +46,7 @@ def write(folder: Path, url: str, steps: int, *, count: int = 4) -> None:
     write_study(folder, url, count=count, changed=changed)
 
 
+@pytest.mark.slow
 def test_models_conditions_and_samples_are_added_and_nothing_is_asked_twice(tmp_path):
     roots = []
     with FaultServer() as server:
@@ -223,6 +224,7 @@ def test_an_imported_study_has_no_revisions():
 GOLDEN = Path(__file__).parent.parent / "golden" / "studies"
 
 
+@pytest.mark.slow
 def test_what_was_judged_does_not_grow_but_is_taken_over(tmp_path):
     judged = {"judging": {"judges": ["alpha"]}}
     with serving() as server:

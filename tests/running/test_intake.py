@@ -103,6 +103,7 @@ def test_a_file_is_taken_in_word_for_word_and_judged(tmp_path, server, kind):
         assert b"8 records, 4 of them responses and 4 judgements; sealed" in checked.stdout
 
 
+@pytest.mark.slow
 def test_a_folder_is_taken_in_by_a_pattern(tmp_path, server):
     folder = tmp_path / "given"
     texts = {"Q1/A_m.md": "One\r\n", "Q1/B_m.md": "Two", "Q2/A_m.md": "\ufeffThree", "Q2/B_m.md": "Four words"}
@@ -187,6 +188,7 @@ def test_nothing_is_begun_where_a_row_is_refused(tmp_path, server):
     assert len(server.log) == asked
 
 
+@pytest.mark.slow
 def test_what_is_null_and_what_is_missing_are_named_beside_the_books(tmp_path, server):
     # rulings C1 and C5
     rows = [row("Q1", "A", "m"), row("Q1", "B", "n"), row("Q2", "A", "n", raw=None), row("Q1", "B", "m", raw="")]

@@ -348,6 +348,7 @@ def test_the_delimiters_carry_the_nonce_of_the_ruling(judged):
     assert len(seen) == len(SCRIPT)
 
 
+@pytest.mark.slow
 def test_judging_is_done_once_and_what_failed_in_passing_is_asked_again(judged):
     found = affidavit("verify", judged.directory, "--json")
     assert fine(found, 0)
@@ -381,6 +382,7 @@ def test_the_declared_flag_the_quotes_and_the_verdicts_are_counted(judged):
 # --- identities, conditions, repeats, rubrics ---
 
 
+@pytest.mark.slow
 def test_two_entries_of_one_identity_judge_each_other_as_themselves(tmp_path):
     # ruling J13
     one = {"models": {"alpha": {"identity": "org/One"}, "beta": {"identity": "org/One"}}}
@@ -406,6 +408,7 @@ def test_two_entries_of_one_identity_judge_each_other_as_themselves(tmp_path):
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
+@pytest.mark.slow
 def test_conditions_and_repeats_are_kept_apart(tmp_path):
     both = {"judging": {**ONE_JUDGE["judging"], "conditions": ["free", "schema"], "repeats": 3}}
     with serving() as server:
@@ -489,6 +492,7 @@ pass_needs_nonzero = ["LAYOUT"]
 FIVE = {"LAYOUT": 2, "LENGTH": 1, "ORDERS": 2, "SENSE": 2, "WHOLE": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "mapped"), [("mean", 1.5), pytest.param("min", 1, marks=pytest.mark.slow)])
 def test_a_finer_rubric_from_a_file_is_judged_by_and_mapped(tmp_path, rule, mapped):
     # ruling J11
@@ -725,6 +729,7 @@ def test_a_judge_that_is_named_twice_is_asked_once(small, tmp_path):
 # --- outputs that are not there ---
 
 
+@pytest.mark.slow
 def test_what_never_arrived_stands_beside_the_books_and_what_came_late_is_said(tmp_path):
     async def filtered(call: Call) -> None:
         bad = judge_prompt(call.asked.prompt) is None and variant_of(call.asked.prompt) == "firm"

@@ -66,6 +66,7 @@ def server() -> Iterator[FaultServer]:
 # --- an ordinary study ---
 
 
+@pytest.mark.slow
 def test_a_study_is_run_once_and_then_holds(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url)
@@ -83,6 +84,7 @@ def test_a_study_is_run_once_and_then_holds(tmp_path):
     assert b"20 records, 20 of them responses; sealed" in checked.stdout
 
 
+@pytest.mark.slow
 def test_the_numbers_for_programs_are_those_for_people(tmp_path, server):
     write_study(tmp_path, server.url, count=3)
     before, after = told(run(tmp_path, "--json")), told(run(tmp_path, "--json"))
@@ -112,6 +114,7 @@ def test_what_is_asked_is_what_the_study_says(tmp_path):
     assert asked.body == {"model": "org/m-1", "temperature": 0.5, "max_tokens": 7, "top_p": 0.9, "top_k": 3}
 
 
+@pytest.mark.slow
 def test_models_conditions_and_samples_multiply(tmp_path):
     with FaultServer() as server:
         changed = {
@@ -387,6 +390,7 @@ def test_nothing_that_a_server_says_commands_the_terminal(tmp_path, options):
         assert harmless(affidavit("verify", tmp_path / "out"))
 
 
+@pytest.mark.slow
 def test_a_study_can_be_run_on_the_answers_of_another(tmp_path):
     with FaultServer({"q1": every(says("no")), "q2": every(content_filter)}) as server:
         write_study(tmp_path / "lived", server.url, changed={"decoding": {"samples": 2}})

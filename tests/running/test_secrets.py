@@ -134,6 +134,7 @@ def study_of(folder: Path, url: str, count: int, **model: object) -> None:
     write_study(folder, url, count=count, changed=changed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", [True, False], ids=["with a key", "with a password"])
 def test_no_secret_is_written_or_printed_whatever_a_server_says(tmp_path, key):
     used = [name for name in CANARY if name not in (("user", "password") if key else ("key",))]

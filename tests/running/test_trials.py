@@ -15,6 +15,7 @@ from support.studies import fine, laid_over, quiz, records, run, told_by_verify,
 TWO = {"conditions": {"plain": {}, "urged": {"preamble": "!"}}, "decoding": {"samples": 2}}
 
 
+@pytest.mark.slow
 def test_a_trial_is_whole_and_its_answers_are_taken_over(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=10, changed=TWO)
@@ -35,6 +36,7 @@ def test_a_trial_is_whole_and_its_answers_are_taken_over(tmp_path):
     assert len(records(tmp_path / "out")) == 40
 
 
+@pytest.mark.slow
 def test_a_trial_grows_and_does_not_shrink(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=10)
@@ -93,6 +95,7 @@ def test_a_task_names_the_items_that_are_asked_about(tmp_path, table, asked):
     assert sorted(each["item_id"] for each in records(tmp_path / "out")) == asked
 
 
+@pytest.mark.slow
 def test_a_larger_sample_is_a_growth(tmp_path):
     with FaultServer() as server:
         for size, asked in ((2, 2), (4, 4)):

@@ -244,6 +244,7 @@ def digests(study: Path, *options: object):
     return done.returncode, json.loads(done.stdout or "{}")
 
 
+@pytest.mark.slow
 def test_either_digest_may_be_expected_and_no_other(study):
     code, found = digests(study)
     assert (code, found["sealed"]) == (0, True)
@@ -289,6 +290,7 @@ def test_lines_that_were_added_after_the_seal_are_told_as_not_sealed(study, name
     assert (done.returncode, f"{name} has grown since it was sealed".encode() in done.stdout) == (7, True)
 
 
+@pytest.mark.slow
 def test_a_forged_answer_under_a_new_seal_is_told_by_a_digest_that_was_kept(study):
     _, kept = digests(study)
     path = study / "out" / "records" / "000001.jsonl"

@@ -76,6 +76,7 @@ def test_a_line_that_fits_its_checksum_and_was_never_written_is_refused(folder, 
         assert told(folder, *command)[0] in (0, 2, 3, 5)
 
 
+@pytest.mark.slow
 def test_a_record_that_says_its_text_twice_is_refused_also_under_the_root_digest(folder):
     """Other readers of JSON would take the first."""
     root = json.loads(verified(folder, "planned", "--json")[1])["root_sha256"]
@@ -213,6 +214,7 @@ def test_items_that_are_not_those_of_the_plan_are_refused(folder, forgery):
     assert (code, b"items.jsonl: expected items of different names" in said) == (5, True), said
 
 
+@pytest.mark.slow
 def test_names_of_files_write_no_lines_of_their_own(folder):
     (folder / "planned" / "a\nroot digest   000\nevery checksum fits").touch()
     code, said = verified(folder)
@@ -220,6 +222,7 @@ def test_names_of_files_write_no_lines_of_their_own(folder):
     assert sum(line.startswith(b"root digest") for line in said.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_run_that_was_killed_before_its_seal_goes_on(tmp_path):
     """The list of prompts is written before the seal: between the two, it is newer than the last seal."""
     with server() as serving:
@@ -235,6 +238,7 @@ def test_a_run_that_was_killed_before_its_seal_goes_on(tmp_path):
         assert told(tmp_path, "verify", "out")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_name_that_is_half_a_character_is_shown_in_every_table(made, tmp_path):
     row = {"question_id": "w1", "prompt_variant": "A\ud800", "target_model": "\udfff", "output_id": "o1"}
     write_items(tmp_path / "one.jsonl", [{**row, "raw_output": "Said."}])

@@ -183,6 +183,7 @@ def test_items_of_a_cluster_are_one_unit():
     assert alone == PairedDifference.of_counts(first, ones, second, ones)
 
 
+@pytest.mark.slow
 def test_unequal_compliance_makes_no_findings():
     # ruling S2: the ratio of sums called a truly worse model higher in most studies
     higher, lower = verdict_shares(STEADY, CHOOSY, 240, 3, rounds=100)

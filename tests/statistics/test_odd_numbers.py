@@ -245,6 +245,7 @@ def test_every_public_function_is_tried():
     assert functions == {*CALLS, "family"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 @given(data=st.data())
 def test_odd_numbers_give_a_figure_or_a_refusal(name, data):
@@ -311,6 +312,7 @@ def test_pass_at_a_large_k_is_the_same_by_both_ways():
     assert pass_at_k([5] * 3, [10**12] * 3, k=10**11).estimate.value == pytest.approx(1 - 0.9**5)
 
 
+@pytest.mark.slow
 def test_what_very_many_pairs_would_show():
     exact, approximate = (mcnemar_power(0.003, 0.9, pairs, level=0.05) for pairs in (1_111_000, 1_112_000))
     assert exact == pytest.approx(approximate, abs=2e-3)

@@ -93,6 +93,7 @@ BLIND = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BLIND)
 @few
 @given(

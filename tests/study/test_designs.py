@@ -594,6 +594,7 @@ def test_what_is_wrong_with_a_design_is_told_on_reading_it(tmp_path, name):
     assert said in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
