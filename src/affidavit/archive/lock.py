@@ -83,7 +83,7 @@ def _take(held: int, directory: Path) -> None:
 
 
 def _refuse_another(held: int, directory: Path) -> None:
-    """Refuse a lock on a directory that lost its name while it was waited for: its name may stand for another now."""
+    """Refuse the lock of a directory that lost its name meanwhile: the name may stand for another one now."""
     now = os.fstat(held)
     try:
         if os.path.samestat(now, directory.stat()):

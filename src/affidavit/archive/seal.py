@@ -123,7 +123,7 @@ def write_seal(
 
 
 def _keep_growing(directory: Path, disk: Disk) -> None:
-    """Sync what runs append to without waiting for the disk: a seal over lines that a loss of power takes is none."""
+    """Sync what runs append to without waiting for the disk: no seal is over lines that may still be lost."""
     for path in (directory / name for name in GROWING):
         with storage_errors(str(path)):
             if path.exists():

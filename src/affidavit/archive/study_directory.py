@@ -317,9 +317,10 @@ class StudyDirectory:
         with storage_errors(str(self.path)):
             for name in names:
                 disk.remove(self.path / name)
+            # After a loss of power, records without their plan would be a riddle.
             for folder in (self.path / RECORDS, self.path):
                 if folder.is_dir():
-                    disk.sync_directory(folder)  # records without their plan would be a riddle after a loss of power
+                    disk.sync_directory(folder)
             for name in (STUDY, ITEMS):
                 disk.remove(self.path / name)
 
