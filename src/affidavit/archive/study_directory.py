@@ -347,6 +347,11 @@ class StudyDirectory:
         for path in self.item_files:
             yield from self._items_in(path, to_the_byte=to_the_byte)
 
+    def added_items(self, revision: Revision) -> Iterator[FrozenItem]:
+        """The items that a growth added; none for the plan itself."""
+        if revision.number > 1 and revision.items_file_sha256:
+            yield from self._items_in(self.path / revision_items(revision.number), to_the_byte=False)
+
     def drafted_items(self) -> Iterator[FrozenItem]:
         """The items that were drafted and not frozen yet."""
         return self._items_in(self._draft, to_the_byte=False)

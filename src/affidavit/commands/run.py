@@ -217,7 +217,7 @@ def _report_run(
 
 
 def _stopped(ended: "Ended") -> str | None:
-    """Why the run, or the judging after it, ended before everything was asked; one that was stopped is not judged."""
+    """Why the run, or the judging after it, ended early; a run that was stopped is not judged."""
     judged = ended.judged
     if judged is None or judged.stopped is None:
         return ended.stopped

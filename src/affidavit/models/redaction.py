@@ -1,7 +1,7 @@
 """Secrets taken out of whatever is written or printed: keys, passwords, headers, values of the environment.
 
-Whatever a server says *about* a request is cleaned, also of large pieces of a secret; a model's output stays word for word (ruling C2), and it is
-only said that one holds a secret.
+Whatever a server says *about* a request is cleaned, also of large pieces of a secret; a model's output stays word
+for word (ruling C2), and it is only said that one holds a secret.
 """
 
 import html

@@ -4,8 +4,6 @@ Whoever has half of a key has less to guess. So half of one is taken out whereve
 characters are where a text ends, for there it may have been cut. More pieces, each less than half, are not known.
 """
 
-from os.path import commonprefix
-
 SECRET = "[secret]"  # noqa: S105 - what stands in the place of one
 TELLING = 8
 """Characters of a secret, from its beginning or its end, that are too many to be shown."""
@@ -63,7 +61,9 @@ def _beginning_at_the_end(text: str, spelling: str, searched: int) -> int | None
 
 
 def _alike(text: str, other: str) -> int:
-    return len(commonprefix([text, other]))
+    """How many characters two texts begin with alike."""
+    pairs = zip(text, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
 
 
 def _small(text: str) -> str:
