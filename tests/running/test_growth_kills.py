@@ -8,6 +8,7 @@ import random
 import shutil
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -189,6 +190,26 @@ def test_the_old_state_is_sealed_whatever_happens_meanwhile(growth_of_an_open_st
     disk = growth_of_an_open_study.disk
     assert growth_of_an_open_study.broken_by(kills(disk)) == []
     assert growth_of_an_open_study.broken_by(losses(disk, seeded(2), tears=1)) == []
+
+
+@pytest.mark.slow
+def test_a_kill_while_answers_are_taken_over_takes_none_twice(tmp_path):
+    """The first plan of a study and the answers of its trial, at any write."""
+    with FaultServer() as server:
+        write(tmp_path, server.url, 0)
+        assert fine(run(tmp_path, "--limit", "1"), 0)
+        (tmp_path / "out").mkdir()
+        disk = TraceDisk(tmp_path / "out")
+        whole = grown(tmp_path, disk)
+        assert (whole.asked, whole.taken_over) == (2, 2)
+        for state in once(chain(kills(disk), losses(disk, seeded(4), tears=1))):
+            state.rebuild(tmp_path / "out")
+            asked = len(server.log)
+            ended = grown(tmp_path)
+            assert ended.root_sha256 == whole.root_sha256
+            assert ended.asked + ended.taken_over == 4 - whole_lines(state)
+            assert ended.asked == len(server.log) - asked <= 2
+            assert verify(StudyDirectory(tmp_path / "out"), GivenContracts())
 
 
 def test_a_growth_goes_on_from_where_it_stood(growths):

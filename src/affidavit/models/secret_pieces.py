@@ -46,18 +46,18 @@ def _piece(text: str, spelling: str, searched: int) -> tuple[int, int] | None:
         if (at := text.find(spelling[-half:], searched)) >= 0:
             before = _alike(text[searched:at][::-1], spelling[:-half][::-1])
             places.append((at - before, at + half))
-    if len(spelling) > TELLING and (start := _beginning_at_the_end(text, spelling, searched)) is not None:
+    if len(spelling) > TELLING and (start := _beginning_at_the_end(text, spelling, searched)) >= 0:
         places.append((start, len(text.rstrip(_AFTER_A_CUT))))
     return min(places, default=None)
 
 
-def _beginning_at_the_end(text: str, spelling: str, searched: int) -> int | None:
-    """Where a text goes over into a secret and ends before that does."""
+def _beginning_at_the_end(text: str, spelling: str, searched: int) -> int:
+    """Where a text goes over into a secret and ends before that does; -1: it does not."""
     cut = text.rstrip(_AFTER_A_CUT)
     start = cut.find(spelling[:TELLING], max(searched, len(cut) - len(spelling)))
     while start >= 0 and not spelling.startswith(cut[start:]):
         start = cut.find(spelling[:TELLING], start + 1)
-    return start if start >= 0 else None
+    return start
 
 
 def _alike(text: str, other: str) -> int:

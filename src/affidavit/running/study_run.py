@@ -264,9 +264,8 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
             grown_from = _sealed_before(drafted.before, directory, files, disk)
         for line in archive.recover():
             ledger.load(line.record)
-    taken_over = TakenOver(_reused(directory, study.study.name, options))
-    open_there = taken_over.keys - questions.settled
-    questions.settled |= open_there
+    taken_over = TakenOver(_reused(directory, study.study.name, options), questions.settled)
+    questions.settled |= taken_over.keys
     models = [files.model(name) for name in _asked_models(questions, options)]
     work, progress = StudyWork(drafted), options.progress
     async with Runner(
@@ -287,7 +286,7 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         log, requests = RunLog(directory.path, disk), requests_of(study)
         facts: Fields = {"questions": questions.open, "samples": study.decoding.samples}
         log.began(facts, models, study.models, {model.name: requests[model.name] for model in models})
-        if open_there:
+        if taken_over.keys:
             planned = (each for name in study.models for each in work.questions(name))
             taken = taken_over.write(drafted.plan, planned, questions, archive)
         await runner.run(archive)

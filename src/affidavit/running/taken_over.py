@@ -4,7 +4,7 @@ A question is the same if its key is: the same item, condition, model, request a
 items is the beginning of the whole study, and a study that begins anew in another directory asks only what is new.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from affidavit.archive.corruption import corrupt
@@ -41,16 +41,19 @@ def is_trial_of(trial: StudyDirectory, study: str) -> bool:
 class TakenOver:
     """The answers of other directories, by key; each is read when its question comes."""
 
-    def __init__(self, directories: Iterable[StudyDirectory]) -> None:
+    def __init__(self, directories: Iterable[StudyDirectory], settled: Set[bytes] = frozenset()) -> None:
+        """What is `settled` needs no answer from elsewhere."""
         self._places: dict[bytes, tuple[StudyDirectory, Place]] = {}
         for directory in directories:
             for line in _sealed(directory).walk():
                 if isinstance(line.record, Response) and isinstance(line.record.subject, QuestionIdentity):
-                    self._places[bytes.fromhex(line.record.key)] = (directory, line.place)
+                    key = bytes.fromhex(line.record.key)
+                    if key not in settled:
+                        self._places[key] = (directory, line.place)
 
     @property
     def keys(self) -> set[bytes]:
-        """Of all questions that are answered there."""
+        """Of all questions that are answered there, and not settled here."""
         return set(self._places)
 
     def write(self, plan: Plan, questions: Iterable[Question], ledger: QuestionLedger, archive: Archive) -> int:
