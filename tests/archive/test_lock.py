@@ -253,6 +253,28 @@ def test_another_name_of_the_directory_lets_nobody_in(tmp_path):
         assert refused(after).startswith(f"one held by process {os.getpid()} on ")
 
 
+@pytest.mark.parametrize("made_anew", [False, True])
+def test_a_directory_that_is_taken_away_while_it_is_waited_for_is_not_held(tmp_path, monkeypatch, made_anew):
+    """A run that ends before the first answer takes its directory away; the lock of that one keeps nobody out."""
+    study = tmp_path / "study"
+    study.mkdir()
+    holding = os.open(study, os.O_RDONLY)
+    fcntl.flock(holding, fcntl.LOCK_EX)
+
+    def taken_away() -> None:
+        if clock.now >= 1.0 and study.exists() and os.path.samestat(os.fstat(holding), study.stat()):
+            study.rmdir()
+            if made_anew:
+                study.mkdir()
+            fcntl.flock(holding, fcntl.LOCK_UN)
+
+    clock = Clock(monkeypatch, taken_away)
+    assert refused(study).startswith(f"{'another one' if made_anew else 'none'} of this name")
+    assert study.exists() == made_anew
+    assert not (study / LOCK).exists()
+    os.close(holding)
+
+
 def test_a_link_in_the_place_of_the_file_is_not_followed(tmp_path):
     other = tmp_path / "other"
     other.write_text("mine")

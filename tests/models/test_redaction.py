@@ -1,6 +1,7 @@
 """No secret is written or printed, in whatever spelling it comes back."""
 
 from base64 import b64encode, urlsafe_b64encode
+from urllib.parse import quote
 
 import pytest
 from hypothesis import assume, given
@@ -45,6 +46,59 @@ def test_longer_secrets_go_first_and_short_words_stay():
 def test_no_secret_is_left(before, secret, after):
     assume(secret not in NOT_KEPT)
     assert secret not in redacted(before + secret + after, secret)
+
+
+KEY = "sk-cAnary/key+7f3a-0123456789"
+
+
+@pytest.mark.parametrize("cut", range(1, len(KEY)))
+def test_of_a_secret_in_two_pieces_less_than_half_is_left(cut):
+    """As two strings of one object, and as two fields that are kept each by itself."""
+    one, two = KEY[:cut], KEY[cut:].upper()
+    for text in (f'{{"a": "{one}", "b": "{two}"}}', f"it begins with {one} and ends in {two}, says the server"):
+        assert longest_piece(redacted(text, KEY)) < len(KEY) / 2
+    assert max(longest_piece(redacted(piece, KEY)) for piece in (one, two)) < len(KEY) / 2
+    assert longest_piece(redacted(one, KEY)) < 8, "a text that ends in the middle of it"
+
+
+@pytest.mark.parametrize("encode", [str, quote, lambda text: b64encode(text.encode()).decode().rstrip("=")])
+@pytest.mark.parametrize("end", ["", "...", "…", "***", '"}', "' "])
+def test_the_beginning_of_a_secret_does_not_stay_where_a_text_is_cut(encode, end):
+    spelt = encode(KEY)
+    for cut in range(8, len(spelt) + 1):
+        said = redacted(f"Incorrect key provided: {spelt[:cut]}{end}", KEY)
+        assert said in (f"Incorrect key provided: [secret]{end}", NOT_KEPT), cut
+
+
+def longest_piece(text: str) -> int:
+    """How much of the key is still there in one piece, from its beginning or its end."""
+    small, key = text.lower(), KEY.lower()
+    return max(n for n in range(len(key) + 1) if key[:n] in small or key[len(key) - n :] in small)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("the scheme is Bearer", "the scheme is Bearer"),
+        ("sk-cAnary is how all of them begin", "sk-cAnary is how all of them begin"),
+        (r"sk\u002dcAnary/key+7f3 and so on", NOT_KEPT),
+        ("sk-cAnary/key+7f3 and so on", "[secret] and so on"),
+        ("of İ, sk-cAnary/key+7f3 and so on", "of İ, [secret] and so on"),
+    ],
+)
+def test_a_few_characters_of_a_secret_are_none(text, kept):
+    assert redacted(text, KEY) == kept
+
+
+def test_pieces_of_what_may_be_an_ordinary_word_stay():
+    redaction = Redaction()
+    redaction.add("my-application-of-the-department/1.0", ordinary=True)
+    assert redaction.redacted("my-application-of-the-") == "my-application-of-the-"
+
+
+@given(st.text("s[ecrt]", min_size=4, max_size=30), st.text("s[ecrt] ", max_size=60))
+def test_a_secret_that_looks_like_what_is_put_in_its_place(secret, text):
+    assert redacted(redacted(text, secret), secret) is not None
 
 
 SPELLINGS = {

@@ -100,6 +100,21 @@ CHANGES = {
     "the decoding": ({"decoding": {"temperature": 0.5}}, "decoding.temperature: was 0.0, is 0.5"),
     "fewer samples": ({"decoding": {"samples": 1}}, "decoding.samples: was 2, is 1"),
     "a condition that goes": ({"conditions": {"plain": None, "other": {}}}, "conditions.plain: was"),
+    "a model that goes": (
+        {"models": {"m": None, "x": {"base_url": "http://127.0.0.1:9/v1"}}}, "models.m: was",
+    ),
+    "a task that goes": (
+        {"tasks": {"quiz": None, "other": {"contract": "mcqa", "items": "items.jsonl"}}}, "tasks.quiz: was",
+    ),
+    "the contract of a task": ({"tasks": {"quiz": {"contract": "text"}}}, "tasks.quiz.contract: was 'mcqa', is 'text'"),
+    "the order of options": (
+        {"tasks": {"quiz": {"option_order": "shuffle"}}}, "tasks.quiz.option_order: was 'as_given', is 'shuffle'",
+    ),
+    "what is sent besides": ({"models": {"m": {"body": {"top_k": 3}}}}, "models.m"),
+    "the name": ({"study": {"name": "other"}}, "name: was 'trial', is 'other'"),
+    "a change beside an addition": (
+        {"study": {"seed": 8}, "conditions": {"urged": {"preamble": "!"}}}, "seed: was 7, is 8",
+    ),
     "conditions that a task does not ask any more": (
         {"conditions": {"other": {}}, "tasks": {"quiz": {"conditions": ["other"]}}}, "quiz.m.plain: was",
     ),

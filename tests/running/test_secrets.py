@@ -165,6 +165,39 @@ def test_no_secret_is_written_or_printed_whatever_a_server_says(tmp_path, key):
     assert {each["raw_output"] for each in kept} == {RIGHT}
 
 
+def in_pieces(cut: int) -> Fault:
+    """An error that has the key in two strings, or one that ends in the middle of it; and every third is an answer."""
+    one, two = CANARY["key"][:cut], CANARY["key"][cut:]
+
+    async def fault(call: Call) -> None:
+        if cut % 3 == 0:
+            body = chat(
+                {"content": RIGHT}, "stop", model=f"m {one}", system_fingerprint=f"{two} f", id=f"i {one}…"
+            )
+            await call.send(response(body))
+            return
+        told = {"begins": one, "ends": two} if cut % 3 == 1 else f"{'.' * (295 - cut)}{one}"
+        await call.send(response(error_body(told), code=400))
+
+    return fault
+
+
+def test_of_a_secret_that_comes_in_pieces_less_than_half_is_kept(tmp_path):
+    key = CANARY["key"]
+    faults = {f"q{cut}": every(in_pieces(cut)) for cut in range(1, len(key))}
+    with FaultServer(faults) as server:
+        study_of(tmp_path, server.url, len(key), key_env="TEST_KEY")
+        done = run(tmp_path, **ENVIRONMENT)
+        assert fine(done, 4)
+        assert server.questions() == {f"q{n}": 1 for n in range(len(key))}
+    half = (len(key) + 1) // 2
+    for place in (every_byte(tmp_path / "out"), *printed(done)):
+        small = place.decode().lower()
+        assert key[:half].lower() not in small
+        assert key[-half:].lower() not in small
+    assert b"[secret]" in every_byte(tmp_path / "out")
+
+
 def test_what_a_study_would_use_is_listed_without_secrets(tmp_path):
     (tmp_path / "own.py").write_text("from affidavit import MultipleChoice\n\nown = MultipleChoice('A-D')\n")
     changed = {

@@ -57,6 +57,22 @@ def test_what_is_taken_over_is_asked_by_no_trial_of_the_models(tmp_path):
         assert len(server.log) == 3
 
 
+def test_what_was_answered_already_is_not_taken_over_once_more(tmp_path):
+    """The study and its trial grow alike: of the trial, only what is new is taken over."""
+    with FaultServer() as server:
+        write_study(tmp_path, server.url, count=3)
+        assert fine(run(tmp_path, "--limit", "1"), 0)
+        assert fine(run(tmp_path), 0)
+        write_study(tmp_path, server.url, count=3, changed={"decoding": {"samples": 2}})
+        assert fine(run(tmp_path, "--limit", "1"), 0)
+        done = run(tmp_path)
+        assert fine(done, 0)
+        assert b"1 answers to the same questions were taken over" in done.stdout
+        assert len(server.log) == 6
+    assert len({each["key"] for each in records(tmp_path / "out")}) == len(records(tmp_path / "out")) == 6
+    assert fine(affidavit("verify", tmp_path / "out"), 0)
+
+
 def test_other_questions_are_not_taken_over(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=3)

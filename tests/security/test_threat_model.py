@@ -11,6 +11,7 @@ import pytest
 from affidavit import __version__
 from support.command import affidavit
 from support.forgery import Files, fields_of, in_memory, line_of, make_studies, put, resealed, server
+from support.studies import fine, write_study
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "threat-model.md"
 FIRST = "records/000001.jsonl"
@@ -21,6 +22,11 @@ class Change(NamedTuple):
 
     file: str
     forge: Callable[[bytes], bytes]
+
+    @property
+    def study(self) -> str:
+        """The study that has such a file."""
+        return "grown" if self.file.startswith("revisions/") else "planned"
 
 
 def _value(name: str, change: Callable[[dict], object]) -> Change:
@@ -71,6 +77,14 @@ ROWS = {
     "`study.json`: versions, git": _value("study.json", lambda f: f["versions"].update(affidavit="9.9")),
     "`items.jsonl`: an answer": _value("items.jsonl", _answer),
     "`items.jsonl`: metadata": _value("items.jsonl", lambda f: f["item"].update(metadata={"level": "hard"})),
+    "`revisions/000002.json`: a setting of a request": _value(
+        "revisions/000002.json", lambda f: f["config"]["decoding"].update(max_tokens=77)
+    ),
+    "`revisions/000002.json`: its date": _value("revisions/000002.json", lambda f: f.update(date="2020-01-01")),
+    "`revisions/000002.items.jsonl`: an answer": _value("revisions/000002.items.jsonl", _answer),
+    "`revisions/000002.items.jsonl`: metadata": _value(
+        "revisions/000002.items.jsonl", lambda f: f["item"].update(metadata={"level": "hard"})
+    ),
     "`judging.json`: a judge's setting": _value(
         "judging.json", lambda f: f["judges"]["alpha"]["request"].update(max_tokens=77)
     ),
@@ -101,7 +115,8 @@ HEADS += ["and `--expect` root", "and `--expect` seal"]
 
 def _table() -> dict[str, list[int]]:
     """The codes that the document gives, by what is changed."""
-    lines = [line for line in DOCUMENT.read_text().splitlines() if line.startswith("| ")]
+    _, _, behind = DOCUMENT.read_text().partition("| changed ")
+    lines = [line for line in f"| changed {behind}".splitlines() if line.startswith("| ")]
     head, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert head == HEADS
     return {row[0]: list(map(int, row[1:])) for row in rows}
@@ -112,24 +127,31 @@ def studies(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("threats")
     with server() as serving:
         make_studies(folder, serving.url)
+        for count in (2, 3):
+            write_study(folder / "growing", serving.url, count=count)
+            assert fine(affidavit("run", "growing/study.toml", "--out", "grown", cwd=folder), 0)
     return folder
 
 
 @pytest.fixture(scope="module")
-def original(studies) -> Files:
-    return in_memory(studies / "planned")
+def originals(studies) -> dict[str, Files]:
+    return {name: in_memory(studies / name) for name in ("planned", "grown")}
 
 
 @pytest.fixture(scope="module")
-def kept(studies, original) -> dict[str, str]:
-    """The digests that somebody has kept elsewhere."""
-    code, said = verified(studies)
-    assert code == 0, said
-    return {name: json.loads(said)[f"{name}_sha256"] for name in ("root", "seal")}
+def kept(studies, originals) -> dict[str, dict[str, str]]:
+    """The digests that somebody has kept elsewhere, by study."""
+    found = {}
+    for study in originals:
+        code, said = verified(studies, study)
+        assert code == 0, said
+        found[study] = {name: json.loads(said)[f"{name}_sha256"] for name in ("root", "seal")}
+    return found
 
 
-def verified(studies: Path, *options: str) -> tuple[int, str]:
-    done = affidavit("verify", "planned", "--json", "--contract", "own.py:own", *options, cwd=studies)
+def verified(studies: Path, study: str, *options: str) -> tuple[int, str]:
+    named = ("--contract", "own.py:own") if study == "planned" else ()
+    done = affidavit("verify", study, "--json", *named, *options, cwd=studies)
     assert b"Traceback" not in done.stderr, done.stderr
     return done.returncode, done.stdout.decode()
 
@@ -156,19 +178,20 @@ def flipped(content: bytes) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS)
-def test_verify_says_of_a_change_what_the_document_says(studies, original, kept, row):
+def test_verify_says_of_a_change_what_the_document_says(studies, originals, kept, row):
     change, codes = ROWS[row], _table()[row]
+    study, original = change.study, originals[change.study]
     name = name_in(original, change.file)
-    directory = studies / "planned"
+    directory = studies / study
     put({**original, name: flipped(original[name])}, directory)
-    found = [verified(studies)[0]]
+    found = [verified(studies, study)[0]]
     put({each: content for each, content in original.items() if each != name}, directory)
-    found.append(verified(studies)[0])
+    found.append(verified(studies, study)[0])
     forged = {**original, name: change.forge(original[name])}
     if name not in ("report.html",):
         # A forger would write the page anew, too; that of the old seal is only listed as not checked.
         forged = resealed(forged, directory)
     put(forged, directory)
-    found.append(verified(studies)[0])
-    found += [verified(studies, "--expect", kept[digest])[0] for digest in ("root", "seal")]
+    found.append(verified(studies, study)[0])
+    found += [verified(studies, study, "--expect", kept[study][digest])[0] for digest in ("root", "seal")]
     assert found == codes, row

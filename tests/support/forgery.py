@@ -144,7 +144,7 @@ def line_of(name: str, fields: Mapping[str, object]) -> bytes:
 
 
 def is_checked(name: str) -> bool:
-    return name in CHECKED or name.startswith("records/")
+    return name in CHECKED or name.startswith(("records/", "revisions/"))
 
 
 def resealed(files: Files, directory: Path) -> Files:
@@ -155,6 +155,9 @@ def resealed(files: Files, directory: Path) -> Files:
     )
     _refresh(files, "judging.json", lambda judging: judging.update(sha256_of_terms=digest(judging["terms"])))
     put(files, directory)
+    for name in revisions_of(files):
+        _refresh(files, name, lambda revision, name=name: _regrow(revision, name, files, directory))
+        put(files, directory)
     _refresh(files, "seal.json", lambda seal: _reseal(seal, files, directory))
     return files
 
@@ -170,6 +173,20 @@ def _refresh(files: Files, name: str, change) -> None:
         return
 
 
+def revisions_of(files: Iterable[str]) -> list[str]:
+    """The files of a plan's growths, in order."""
+    return sorted(name for name in files if name.startswith("revisions/") and name.endswith(".json"))
+
+
+def _regrow(revision: dict, name: str, files: Mapping[str, bytes], directory: Path) -> None:
+    """What a revision says of its items, and of the records before it."""
+    added = files.get(name.replace(".json", ".items.jsonl"))
+    revision["items_file_sha256"] = "" if added is None else _sha256(added)
+    number = int(name.removeprefix("revisions/").removesuffix(".json"))
+    before = _root_of(files, revision["before"]["records"])
+    revision["before"]["root_sha256"] = before.sha256(directory, revision=number - 1)
+
+
 def _reseal(seal: dict, files: Mapping[str, bytes], directory: Path) -> None:
     seal["segments"] = [
         {
@@ -180,22 +197,27 @@ def _reseal(seal: dict, files: Mapping[str, bytes], directory: Path) -> None:
         for name in segments_of(files)
     ]
     seal["files"] = {
-        name: {"bytes": len(files[name]), "sha256": _sha256(files[name])} for name in SEALED if name in files
+        name: {"bytes": len(files[name]), "sha256": _sha256(files[name])}
+        for name in sorted(files)
+        if name in SEALED or name.startswith("revisions/")
     }
-    seal["root_sha256"] = _root(files, directory)
+    seal["root_sha256"] = _root_of(files).sha256(directory)
 
 
-def _root(files: Mapping[str, bytes], directory: Path) -> str:
-    root = Root()
+def _root_of(files: Mapping[str, bytes], records: int | None = None) -> Root:
+    """Over all records, or the first of them."""
+    root, left = Root(), records
     for name in segments_of(files):
-        for line in files[name].splitlines(keepends=True):
+        lines = files[name].splitlines(keepends=True)
+        for line in lines if left is None else lines[:left]:
             try:
                 placed = decode(line)
             except NotARecordError:
                 continue
             if placed is not None:
                 root.add_line(line, placed)
-    return root.sha256(directory)
+        left = None if left is None else max(0, left - len(lines))
+    return root
 
 
 def _sha256(content: bytes) -> str:

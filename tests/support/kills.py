@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
@@ -24,14 +24,16 @@ main()
 
 
 @contextmanager
-def started(folder: Path, *, patience: float | None = None) -> Iterator[subprocess.Popen[bytes]]:
+def started(
+    folder: Path, *, patience: float | None = None, more: Sequence[str] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
     """The real command, on its way; it does not outlive the block.
 
     `patience`: seconds that it waits for open requests after a signal, and for the name of who holds a lock, in place of
-    its own.
+    its own. `more`: further options.
     """
     command = [COMMAND] if patience is None else [sys.executable, "-c", PATIENTLY, str(patience)]
-    order = [*command, "run", folder / "study.toml", "--out", folder / "out"]
+    order = [*command, "run", folder / "study.toml", "--out", folder / "out", *more]
     process = subprocess.Popen(order, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process

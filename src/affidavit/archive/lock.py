@@ -48,6 +48,7 @@ def locked(directory: Path) -> Iterator[None]:
         held = _opened(directory)
     try:
         _take(held, directory)
+        _refuse_another(held, directory)
         with storage_errors(str(directory / LOCK)):
             name = open_regular(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK)
         try:
@@ -79,6 +80,23 @@ def _take(held: int, directory: Path) -> None:
                 hint="Wait for it to end, or stop it; running again then goes on where it stood.",
             )
         sleep(0.005)
+
+
+def _refuse_another(held: int, directory: Path) -> None:
+    """Refuse the lock of a directory that lost its name meanwhile: the name may stand for another one now."""
+    now = os.fstat(held)
+    try:
+        if os.path.samestat(now, directory.stat()):
+            return
+        found = "another one of this name"
+    except FileNotFoundError:
+        found = "none of this name"
+    raise LockedError(
+        str(directory),
+        expected="the directory that was there a moment ago",
+        found=f"{found}: the run that held it took it away, because nothing was answered",
+        hint="Run it again.",
+    )
 
 
 def _taken(held: int, directory: Path) -> bool:

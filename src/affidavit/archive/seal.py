@@ -106,6 +106,7 @@ def write_seal(
 ) -> Seal:
     """Put a seal over everything that is there now; the file is there whole, or not at all."""
     there = [name for name in _sealable(directory) if (directory / name).exists()]
+    _keep_growing(directory, disk)
     content: Fields = {
         "kind": "seal",
         "v": FORMAT,
@@ -119,6 +120,20 @@ def write_seal(
     with storage_errors(str(directory / SEAL)):
         disk.place(directory / SEAL, line)
     return msgspec.convert({**content, "sha256": sha256(line).hexdigest()}, Seal)
+
+
+def _keep_growing(directory: Path, disk: Disk) -> None:
+    """Sync what runs append to without waiting for the disk: no seal is over lines that may still be lost."""
+    for path in (directory / name for name in GROWING):
+        with storage_errors(str(path)):
+            if path.exists():
+                file = disk.reopen(path)
+                try:
+                    disk.sync(file)
+                finally:
+                    disk.close(file)
+    with storage_errors(str(directory)):
+        disk.sync_directory(directory)
 
 
 def _sealed_file(path: Path) -> SealedFile:

@@ -8,6 +8,7 @@ anybody: it is data, and nothing in it is run or followed elsewhere.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import date
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeAlias
@@ -187,6 +188,7 @@ def _grown(study: FrozenStudy, fields: Fields, number: int, where: str) -> Plann
     if isinstance(study, ImportedStudy):
         raise ValueError("outputs from elsewhere do not grow")  # noqa: TRY004 - it is told as corruption
     file = msgspec.convert(fields, _RevisionFile)
+    date.fromisoformat(file.date)
     config = msgspec.convert(file.config, _Config)
     if (config.name, config.seed) != (study.name, study.seed) or config.imported is not None:
         raise ValueError("it is of another study")
@@ -293,17 +295,33 @@ class StudyDirectory:
             disk.sync_directory(self.path)
         if with_items:
             self._keep_draft(self.path / revision_items(number), disk)
+        else:
+            self._drop_items_of(number, disk)
         self._place(revision_file(number), {"kind": "revision", "v": FORMAT, **fields}, disk)
         return self.frozen()
+
+    def _drop_items_of(self, number: int, disk: Disk) -> None:
+        """Take away items of a growth that was killed before its revision was written: the next adds none."""
+        left = self.path / revision_items(number)
+        if left.exists():
+            with storage_errors(str(left)):
+                disk.remove(left)
+                disk.sync_directory(left.parent)  # or a loss of power gives them to the revision that comes now
 
     def start_over(self, disk: Disk) -> None:
         """Take away a study that nobody has answered yet; the plan goes last, so that a kill leaves no riddle."""
         if any(not isinstance(record, Failed) for record in self.records()):
             raise ValueError("a study that was answered is never taken away")
         names = [SEAL, *(f"{RECORDS}/{each.path.name}" for each in segments(self.path)), ATTEMPTS, RUN_LOG]
-        names += [MANIFEST, PAGE, *reversed(revision_names(self.path)), STUDY, ITEMS]
+        names += [MANIFEST, PAGE, *reversed(revision_names(self.path))]
         with storage_errors(str(self.path)):
             for name in names:
+                disk.remove(self.path / name)
+            # After a loss of power, records without their plan would be a riddle.
+            for folder in (self.path / RECORDS, self.path):
+                if folder.is_dir():
+                    disk.sync_directory(folder)
+            for name in (STUDY, ITEMS):
                 disk.remove(self.path / name)
 
     def remove_if_empty(self) -> None:
@@ -328,6 +346,11 @@ class StudyDirectory:
         """
         for path in self.item_files:
             yield from self._items_in(path, to_the_byte=to_the_byte)
+
+    def added_items(self, revision: Revision) -> Iterator[FrozenItem]:
+        """The items that a growth added; none for the plan itself."""
+        if revision.number > 1 and revision.items_file_sha256:
+            yield from self._items_in(self.path / revision_items(revision.number), to_the_byte=False)
 
     def drafted_items(self) -> Iterator[FrozenItem]:
         """The items that were drafted and not frozen yet."""

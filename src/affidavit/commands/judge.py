@@ -105,15 +105,22 @@ def judge(
     wanted = WantedTerms(judges, rubric, tasks, conditions, repeats, temperature, max_tokens, blind)
     given = given_contracts(contracts, study)
     judged = _judged(directory, wanted, models_file, judgements, given, retry_failed=retry_failed)
-    _report(judged, judgements, include_self=include_self, as_json=as_json)
-    _say_what_is_left(judged, judges, models_file, as_json=as_json)
-    page = not no_page and judged.signal is None
-    say_where_results_are(judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json)
+    if not judged.begun:
+        _report_nothing(judged, as_json=as_json)
+    else:
+        _report(judged, judgements, include_self=include_self, as_json=as_json)
+        _say_what_is_left(judged, judges, models_file, as_json=as_json)
+        page = not no_page and judged.signal is None
+        say_where_results_are(judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json)
+    sys.exit(_exit_code(judged))
+
+
+def _exit_code(judged: "Judged") -> int:
     if judged.signal is not None:
-        sys.exit(128 + judged.signal)
+        return 128 + judged.signal
     if judged.setup_mistake:
-        sys.exit(WRONG)
-    sys.exit(ENDED_WITH_FAILURES if judged.open else DONE)
+        return WRONG
+    return ENDED_WITH_FAILURES if judged.open else DONE
 
 
 def _judged(
@@ -139,6 +146,16 @@ def _judged(
         with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
             options = JudgeOptions(retry_failed, progress.tell_judging, watch=judgements.add)
             return judge_study(directory, panel, given, options)
+
+
+def _report_nothing(judged: "Judged", *, as_json: bool) -> None:
+    """Of a judging that was stopped before the first judgement: its terms are not frozen."""
+    from affidavit.commands.output import show
+
+    if as_json:
+        facts = {"directory": str(judged.directory), "asked": 0, "stopped": judged.stopped, "pending": judged.open}
+        show(facts)
+    click.echo(f"affidavit: {plain_lines(str(judged.stopped))}; nothing of the judging was written", err=True)
 
 
 def _report(judged: "Judged", judgements: "Judgements", *, include_self: bool, as_json: bool) -> None:

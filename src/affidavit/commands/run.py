@@ -181,19 +181,19 @@ def _report_run(
     from affidavit.commands.what_is_left import what_is_left
     from affidavit.results import closing
 
-    judged = ended.judged
+    judged = ended.judged if ended.judged is not None and ended.judged.begun else None
     figures = None if judged is None else figures_of(judged, judgements)
     last = ended if judged is None else judged
     if as_json:
         digests = {"root_sha256": last.root_sha256, "seal_sha256": last.seal_sha256}
         facts = {"directory": str(ended.directory), **digests, "asked": ended.asked}
         judging = {} if judged is None or figures is None else {"judging": json_of(judged, figures)}
-        show({**facts, "stopped": ended.stopped, **closing.as_json(closed), **judging})
+        show({**facts, "stopped": _stopped(ended), **closing.as_json(closed), **judging})
     else:
         show(closing.as_tables(closed))
         if judged is not None and figures is not None:
             show_judging(judged, figures)
-        if not ended.asked and ended.stopped is None:
+        if not ended.asked and _stopped(ended) is None:
             click.echo(f"nothing to do: {_what_is_left(ended)}")
         if ended.taken_over:
             click.echo(
@@ -205,16 +205,23 @@ def _report_run(
             click.echo(plain_lines(f"not sealed: no question was answered yet ({ended.directory})"))
     for note in (*closing.notes(closed), *_notes(ended)):
         click.echo(f"note: {plain_lines(note)}", err=True)
-    for stopped in (ended.stopped, judged.stopped if judged is not None else None):
-        if stopped:
-            click.echo(f"affidavit: {plain_lines(stopped)}", err=True)
-    tallies = (*ended.tallies.values(), *(() if judged is None else judged.tallies.values()))
+    if (stopped := _stopped(ended)) is not None:
+        click.echo(f"affidavit: {plain_lines(stopped)}", err=True)
+    tallies = (*ended.tallies.values(), *(() if ended.judged is None else ended.judged.tallies.values()))
     if (left := what_is_left(tallies, again, lacking="an answer")) is not None:
         click.echo(plain_lines(left), err=True)
     asked = ended.asked + (0 if judged is None else judged.asked)
     say_where_results_are(
         ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json, study=own_code
     )
+
+
+def _stopped(ended: "Ended") -> str | None:
+    """Why the run, or the judging after it, ended early; a run that was stopped is not judged."""
+    judged = ended.judged
+    if judged is None or judged.stopped is None:
+        return ended.stopped
+    return judged.stopped if judged.begun else f"{judged.stopped}; nothing of the judging was written"
 
 
 def _notes(ended: "Ended") -> "Iterator[str]":

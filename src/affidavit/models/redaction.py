@@ -1,7 +1,7 @@
 """Secrets taken out of whatever is written or printed: keys, passwords, headers, values of the environment.
 
-Whatever a server says *about* a request is cleaned; a model's output stays word for word (ruling C2), and it is
-only said that one holds a secret.
+Whatever a server says *about* a request is cleaned, also of large pieces of a secret; a model's output stays word
+for word (ruling C2), and it is only said that one holds a secret.
 """
 
 import html
@@ -11,6 +11,8 @@ from base64 import b32encode, b64encode, urlsafe_b64encode
 from collections.abc import Iterator
 from unicodedata import normalize
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
+
+from affidavit.models.secret_pieces import SECRET, halves, without_pieces
 
 _SHORTEST_SECRET, _SHORTEST_PIECE = 4, 6
 _MOST_READ = 2000
@@ -37,6 +39,7 @@ class Redaction:
         """The spellings that are looked for in outputs."""
         self._bare_parts: set[str] = set()
         self._bare_spellings: set[str] = set()
+        self._bare_halves: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
         self._known: dict[str, str] = {}
 
@@ -50,7 +53,9 @@ class Redaction:
             spellings = {each.lower() for each in _spellings(secret)}
             self._spellings |= spellings
             self._bare_spellings |= {bare for each in spellings if len(bare := _bare(each)) >= _SHORTEST_PIECE}
-            self._telling |= set() if ordinary else spellings
+            if not ordinary:
+                self._telling |= spellings
+                self._bare_halves |= halves(_bare(secret))
             ranked = sorted(self._spellings, key=lambda each: (-len(each), each))
             self._pattern = re.compile("|".join(map(re.escape, ranked)), re.IGNORECASE)
         for part in (secret, *secret.split()):
@@ -86,16 +91,24 @@ class Redaction:
         return clean
 
     def _cleaned(self, text: str) -> str:
-        clean = text if self._pattern is None else self._pattern.sub("[secret]", text)
-        known = self._bare_parts | self._bare_spellings
-        for bare in map(_bare, _read_otherwise(clean)):
-            if any(each in bare for each in known):
-                return "(not kept: it repeats a [secret])"
-        return clean
+        clean = text if self._pattern is None else self._pattern.sub(SECRET, text)
+        if _is_read_in(clean, self._bare_parts | self._bare_spellings):
+            return _NOT_KEPT
+        for spelling in self._telling:
+            clean = without_pieces(clean, spelling)
+        return _NOT_KEPT if _is_read_in(clean, self._bare_halves) else clean
 
     def masked(self, text: str) -> str:
         """The text with every secret covered, as long as before, so that places in it stay where they are."""
         return text if self._pattern is None else self._pattern.sub(lambda found: MASK * len(found[0]), text)
+
+
+_NOT_KEPT = f"(not kept: it repeats a {SECRET})"
+
+
+def _is_read_in(text: str, known: set[str]) -> bool:
+    """Whether somebody who undoes the spelling of a text reads one of these there."""
+    return bool(known) and any(each in bare for bare in map(_bare, _read_otherwise(text)) for each in known)
 
 
 def _spellings(secret: str) -> Iterator[str]:

@@ -70,12 +70,17 @@ class Judged:
     signal: int | None = None
     root_sha256: str = ""
     seal_sha256: str = ""
-    """The digest to publish (ruling C10)."""
+    """The digest to publish (ruling C10); empty if it was stopped before anything of it was written."""
     seed: int = 0
     """The study's: intervals that are drawn are drawn with it."""
     details: Sequence[tuple[str, int]] = ()
     notes: Sequence[str] = ()
     """What else is to be said of the judges and their servers."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of it is on the record: its terms are frozen by the first judgement."""
+        return bool(self.seal_sha256)
 
     @property
     def open(self) -> int:
@@ -214,6 +219,11 @@ class _Judging:
         """The judges that have anything left to judge."""
         return [judge.name for judge in self.panel.judges if _is_asked(judge, self.judgements)]
 
+    def not_begun(self, stopped: str, signal: int | None) -> Judged:
+        """How it ended if it was stopped before any new judge had said a word: nothing is frozen or written."""
+        tallies = self.judgements.tallies
+        return Judged(self.directory.path, self.frozen, tallies, stopped=stopped, signal=signal)
+
     def ended(self, seal: Seal, options: JudgeOptions) -> Judged:
         """How it stands under a seal; the trees are written anew."""
         tallies = self.judgements.tallies
@@ -245,6 +255,8 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
         came = stop_on_signals(runner)
         options.stop.connect(runner)
         await runner.trial(with_questions=judging.is_new)
+        if judging.is_new and runner.stopped is not None:
+            return judging.not_begun(runner.stopped, came())
         if judging.is_new:
             write_judging(directory, judging.frozen, options.disk)
         log = RunLog(directory.path, options.disk)

@@ -12,11 +12,12 @@ from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Record, Response
+from affidavit.archive.regular_files import other_kind
 from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import BeforeGrowth, PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import label
 from affidavit.contracts.parts import is_ours
-from affidavit.errors import StorageError
+from affidavit.errors import StorageError, UsageError
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgeCell
@@ -31,7 +32,7 @@ from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import open_tasks
-from affidavit.running.taken_over import TakenOver, trial_directory
+from affidavit.running.taken_over import TakenOver, is_trial_of, trial_directory
 from affidavit.study.crossing import Cell
 from affidavit.study.files import StudyFiles
 from affidavit.study.freezing import Draft, draft, frozen_items, frozen_plan
@@ -147,6 +148,7 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
     path = options.out or Path(files.study.study.name)
     if options.limit is not None:
         path, files = trial_directory(path), files.limited(options.limit)
+        _refuse_link(path)
     directory = StudyDirectory(path)
     with storage_errors(str(directory)):
         options.disk.make_directory(directory.path)
@@ -166,6 +168,13 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         if ended.stopped is not None or waits or not ended.seal_sha256:
             return replace(ended, judging_waits_for=waits)
         return replace(ended, judged=_judge(directory, table, files, options))
+
+
+def _refuse_link(trial: Path) -> None:
+    """Refuse to write a trial through a link: nobody has named it."""
+    if (found := other_kind(trial, folder=True)) is not None:
+        hint = "Take it away, or choose another place with --out."
+        raise UsageError(str(trial), expected="a directory of its own for the trial", found=found, hint=hint)
 
 
 @contextmanager
@@ -255,9 +264,8 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
             grown_from = _sealed_before(drafted.before, directory, files, disk)
         for line in archive.recover():
             ledger.load(line.record)
-    taken_over = TakenOver(_reused(directory, options))
-    open_there = taken_over.keys - questions.settled
-    questions.settled |= open_there
+    taken_over = TakenOver(_reused(directory, study.study.name, options), questions.settled)
+    questions.settled |= taken_over.keys
     models = [files.model(name) for name in _asked_models(questions, options)]
     work, progress = StudyWork(drafted), options.progress
     async with Runner(
@@ -278,7 +286,7 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         log, requests = RunLog(directory.path, disk), requests_of(study)
         facts: Fields = {"questions": questions.open, "samples": study.decoding.samples}
         log.began(facts, models, study.models, {model.name: requests[model.name] for model in models})
-        if open_there:
+        if taken_over.keys:
             planned = (each for name in study.models for each in work.questions(name))
             taken = taken_over.write(drafted.plan, planned, questions, archive)
         await runner.run(archive)
@@ -295,10 +303,10 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
     return _counted(ended, questions, _sealed(ended, directory, ledger, archive, log, disk), drafted.plan)
 
 
-def _reused(directory: StudyDirectory, options: Options) -> list[StudyDirectory]:
+def _reused(directory: StudyDirectory, name: str, options: Options) -> list[StudyDirectory]:
     """The studies whose answers are taken over: those that were named, and the study's own trial."""
     trial = StudyDirectory(trial_directory(directory.path))
-    own = [trial] if options.limit is None and trial.is_study and trial.seal() is not None else []
+    own = [trial] if options.limit is None and is_trial_of(trial, name) else []
     return [*map(StudyDirectory, options.reuse), *own]
 
 

@@ -4,13 +4,14 @@ A question is the same if its key is: the same item, condition, model, request a
 items is the beginning of the whole study, and a study that begins anew in another directory asks only what is new.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
+from affidavit.archive.corruption import corrupt
 from affidavit.archive.journal import GROUP_RECORDS, Archive
 from affidavit.archive.record import QuestionIdentity, Response
 from affidavit.archive.segments import Place
-from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.study_directory import ImportedStudy, PlannedStudy, StudyDirectory
 from affidavit.errors import InputError
 from affidavit.models.recorded import completion_of
 from affidavit.running.ledger import QuestionLedger
@@ -29,19 +30,30 @@ def trial_directory(directory: Path) -> Path:
     return directory.with_name(f"{directory.name}{TRIAL}")
 
 
+def is_trial_of(trial: StudyDirectory, study: str) -> bool:
+    """Whether a directory is the sealed trial of a study of this name; no link is followed that nobody named."""
+    if trial.path.is_symlink() or not trial.is_study or trial.seal() is None:
+        return False
+    frozen = trial.frozen()
+    return isinstance(frozen, PlannedStudy) and frozen.name == study
+
+
 class TakenOver:
     """The answers of other directories, by key; each is read when its question comes."""
 
-    def __init__(self, directories: Iterable[StudyDirectory]) -> None:
+    def __init__(self, directories: Iterable[StudyDirectory], settled: Set[bytes] = frozenset()) -> None:
+        """What is `settled` needs no answer from elsewhere."""
         self._places: dict[bytes, tuple[StudyDirectory, Place]] = {}
         for directory in directories:
             for line in _sealed(directory).walk():
                 if isinstance(line.record, Response) and isinstance(line.record.subject, QuestionIdentity):
-                    self._places[bytes.fromhex(line.record.key)] = (directory, line.place)
+                    key = bytes.fromhex(line.record.key)
+                    if key not in settled:
+                        self._places[key] = (directory, line.place)
 
     @property
     def keys(self) -> set[bytes]:
-        """Of all questions that are answered there."""
+        """Of all questions that are answered there, and not settled here."""
         return set(self._places)
 
     def write(self, plan: Plan, questions: Iterable[Question], ledger: QuestionLedger, archive: Archive) -> int:
@@ -62,12 +74,33 @@ class TakenOver:
             if (found := self._places.pop(bytes.fromhex(question.key), None)) is not None:
                 directory, place = found
                 for record in directory.records_at([place]):
-                    if isinstance(record, Response):
-                        yield question, record
+                    if not isinstance(record, Response) or not _answers(record, question):
+                        raise corrupt(str(directory), "answers to the questions of their keys", "another record")
+                    yield question, record
+
+
+def _answers(record: Response, question: Question) -> bool:
+    """Whether a record says that it answers the question of its key; the key is a digest over all of this."""
+    subject = record.subject
+    return isinstance(subject, QuestionIdentity) and (
+        (subject.key, subject.task, subject.item_id, subject.model, subject.condition, subject.sample)
+        == (
+            question.key,
+            question.task.name,
+            question.item.id,
+            question.model,
+            question.condition,
+            question.sample,
+        )
+    )
 
 
 def _sealed(directory: StudyDirectory) -> StudyDirectory:
-    """A directory that is what was sealed; others are refused."""
+    """A directory that is what was sealed, in which nothing leads elsewhere; others are refused."""
+    if isinstance(directory.frozen(), ImportedStudy):
+        raise InputError(
+            str(directory), expected="a study with questions of its own", found="outputs from elsewhere"
+        )
     seal = directory.seal()
     if seal is None or directory.check_seal(seal):
         hint = "Run it again to its end, or take it away: then nothing is taken over from there."

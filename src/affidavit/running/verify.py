@@ -143,7 +143,7 @@ def verify(
         verified.count(line)
         if said := _other_form(line) or again.difference(line):
             verified.differ(line.where, said)
-        grown.passed(verified.records, again.root)
+        grown.passed(verified.records, line, again.root)
     verified.torn = walk.torn
     verified.root_sha256 = again.root.sha256(directory.path)
     verified.sealed = not verified.since_seal
@@ -184,7 +184,7 @@ def _which_digest(directory: StudyDirectory, study: FrozenStudy, seal_sha256: st
     root, grown = Root(), RevisionChecks(directory, study)
     for count, line in enumerate(directory.walk(), 1):
         root.add_line(line.content, line.placed)
-        grown.passed(count, root)
+        grown.passed(count, line, root)
     if expected == (found := root.sha256(directory.path)):
         return "root digest"
     for number, earlier in grown.roots.items():
@@ -203,7 +203,7 @@ def _count_again(directory: StudyDirectory, study: FrozenStudy, seal: Seal | Non
         if said := _other_form(line):
             verified.differ(line.where, said)
         root.add_line(line.content, line.placed)
-        grown.passed(verified.records, root)
+        grown.passed(verified.records, line, root)
     verified.torn = walk.torn
     verified.root_sha256 = root.sha256(directory.path)
     verified.sealed = not verified.since_seal

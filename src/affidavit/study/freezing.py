@@ -39,7 +39,7 @@ from affidavit.models.weights import digest_of
 from affidavit.study.crossing import cells
 from affidavit.study.files import ItemSource, StudyFiles, items_for
 from affidavit.study.frozen_form import changes, from_frozen, frozen, not_the_same
-from affidavit.study.growth import refused
+from affidavit.study.growth import additions, refused
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
 from affidavit.study.study_file import Generate, Study, TaskTable
@@ -139,14 +139,10 @@ def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, d
 def _grown_draft(
     directory: StudyDirectory, config: Fields, files: StudyFiles, before: PlannedStudy, disk: Disk
 ) -> Draft:
-    """The plan after a growth: all items that were there are there, as they were."""
-    if directory.judging_fields() is not None:
-        found = "a study that grows after it was judged"
-        hint = (
-            f"Run the grown study into a directory of its own, with --out NEW --reuse {quote(str(directory))}, "
-            "and judge it there: what was answered is taken over."
-        )
-        raise UsageError(str(directory), expected="the outputs that were judged", found=found, hint=hint)
+    """The plan after a growth: all items that were there are there, as they were.
+
+    Where nothing is added, because a file was only written otherwise, the plan is the one before.
+    """
     known = {(task, name): digest(fields) for task, name, fields in directory.items()}
     tasks, counts, seen = _tasks_of(files), dict.fromkeys(files.contracts, 0), set[tuple[str, str]]()
 
@@ -166,6 +162,15 @@ def _grown_draft(
         directory.drop_draft(disk)
         raise _other_items(directory, f"the item {shown(lost[1])} of {lost[0]} is not there now")
     new = sum(counts.values()) - len(known)
+    if not additions(before.config, config, (before.counts, counts)):
+        return Draft(directory, files.plan(before.counts), before=before)
+    if directory.judging_fields() is not None:
+        found = "a study that grows after it was judged"
+        hint = (
+            f"Run the grown study into a directory of its own, with --out NEW --reuse {quote(str(directory))}, "
+            "and judge it there: what was answered is taken over."
+        )
+        raise UsageError(str(directory), expected="the outputs that were judged", found=found, hint=hint)
     return Draft(directory, files.plan(counts), _content(config, counts, sha256 if new else ""), new, before)
 
 

@@ -72,7 +72,7 @@ def _examples(change: Change) -> list[tuple[str, str]]:
 def growth_notes(revisions: Sequence[Revision]) -> Iterator[str]:
     """What a reader is told of a plan that has grown: what was added when."""
     for before, after in pairwise(revisions):
-        added = ", ".join(additions(before.config, after.config, (before.counts, after.counts)))
+        added = ", ".join(additions(before.config, after.config, (before.counts, after.counts))) or "nothing"
         yield (
             f"The plan has grown: revision {after.number}, of {after.date}, added {added}. What it added was "
             "asked later than the rest."
@@ -82,7 +82,7 @@ def growth_notes(revisions: Sequence[Revision]) -> Iterator[str]:
 def additions(
     before: Mapping[str, Any], after: Mapping[str, Any], counts: tuple[Mapping[str, int], Mapping[str, int]]
 ) -> list[str]:
-    """What a growth added, in words; `counts` are the items of each task before and after.
+    """What a growth added, in words; `counts` are the items of each task before and after. Nothing: it is none.
 
     >>> additions({"models": {"a": {}}, "decoding": {"samples": 1}}, {"models": {"a": {}, "b": {}},
     ...           "decoding": {"samples": 3}}, ({"t": 5}, {"t": 8}))
@@ -102,4 +102,4 @@ def additions(
     was, now = before["decoding"]["samples"], after["decoding"]["samples"]
     if now > was:
         found.append(f"samples {was + 1} to {now}" if now > was + 1 else f"sample {now}")
-    return found or ["further cells"]
+    return found or (["further cells"] if _cells(before) != _cells(after) else [])
