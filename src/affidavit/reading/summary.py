@@ -90,11 +90,13 @@ def unknown_answers_note(tally: Tally) -> str | None:
     >>> print(unknown_answers_note(Tally(compliant=1, compared=1, non_compliant=9, keyed=10)))
     None
     """
-    if not tally.compared or not tally.unsaid:
+    unsaid = tally.unsaid + tally.unread_unsaid
+    if not tally.compared or not unsaid:
         return None
+    which = "not compliant or unread" if tally.unread_unsaid else "not compliant"
     return (
-        f"{tally.unsaid:,} of {tally.arrived:,} outputs are not compliant and count as not right, although nobody "
-        "says whether their right answer is known: their items have no 'answer', and the contract has no "
+        f"{unsaid:,} of {tally.arrived + tally.unread:,} outputs are {which} and count as not right, although "
+        "nobody says whether their right answer is known: their items have no 'answer', and the contract has no "
         'right_answer_known(item); see "Optional parts" in docs/contracts.md.'
     )
 
@@ -212,8 +214,7 @@ def _bounds(tally: Tally) -> Bounds | None:
     """Accuracy if all missing answers were wrong, and if they were right; None if no right answer is known."""
     if not tally.known:
         return None
-    missing = tally.known - tally.compared + tally.unread + tally.failed
-    return bounds_of_share(tally.right, tally.compared, missing)
+    return bounds_of_share(tally.right, tally.compared, tally.missing)
 
 
 def _noted(successes: int, n: int) -> str:

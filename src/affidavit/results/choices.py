@@ -12,8 +12,8 @@ from affidavit.contracts.contract import label
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.results.coded_records import GROUP, UNITS, CodedRecords
-from affidavit.results.counting import ITEM, RecordSet, names_of, of_tasks, place_of
-from affidavit.results.groups import Group, identity
+from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, names_of, place_of
+from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of, sums_of
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Points, Value
@@ -50,7 +50,7 @@ def chance_table(
             numbers = ", ".join(map(str, of_group))
             rows.append((*group.names, count, numbers, level, group.share("right", "compared")))
     columns = (*by, "items", "options", "chance level", "accuracy over compliant")
-    foot = identity(of_tasks(records, groups, tasks))
+    foot = identity_of_tasks(records, groups, tasks)
     return Table("chance", "What would blind guessing give?", columns, tuple(rows), foot) if rows else None
 
 
@@ -65,7 +65,7 @@ def letter_table(
     question = (
         "Which letters are chosen, how often where they are right, and more often than the key stands there?"
     )
-    foot, notes = identity(of_tasks(records, groups, tasks)), (_preference(records.cluster),)
+    foot, notes = identity_of_tasks(records, groups, tasks), (_preference(records.cluster),)
     return Table("letters", question, (*by, *_LETTER_COLUMNS), tuple(rows), foot, notes=notes) if rows else None
 
 
@@ -196,7 +196,7 @@ def lenient_table(
     )
     columns = (*records.by, "reading", "answers", "share of outputs", "right, of answers")
     title = "Other readings, not the protocol: what would lenient readings give?"
-    foot = identity(of_tasks(records, groups, tasks))
+    foot = identity_of_tasks(records, groups, tasks)
     return Table("other readings", title, columns, rows, foot) if rows else None
 
 
