@@ -1026,6 +1026,9 @@ def law_tables_are_the_records_read_slowly(journal: tuple[Plan, list[Record], li
     for by in (CELL, ("model",), ("condition", "task")):
         made = tables_of(record_set(plan, records, by), plan)
         groups_of = counted(plan, fields, by)
+        assert all(
+            list(replace(table, rows=()).flat_columns()) == list(table.flat_columns()) for table in made.values()
+        )
         check_counts(made, groups_of, by)
         check_feet(made, plan, counted(plan, fields, ("task",)))
         check_choices(made, groups_of, by)
