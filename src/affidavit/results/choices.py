@@ -17,6 +17,7 @@ from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of, sums_of
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Points, Value
+from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.item_means import mean_difference, t_test
 from affidavit.statistics.multiplicity import holm
 from affidavit.statistics.shares import ClusterSums, share
@@ -42,16 +43,40 @@ def chance_table(
     sizes: dict[tuple[str, ...], dict[int, int]] = {}
     for at, number, count in items.iter_rows():
         sizes.setdefault(names_of(coded.names[at]), {})[int(number)] = int(count)
-    rows = []
+    rows, accuracies = [], _accuracies(records, tasks)
     for group in groups:
         if of_group := sizes.get(group.names):
             count = sum(of_group.values())
             level = fsum(many / number for number, many in of_group.items()) / count
             numbers = ", ".join(map(str, of_group))
-            rows.append((*group.names, count, numbers, level, group.share("right", "compared")))
-    columns = (*by, "items", "options", "chance level", "accuracy over compliant")
+            found = accuracies.get(group.names)
+            rows.append((*group.names, count, numbers, level, found, _against(level, found)))
+    columns = (*by, "items", "options", "chance level", "accuracy over compliant", "against chance")
     foot = identity_of_tasks(records, groups, tasks)
     return Table("chance", "What would blind guessing give?", columns, tuple(rows), foot) if rows else None
+
+
+def _accuracies(records: RecordSet, tasks: Sequence[str]) -> dict[tuple[str, ...], Estimate | None]:
+    """By group, the accuracy of these tasks alone: what guesses are compared with, however records are grouped."""
+    coded = records.coded
+    compared = pl.col("task").is_in(list(tasks)) & pl.col("holds_answer") & pl.col("correct").is_not_null()
+    kinds = coded.kinds(compared, {"n": pl.lit(value=True), "right": pl.col("correct")})
+    counted = kinds.group_by(GROUP).agg(**cluster_sums("accuracy", "right", "n", times=UNITS))
+    return {names_of(coded.names[row[GROUP]]): share_of(row, "accuracy") for row in counted.iter_rows(named=True)}
+
+
+def _against(level: float, accuracy: Estimate | None) -> str | None:
+    """Where the interval of accuracy lies, in words.
+
+    >>> from affidavit.statistics.shares import wilson
+    >>> _against(0.25, wilson(80, 100)), _against(0.25, wilson(5, 100)), _against(0.25, wilson(25, 100))
+    ('interval above chance', 'interval below chance', 'interval includes chance')
+    """
+    if accuracy is None:
+        return None
+    if accuracy.low > level:
+        return "interval above chance"
+    return "interval below chance" if accuracy.high < level else "interval includes chance"
 
 
 def letter_table(
