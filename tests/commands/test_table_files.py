@@ -219,3 +219,14 @@ def test_csv_takes_no_file_of_another_kind(evidence):
 def test_the_ending_of_a_file_says_its_form(evidence, name, begins):
     assert fine(affidavit("report", evidence, "-o", evidence.parent / name), 0)
     assert (evidence.parent / name).read_bytes().startswith(begins)
+
+
+def test_a_part_of_a_study_has_no_report_and_a_person_is_told_what_to_use(study, tmp_path):
+    """The choice that compare and gate take is understood, and refused by name."""
+    done = here("report", f"{study}@task=quiz")
+    assert fine(done, 2)
+    said = done.stderr.decode()
+    assert "expected the directory of a whole study, found a part of one" in said
+    assert f"affidavit report {study} --by task" in said
+    odd = tmp_path / "a@task=quiz"
+    assert b"nothing at this place" in here("report", odd).stderr, "there is no study before the choice either"
