@@ -48,9 +48,10 @@ mcqa/1: 5 outputs
   failed          1   no output arrived (the text is null)
 
 answers
-  right           1   50.0% [9.5, 90.5] n=2, Wilson 95%: accuracy over answers
-  right           1   33.3% [6.1, 79.2] n=3, Wilson 95%: accuracy over all outputs
-  accuracy if all missing answers were wrong 25.0% [4.6, 69.9] n=4, if all were right 75.0% [30.1, 95.4] n=4
+  right           1   50.0% [9.5, 90.5] n=2: accuracy over answers
+  right           1   33.3% [6.1, 79.2] n=3: accuracy over all outputs
+  accuracy if all missing answers were wrong   25.0% [4.6, 69.9] n=4
+  accuracy if all missing answers were right   75.0% [30.1, 95.4] n=4
 
 deviations
   option_text     1   25.0%

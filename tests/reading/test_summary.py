@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import fields
 
 import pytest
 
@@ -71,3 +72,12 @@ def test_the_most_frequent_labels_are_told_and_the_others_counted_together():
     assert sum(line.strip().startswith("label ") for line in lines) == MOST_LABELS
     (others,) = [line for line in lines if line.strip().startswith("others")]
     assert others.split()[1] == "7"
+
+
+def test_the_summary_fits_into_a_terminal():
+    """Of eighty columns, with thousands of rows."""
+    counts = {each.name: 1_000 * getattr(SOME, each.name) for each in fields(SOME) if each.type is int}
+    for tally in (SOME, Tally(**counts)):
+        lines = text(tally, "mcqa/1", mcqa).splitlines()
+        assert any("accuracy if all missing answers were right" in line for line in lines)
+        assert max(len(line) for line in lines if "planned" not in line) <= 80

@@ -199,15 +199,13 @@ def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator
     if (bounds := _bounds(tally)) is not None:
         yield ""
         yield "answers"
-        over = _noted(tally.right, tally.compared)
-        yield line(
-            "right",
-            tally.right,
-            f"{over}: accuracy over answers" if over else "no output holds an answer: no accuracy over answers",
-        )
-        yield line("right", tally.right, f"{_noted(tally.right, tally.known)}: accuracy over all outputs")
-        low, high = bounds
-        yield f"  accuracy if all missing answers were wrong {low}, if all were right {high}"
+        # The method stands above, beside compliance: so the lines fit into a terminal.
+        over, of_all = _estimate(tally.right, tally.compared), wilson(tally.right, tally.known)
+        none = "no output holds an answer: no accuracy over answers"
+        yield line("right", tally.right, none if over is None else f"{in_words(over)}: accuracy over answers")
+        yield line("right", tally.right, f"{in_words(of_all)}: accuracy over all outputs")
+        for what, bound in zip(("wrong", "right"), bounds, strict=True):
+            yield f"  accuracy if all missing answers were {what}   {in_words(bound)}"
 
 
 def _bounds(tally: Tally) -> Bounds | None:

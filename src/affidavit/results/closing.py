@@ -191,7 +191,8 @@ def _brief(changes: Table) -> Table:
     kept = [at for at, name in enumerate(changes.columns) if name not in gone]
     rows = tuple(tuple(row[at] for at in kept) for row in changes.rows)
     columns = tuple(changes.columns[at] for at in kept)
-    return Table(changes.name, changes.question, columns, rows, changes.foot, changes.notes)
+    # In which order reasons are asked is said in the report, where all of them have columns.
+    return Table(changes.name, changes.question, columns, rows, changes.foot, changes.notes[:1])
 
 
 _NAMED = 4
