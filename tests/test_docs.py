@@ -62,6 +62,16 @@ def test_transcripts_are_real(page, tmp_path):
             assert done.stdout + done.stderr == shown, command
 
 
+def test_tables_on_the_front_page_fit_into_a_terminal():
+    """As the command prints them at eighty columns; rows of data and the drawing of the rooms are no tables."""
+    blocks = re.findall(r"^```(?:console)?\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+    lines = [
+        line for block in blocks for line in block.splitlines() if not line.startswith("{") and "─" not in line
+    ]
+    assert any("[15.5, 37.6]" in line for line in lines), "the demo is there"
+    assert [line for line in lines if len(line) > 80] == []
+
+
 def test_studies_on_the_pages_are_studies():
     blocks = [
         block for page in PAGES for block in re.findall(r"^```toml\n(.*?)^```$", page.read_text(), re.M | re.S)

@@ -8,13 +8,16 @@ import sys
 import time
 import traceback
 from html.parser import HTMLParser
+from inspect import signature
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 
 import affidavit as public
 from affidavit import interface
+from affidavit.commands import results as commands
 from affidavit.results import gate as gates
 from affidavit.results.table import Table
 from affidavit.running.stopping import StopSwitch
@@ -170,6 +173,39 @@ def test_a_comparison_is_the_command_s(study, directory):
     assert list(by_part) == ["comparison"], "readings are compared between studies"
     accuracy = by_part["comparison"].to_polars().filter(pl.col("measure") == "accuracy over answers")
     assert accuracy["difference"].to_list() == [pytest.approx(-2 / 18)]
+
+
+def test_clusters_are_those_of_the_commands(tmp_path):
+    """Ruling S8, in Python as in the shell: figures, comparisons and gates over passages."""
+    rows = [{**row, "metadata": {"passage": f"p{n // 2}"}} for n, row in enumerate(questions(30))]
+    study = tables(conditions={"free": {}, "firm": {"system": "Be firm."}})
+    place = written(tmp_path, study, {"quiz": rows}, lambda asked: f"<answer>{'AB'[hash_of(asked) % 2]}</answer>")
+    sides, passage = [f"{place}@condition={name}" for name in ("free", "firm")], "metadata.passage"
+    shown = reported(here("compare", *sides, "--cluster", passage, "--format", "json"))
+    assert public.compare(*sides, cluster=passage).to_json()["tables"] == shown
+    assert public.compare(*sides).to_json()["tables"] != shown
+    whole = public.open_study(place)
+    assert whole.compare(sides[1], cluster=passage).to_json() != whole.compare(sides[1]).to_json()
+    done = here("gate", sides[0], "--min-yield", "0.1", "--on", "interval", "--cluster", passage, "--json")
+    found = public.gate(sides[0], min_yield=0.1, on="interval", cluster=passage)
+    assert json.loads(done.stdout) == found.as_json()
+    assert found.as_json() != public.gate(sides[0], min_yield=0.1, on="interval").as_json()
+    assert "over clusters" in whole.write_page(tmp_path / "page.html", cluster=passage).read_text()
+
+
+def hash_of(asked) -> int:
+    return int(asked.key[:8], 16)
+
+
+@pytest.mark.parametrize(
+    ("command", "function"),
+    [(commands.compare, public.compare), (commands.gate, public.gate), (commands.compare, public.Study.compare)],
+)
+def test_python_takes_the_options_of_the_command(command, function):
+    """Where output goes, and in which form, is the shell's alone; thresholds are held by their own test."""
+    of_the_shell = {"form", "out", "junit_file", "summary_file", "as_json", *gates.MEASURES}
+    options = {each.name for each in command.params if isinstance(each, click.Option)} - of_the_shell
+    assert options <= set(signature(function).parameters)
 
 
 def test_two_studies_are_compared_with_the_readings_that_moved(study, tmp_path, directory):
@@ -462,6 +498,7 @@ def test_an_interrupt_seals_what_has_come_back(tmp_path):
 THREAD = """
 import _thread, signal, time
 from affidavit import interface
+from affidavit.commands import results as commands
 from affidavit.running.stopping import StopSwitch
 signal.signal(signal.SIGINT, signal.default_int_handler)
 switch = StopSwitch()

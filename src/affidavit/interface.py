@@ -39,7 +39,7 @@ from affidavit.reading import frames
 from affidavit.reading.rows import RowReader
 from affidavit.results import gate as gates
 from affidavit.results import study_results
-from affidavit.results.comparison import Side, comparison_tables, parse_side
+from affidavit.results.comparison import ITEM, Side, comparison_tables, parse_side
 from affidavit.results.gate import GateResult
 from affidavit.results.groups import CELL
 from affidavit.results.page import study_page
@@ -269,9 +269,11 @@ class Study:
         return Part(self, {name: value for name, value in chosen.items() if value is not None})
 
     @_for_python
-    def compare(self, other: "Study | Part | Place", *, mid_p: bool = False) -> Results:
-        """What is different in another study, against this one."""
-        return compare(self, other, mid_p=mid_p)
+    def compare(
+        self, other: "Study | Part | Place", *, mid_p: bool = False, cluster: str | None = None
+    ) -> Results:
+        """What is different in another study, against this one; see `affidavit.compare`."""
+        return compare(self, other, mid_p=mid_p, cluster=cluster)
 
     @_for_python
     def gate(
@@ -281,10 +283,11 @@ class Study:
         by: Names = CELL,
         baseline: "Study | Part | Place | None" = None,
         margin: float = gates.MARGIN,
+        cluster: str | None = None,
         **thresholds: Unpack[Thresholds],
     ) -> GateResult:
         """Whether the study meets thresholds, such as `min_compliance=0.95`; see `affidavit.gate`."""
-        return gate(self, on=on, by=by, baseline=baseline, margin=margin, **thresholds)
+        return gate(self, on=on, by=by, baseline=baseline, margin=margin, cluster=cluster, **thresholds)
 
     @_for_python
     def verify(
@@ -295,7 +298,13 @@ class Study:
 
     @_for_python
     def write_page(
-        self, out: Place | None = None, *, by: Names = CELL, include_self: bool = False, mask: Names = ()
+        self,
+        out: Place | None = None,
+        *,
+        by: Names = CELL,
+        cluster: str | None = None,
+        include_self: bool = False,
+        mask: Names = (),
     ) -> Path:
         """Write the page, `report.html` in the study's directory unless another place is given; says where.
 
@@ -304,7 +313,7 @@ class Study:
         path = None if out is None else _path(out)
         covered = mask_of(_names(mask))
         return study_page.write_page(
-            self._directory, by=_names(by), include_self=include_self, out=path, mask=covered
+            self._directory, by=_names(by), cluster=cluster, include_self=include_self, out=path, mask=covered
         ).path
 
 
@@ -339,29 +348,32 @@ def open_study(directory: Place) -> Study:
 
 
 @_for_python
-def compare(first: Study | Part | Place, second: Study | Part | Place, *, mid_p: bool = False) -> Results:
+def compare(
+    first: Study | Part | Place, second: Study | Part | Place, *, mid_p: bool = False, cluster: str | None = None
+) -> Results:
     """What is different in the second study against the first: paired differences, and readings that moved.
 
     A side is a study, a part of one (`study.part(condition="free")`), or a text as the command takes it:
     "my-study@condition=free". With `mid_p`, McNemar's test of single samples is the less careful mid-p form.
+    `cluster`, a metadata.NAME of the first side's items, is what varies independently where items do not.
     """
-    sides = [_side(side) for side in (first, second)]
-    tables = comparison_tables(*sides, mid_p=mid_p)
+    sides = [_side(first, cluster), _side(second)]
+    tables = comparison_tables(*sides, mid_p=mid_p, cluster=cluster or ITEM)
     return Results(Report(f"{sides[0].name} and {sides[1].name}", {}, tables))
 
 
-def _side(side: Study | Part | Place) -> Side:
+def _side(side: Study | Part | Place, cluster: str | None = None) -> Side:
+    study, chosen = _part(side)
+    name = f"{study.directory}@{_chosen_in_words(chosen)}" if chosen else str(study.directory)
+    return study_results.StudyResults(StudyDirectory(study.directory), cluster=cluster).side(name, chosen)
+
+
+def _part(side: Study | Part | Place) -> tuple[Study, Mapping[str, str]]:
+    """The study of a side, and what was chosen of it: by `study.part`, or in a text as the command takes it."""
     if isinstance(side, str):
         directory, chosen = (side, {}) if Path(side).is_dir() else parse_side(side)
-        return _side_of(Study(directory), chosen)
-    if isinstance(side, Part):
-        return _side_of(side.study, side.chosen)
-    return _side_of(side if isinstance(side, Study) else Study(side), {})
-
-
-def _side_of(study: Study, chosen: Mapping[str, str]) -> Side:
-    name = f"{study.directory}@{_chosen_in_words(chosen)}" if chosen else str(study.directory)
-    return study_results.StudyResults(StudyDirectory(study.directory)).side(name, chosen)
+        return Study(directory), chosen
+    return (side.study, side.chosen) if isinstance(side, Part) else (_study(side), {})
 
 
 def _chosen_in_words(chosen: Mapping[str, str]) -> str:
@@ -369,13 +381,14 @@ def _chosen_in_words(chosen: Mapping[str, str]) -> str:
 
 
 @_for_python
-def gate(
+def gate(  # noqa: PLR0913 - the options of the command
     study: Study | Part | Place,
     *,
     on: Literal["value", "interval"] = "value",
     by: Names = CELL,
     baseline: Study | Part | Place | None = None,
     margin: float = gates.MARGIN,
+    cluster: str | None = None,
     **thresholds: Unpack[Thresholds],
 ) -> GateResult:
     """Whether every group of a study meets the thresholds that are given; the result is true if all are met.
@@ -383,7 +396,7 @@ def gate(
     Thresholds are shares from 0 to 1: min_compliance, min_accuracy, min_yield, max_invalid, max_fabricated and
     max_failed, held against the value, or against the end of its interval on the wrong side. With a `baseline`,
     compliance and accuracy over all outputs may not be lower than there by more than `margin`: the lower end of
-    the paired difference decides.
+    the paired difference decides. `cluster`, a metadata.NAME, is what varies independently where items do not.
     """
     given = cast("Mapping[str, float]", thresholds)
     for name in given:
@@ -392,9 +405,9 @@ def gate(
             raise UsageError("gate", expected=", ".join(gates.MEASURES), found=repr(name), hint=hint)
     if on not in ("value", "interval"):
         raise UsageError("on", expected="'value' or 'interval'", found=repr(on))
-    whole, chosen = (study.study, study.chosen) if isinstance(study, Part) else (_study(study), {})
-    opened = study_results.StudyResults(StudyDirectory(whole.directory), _names(by))
-    against = None if baseline is None else gates.Baseline(_side(baseline), margin)
+    whole, chosen = _part(study)
+    opened = study_results.StudyResults(StudyDirectory(whole.directory), _names(by), cluster=cluster)
+    against = None if baseline is None else gates.Baseline(_side(baseline, cluster), margin)
     return gates.gate(opened, given, on_interval=on == "interval", chosen=chosen, baseline=against)
 
 

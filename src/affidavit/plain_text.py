@@ -7,6 +7,8 @@ def plain(text: str) -> str:
     >>> plain("red \\x1b[31m\\n")
     'red \\\\u001b[31m\\\\u000a'
     """
+    if text.isprintable():
+        return text
     return "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text)
 
 

@@ -2,17 +2,22 @@
 
 import csv
 import io
+from dataclasses import replace
 
+import polars as pl
 import pytest
 
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.commands.table_files import FORMS, is_directory, write_csv_files
 from affidavit.interface import open_study
+from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
 from affidavit.results.text_forms import INDEX, Report, as_csv_files, safe
-from affidavit.results.values import Mean
+from affidavit.results.values import ESTIMATED, Mean, estimate_of
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 from support.command import affidavit
+from support.golden_files import GOLDEN
 from support.studies import every_byte, fine
 from support.written_study import here, questions, tables, written
 
@@ -89,6 +94,47 @@ def test_names_of_files_are_safe_and_of_one_table_each():
     head, row = rows_of(files["x.csv"])
     assert head == [f"{name}{end}" for name in "ab" for end in ("", "_low", "_high", "_n", "_clusters")]
     assert row[5:] == ["0.5", "0.1", "0.9", "80", "40"]
+
+
+def estimated(table: Table) -> set[str]:
+    """The columns in which some row has an estimate."""
+    return {
+        name
+        for at, name in enumerate(table.columns)
+        if any(estimate_of(row[at]) is not None for row in table.rows)
+    }
+
+
+GOLDEN_STUDIES = sorted((GOLDEN / "studies").iterdir())
+
+
+@pytest.mark.parametrize("directory", GOLDEN_STUDIES, ids=lambda path: path.name)
+def test_a_table_has_the_same_columns_whatever_was_found(directory):
+    """A program that has read one report can read the next: which figures exist is no part of the shape."""
+    for table in StudyResults(StudyDirectory(directory)).report(include_self=True).tables:
+        assert estimated(table) <= ESTIMATED, "a column of estimates that values.py does not know"
+        places = [at for at, name in enumerate(table.columns) if name in ESTIMATED]
+        bare = [tuple(None if at in places else value for at, value in enumerate(row)) for row in table.rows]
+        for rows in (bare, []):
+            emptied = replace(table, rows=tuple(rows))
+            assert list(emptied.flat_columns()) == list(table.flat_columns())
+            frame = emptied.to_polars()
+            for name in (name for name in estimated(table) if rows):
+                assert frame[name].dtype == frame[f"{name}_low"].dtype == pl.Float64
+                assert frame[f"{name}_n"].dtype == frame[f"{name}_clusters"].dtype == pl.Int64
+
+
+def test_changed_answers_have_one_header_with_and_without_a_null(tmp_path):
+    heads = []
+    for samples in (1, 2):
+        study = tables(conditions={"plain": {}, "urged": {"control": "plain"}}, decoding={"samples": samples})
+        directory = written(
+            tmp_path / str(samples), study, {"quiz": questions(2)}, lambda asked: "<answer>B</answer>"
+        )
+        assert fine(here("report", directory, "--format", "csv", "--out", tmp_path / f"tables {samples}"), 0)
+        heads.append((tmp_path / f"tables {samples}" / "flips.csv").read_text().splitlines()[0])
+    assert heads[0] == heads[1]
+    assert "excess disagreement_low" in heads[0]
 
 
 @pytest.mark.slow
@@ -175,3 +221,14 @@ def test_csv_takes_no_file_of_another_kind(evidence):
 def test_the_ending_of_a_file_says_its_form(evidence, name, begins):
     assert fine(affidavit("report", evidence, "-o", evidence.parent / name), 0)
     assert (evidence.parent / name).read_bytes().startswith(begins)
+
+
+def test_a_part_of_a_study_has_no_report_and_a_person_is_told_what_to_use(study, tmp_path):
+    """The choice that compare and gate take is understood, and refused by name."""
+    done = here("report", f"{study}@task=quiz")
+    assert fine(done, 2)
+    said = done.stderr.decode()
+    assert "expected the directory of a whole study, found a part of one" in said
+    assert f"affidavit report {study} --by task" in said
+    odd = tmp_path / "a@task=quiz"
+    assert b"nothing at this place" in here("report", odd).stderr, "there is no study before the choice either"

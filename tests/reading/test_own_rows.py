@@ -76,8 +76,8 @@ class Knowing(Letter):
         pytest.param(True, 3, "", id="yes"),
         pytest.param(False, 2, "", id="no: what was compared was known all the same"),
         pytest.param(None, 3, "", id="only a validation tells"),
-        pytest.param(1, 2, "right_answer_known(item) must give True, False or None, not 1", id="another word"),
-        pytest.param(KeyError("truth"), 2, "KeyError: 'truth'", id="it raises"),
+        pytest.param(1, 3, "right_answer_known(item) must give True, False or None, not 1", id="another word"),
+        pytest.param(KeyError("truth"), 3, "KeyError: 'truth'", id="it raises"),
     ],
 )
 def test_who_says_what_is_known_is_held_to_it(says, known, unread):

@@ -1,5 +1,6 @@
 """`affidavit read` as a person runs it: a process of its own, real files, real pipes."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from affidavit.archive.path_names import decode
 from affidavit.contracts.evaluation import NAMES
 from support.command import COMMAND, affidavit
 from support.read_rows import EVALUATION, META, jsonl, rows
+from support.studies import fine
 
 CHOICES = jsonl(
     {"id": 1, "raw_output": "<answer>B</answer>", "answer": "B"},
@@ -46,9 +48,10 @@ mcqa/1: 5 outputs
   failed          1   no output arrived (the text is null)
 
 answers
-  right           1   50.0% [9.5, 90.5] n=2, Wilson 95%: accuracy over answers
-  right           1   33.3% [6.1, 79.2] n=3, Wilson 95%: accuracy over all outputs
-  accuracy if all missing answers were wrong 25.0% [4.6, 69.9] n=4, if all were right 75.0% [30.1, 95.4] n=4
+  right           1   50.0% [9.5, 90.5] n=2: accuracy over answers
+  right           1   33.3% [6.1, 79.2] n=3: accuracy over all outputs
+  accuracy if all missing answers were wrong   25.0% [4.6, 69.9] n=4
+  accuracy if all missing answers were right   75.0% [30.1, 95.4] n=4
 
 deviations
   option_text     1   25.0%
@@ -408,3 +411,17 @@ def test_help_says_what_it_does_by_example():
         assert b"affidavit read mcqa outputs.jsonl -o read.jsonl" in text
     assert affidavit("--version").stdout == b"affidavit, version 0.1.0\n"
     assert subprocess.run([sys.executable, "-m", "affidavit", "--help"], check=True, capture_output=True).stdout
+
+
+def test_new_cells_of_csv_hold_nothing_unseen_and_old_ones_are_as_they_were(tmp_path):
+    """What is new could command a terminal; what was there must be read again as it was."""
+    (tmp_path / "own.py").write_text(
+        "from affidavit import Pattern\nown = Pattern('own', 1, r'<(?P<answer>(?s:.)*)>', '')\n"
+    )
+    rows = "id,raw_output\n\x1b[31m,<a\x1b[2J\u202eb>\n"
+    done = affidavit("read", "own.py:own", "-o", "out.csv", given=rows.encode(), cwd=tmp_path)
+    assert fine(done, 0)
+    _, (name, raw, *new) = csv.reader((tmp_path / "out.csv").read_text().splitlines())
+    assert (name, raw) == ("\x1b[31m", "<a\x1b[2J\u202eb>")
+    assert "a\\u001b[2J\\u202eb" in new
+    assert all(cell.isprintable() for cell in new)

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import fields
 
 import pytest
 
@@ -10,13 +11,16 @@ from affidavit.reading import accounting
 from affidavit.reading.summary import LONGEST_LABEL, MOST_LABELS, figures, identity, shares_of, text
 from affidavit.reading.tally import Tally
 
-SOME = Tally(compliant=6, non_compliant=2, unread=1, failed=1, pending=2, right=3, compared=4, keyed=8)
+SOME = Tally(
+    compliant=6, non_compliant=2, unread=2, failed=2, pending=2, right=3, compared=4, keyed=6,
+    unread_keyed=1, failed_keyed=1,
+)  # fmt: skip
 
 
 def test_every_planned_output_is_in_one_place():
     """Ruling C5."""
     assert accounting.identity({"a": 1000, "b": 2}) == "1,002 planned = 1,000 a + 2 b"
-    assert identity(SOME, mcqa) == "12 planned = 6 compliant + 2 non-compliant + 1 unread + 1 failed + 2 pending"
+    assert identity(SOME, mcqa) == "14 planned = 6 compliant + 2 non-compliant + 2 unread + 2 failed + 2 pending"
     assert (
         identity(Tally(compliant=1, failed=1), judge) == "2 planned = 1 valid + 0 invalid + 1 failed + 0 pending"
     )
@@ -26,10 +30,10 @@ def test_accuracy_is_over_compliant_outputs_and_yield_over_all_whose_answer_is_k
     """Ruling M6."""
     found = figures(SOME, "mcqa/1", {}, mcqa, shares_of(SOME))
     shares = {name: (found[name]["value"], found[name]["n"]) for name in ("accuracy_over_compliant", "yield")}
-    assert shares == {"accuracy_over_compliant": (0.75, 4), "yield": (0.375, 8)}
+    assert shares == {"accuracy_over_compliant": (0.75, 4), "yield": (3 / 7, 7)}, "an unread output is an output"
     assert (found["compliance"]["value"], found["compliance"]["n"]) == (0.75, 8)
     bounds = [(each["value"], each["n"]) for each in found["accuracy_bounds"]]
-    assert bounds == [(3 / 10, 10), (9 / 10, 10)], "unread and failed ones are missing too (ruling S6)"
+    assert bounds == [(3 / 8, 8), (7 / 8, 8)], "of unread and failed ones, those with a right answer (ruling S6)"
     json.dumps(found)
 
 
@@ -46,9 +50,9 @@ def test_lines_stand_only_where_there_is_something_to_say():
     lines = [line.split()[0] for line in bare.splitlines() if line.startswith("  ")]
     assert lines == ["compliant", "non-compliant"]
     full = [" ".join(line.split()) for line in text(SOME, "mcqa/1", mcqa).splitlines()]
-    assert "unread 1 the contract itself raised an error" in full
+    assert "unread 2 the contract itself raised an error" in full
     assert "pending 2 not asked yet" in full
-    assert "failed 1 no output arrived (the text is null)" in full
+    assert "failed 2 no output arrived (the text is null)" in full
     why = text(Tally(failed=2, failures=Counter(timeout=2)), "mcqa/1", mcqa)
     assert "no output arrived (2 timeout)" in why
 
@@ -68,3 +72,12 @@ def test_the_most_frequent_labels_are_told_and_the_others_counted_together():
     assert sum(line.strip().startswith("label ") for line in lines) == MOST_LABELS
     (others,) = [line for line in lines if line.strip().startswith("others")]
     assert others.split()[1] == "7"
+
+
+def test_the_summary_fits_into_a_terminal():
+    """Of eighty columns, with thousands of rows."""
+    counts = {each.name: 1_000 * getattr(SOME, each.name) for each in fields(SOME) if each.type is int}
+    for tally in (SOME, Tally(**counts)):
+        lines = text(tally, "mcqa/1", mcqa).splitlines()
+        assert any("accuracy if all missing answers were right" in line for line in lines)
+        assert max(len(line) for line in lines if "planned" not in line) <= 80

@@ -189,9 +189,9 @@ def test_without_two_samples_of_the_control_there_is_no_null_and_that_is_said(pl
     made = flips([*said("q0", "plain", plain), *said("q0", "urged", urged)], {"urged": "plain"})
     (row,) = named_rows(made)
     assert row[NULL] is row[MOVED] is None
-    assert made.notes == (
+    assert made.notes[0] == (
         "Whether so many would change by chance alone cannot be told: that takes two samples of an item that hold "
-        "an answer under the control.",
+        "an answer under the control."
     )
 
 
@@ -213,6 +213,35 @@ def test_without_controls_or_paradigms_there_is_no_such_table():
     assert changes_by_paradigm(records, (), ["quiz"], CONTROLS) is None
 
 
+@pytest.mark.parametrize(
+    ("own", "control", "column"),
+    [
+        (None, "", "not compliant"),
+        (None, "n", "not compliant"),
+        (None, "AB", "not compliant"),
+        (None, "A", "not compliant"),
+        ("A", "", "control not arrived"),
+        ("A", "nn", "control not compliant"),
+        ("A", "nAB", "control tied"),
+        ("A", "nA", "kept"),
+        ("C", "nA", "flipped"),
+    ],
+)
+def test_every_output_counts_under_the_first_reason_that_holds(own, control, column):
+    """Ruling M7: undecidable ones are counted, each once, whatever else would hold of them too."""
+    rows = [choice("q0", own, "B", condition="urged", sample=0)]
+    rows += [
+        choice("q0", None if letter == "n" else letter, "B", condition="plain", sample=sample)
+        for sample, letter in enumerate(control)
+    ]
+    made = flips(rows, {"urged": "plain"})
+    (row,) = named_rows(made)
+    reasons = ("not compliant", "control not arrived", "control not compliant", "control tied")
+    assert {name: row[name] for name in ("kept", "flipped", *reasons) if row[name]} == {column: 1}
+    assert any("first reason that holds" in note for note in made.notes) == (column in reasons)
+    assert made.foot.startswith("1 outputs = ")
+
+
 def test_counts_alone_make_the_table_of_a_run_without_a_null():
     counted = {
         "task": "t",
@@ -230,7 +259,7 @@ def test_counts_alone_make_the_table_of_a_run_without_a_null():
     assert ChangeCounts.of(counted).shown_share == 0.25, "no interval where items are not told apart"
     made = changes_table([counts])
     assert not {NULL, MOVED} & set(made.columns)
-    assert made.foot == "6 outputs = unchanged + changed + not decidable, row by row"
+    assert made.foot == "6 outputs = 3 unchanged + 1 changed + 2 not decidable"
     told = changes_against_chance("flips", "?", ("task", "model", "condition", "control"), [counts])
     assert [row[NULL] for row in named_rows(told)] == [None]
 

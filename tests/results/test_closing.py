@@ -102,7 +102,7 @@ def test_answers_that_changed_add_up_row_by_row():
     (row,) = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
     assert (row["kept"], row["flipped"], row["not compliant"]) == (4, 6, 5)
     assert (row["share of decidable"].value, row["share of decidable"].n) == (0.6, 10)
-    assert table.foot == "15 outputs = unchanged + changed + not decidable, row by row"
+    assert table.foot == "15 outputs = 4 unchanged + 6 changed + 5 not decidable"
     (several,) = changes_table([ChangeCounts.of(CHANGED)]).rows
     assert several[table.columns.index("share of decidable")] == 0.6, "no interval where items are not told apart"
     flat = {**CHANGED, **CHANGED["undecidable"]}

@@ -167,6 +167,25 @@ def test_an_item_that_was_asked_under_two_conditions_counts_once_in_their_group(
     assert (row["items"], row["chance level"]) == (2, pytest.approx((1 / 2 + 1 / 4) / 2))
 
 
+@pytest.mark.parametrize(
+    ("right", "words"),
+    [(19, "interval above chance"), (5, "interval includes chance"), (0, "interval below chance"), (None, None)],
+)
+def test_beside_the_chance_level_stands_where_the_interval_lies(right, words):
+    rows = [choice(f"q{n}", None if right is None else "BA"[n >= right], "B") for n in range(20)]
+    (row,) = named_rows(chance(rows))
+    assert row["against chance"] == words
+
+
+def test_accuracy_beside_chance_is_of_the_tasks_that_were_guessed_at():
+    """However records are grouped, another task's answers are no guesses among these options."""
+    rows = [choice(f"q{n}", "A", "B") for n in range(20)]
+    others = [{**choice(f"h{n}", "B", "B"), "task": "other"} for n in range(20)]
+    (row,) = named_rows(chance([*rows, *others], by=("model",)))
+    assert same(row["accuracy over compliant"], literal_share([(0, 1)] * 20))
+    assert row["against chance"] == "interval below chance"
+
+
 def test_what_is_not_compliant_was_a_guess_too_and_without_keys_there_is_no_level():
     (row,) = named_rows(chance([choice("q0", None), choice("q1", "A")]))
     assert (row["items"], row["chance level"], row["accuracy over compliant"].n) == (2, 0.25, 1)

@@ -82,6 +82,15 @@ def test_a_family_is_adjusted_as_a_whole_and_says_its_levels():
     assert alone.estimate.high < found[1].estimate.high
 
 
+def test_a_reader_is_told_where_interval_and_test_are_at_odds():
+    """Ruling S2: Tango's interval excludes 0 here, and McNemar's exact test does not."""
+    (verdict,) = family([paired(1, 7, 40)], seed=0)
+    assert verdict.estimate.low > 0
+    assert verdict.significance.p_value > 0.05
+    said = "not distinguishable at this n (the interval excludes 0, the test does not); a true difference of "
+    assert verdict.in_words().startswith(said)
+
+
 def test_where_nothing_can_be_said_the_counts_are():
     few_items = PairedDifference.of_means([7.0, 8.0, 8.0], [4.0, 5.0, 8.0], scale=8)
     equal = PairedDifference.of_counts([1] * 12, [3] * 12, [2] * 12, [3] * 12)
@@ -108,5 +117,11 @@ def test_higher_and_lower_need_the_test_and_the_interval(tables, mid_p):
         excluded = verdict.estimate.low > 0 or verdict.estimate.high < 0
         rejected = verdict.adjusted <= 0.05
         assert (verdict.direction is not None) == (excluded and rejected)
+        words, at_odds = verdict.in_words(), {
+            (True, False): "the interval excludes 0, the test does not",
+            (False, True): "the test excludes 0, the interval does not",
+        }  # fmt: skip
+        for case, said in at_odds.items():
+            assert (said in words) == ((excluded, rejected) == case), "a reader is told why nothing is said"
         if verdict.direction is not None:
             assert (verdict.direction == "higher") == (difference.value > 0)

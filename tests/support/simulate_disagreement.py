@@ -48,6 +48,12 @@ def coverage(items: int, samples: int, shared: float, rounds: int) -> tuple[floa
     return float(covers[:, 0].mean()), float(covers[:, 1].mean()), float(np.mean([flips for _, flips in made]))
 
 
+def row(items: int, samples: int, shared: float, rounds: int = 2_000) -> str:
+    """A row of the table."""
+    excess, moves, flips = coverage(items, samples, shared, rounds)
+    return f"| {items} × {samples} | {shared:.0%} | {excess:.1%} | {moves:.1%} | {flips:.1%} |"
+
+
 def main(rounds: int = 2_000) -> None:
     """Print the table."""
     print(f"**Excess disagreement without an effect, {rounds:,} rounds**\n")
@@ -57,8 +63,7 @@ def main(rounds: int = 2_000) -> None:
     print("|---|--:|--:|--:|--:|")
     for items, samples in DESIGNS:
         for shared in SHARED:
-            excess, moves, flips = coverage(items, samples, shared, rounds)
-            print(f"| {items} × {samples} | {shared:.0%} | {excess:.1%} | {moves:.1%} | {flips:.1%} |", flush=True)
+            print(row(items, samples, shared, rounds), flush=True)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ DESIGNS = ((5, 2), (10, 5), (20, 2), (40, 2), (60, 3), (100, 5))
 """Items, and samples of each."""
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 CORRELATIONS = (0.0, 0.3, 0.8, 1.0)
+USUAL = 0.94
+"""Cells that cover less are listed one by one."""
 
 
 class Cell(NamedTuple):
@@ -93,12 +95,21 @@ def table(found: list[Cell]) -> str:
         f"Mean over all {len(found)} cells {mean:.1%}; least {worst.coverage:.1%}, at {worst.items} × {worst.samples}, "
         f"share {worst.share:g}, correlation {worst.correlation:g}."
     )
+    low = [each for each in found if each.coverage < USUAL]
+    lines += ["", f"The {len(low)} cells below {USUAL:.0%}:", ""]
+    lines += ["| items × samples | share | correlation | coverage |", "|---|--:|--:|--:|"]
+    lines += [
+        f"| {each.items} × {each.samples} | {each.share:g} | {each.correlation:g} | {each.coverage:.1%} |"
+        for each in sorted(low, key=lambda each: each.coverage)
+    ]
     return "\n".join(lines)
 
 
 def main() -> None:
     """Print the table."""
-    sys.stdout.write(f"**Shares of outputs in clusters, {DRAWS:,} draws a cell**\n\n{table(list(cells()))}\n")
+    sys.stdout.write(
+        f"**Shares of outputs in clusters, {DRAWS:,} draws a cell, seed {SEED:,}**\n\n{table(list(cells()))}\n"
+    )
 
 
 if __name__ == "__main__":

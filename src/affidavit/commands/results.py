@@ -4,12 +4,14 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
 from affidavit.commands.exit_codes import DONE, NOT_MET
 from affidavit.commands.table_files import FORMS, form_of, write_tables
+from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ def report(
     """
     from affidavit.models.environment_values import mask_of
 
+    _refuse_part(directory)
     mask, form = mask_of(masked), form_of(form, out)
     if form is None:
         _write_page(directory, _groups(by), cluster, out, mask, include_self=include_self)
@@ -86,6 +89,19 @@ def report(
     opened = StudyResults(StudyDirectory(directory), _groups(by), cluster=cluster)
     found = opened.report(include_self=include_self)
     write_tables(found, form, out, mask)
+
+
+def _refuse_part(directory: Path) -> None:
+    """Refuse a choice such as DIR@task=NAME, which other commands take, and say what there is instead."""
+    whole, at, _ = str(directory).rpartition("@")
+    if at and not directory.exists() and Path(whole).is_dir():
+        raise UsageError(
+            str(directory),
+            expected="the directory of a whole study",
+            found="a part of one",
+            hint=f"A report is of a whole study: `affidavit report {quote(whole)} --by task` has a row for each "
+            "task, and --by takes model, condition and metadata.NAME too. `compare` and `gate` take parts.",
+        )
 
 
 def _write_page(

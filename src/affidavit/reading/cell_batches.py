@@ -2,7 +2,8 @@
 
 A cell is text and cannot be null: an empty cell in the text column is an empty output, an empty `answer` is an
 unknown one. New cells hold `true` and `false`, nothing for null, and JSON where a value has parts. Cells come out
-between the delimiters that they came between.
+between the delimiters that they came between, and as they came: the same texts can be read again. What is new has
+nothing unseen in it but line breaks.
 """
 
 import json
@@ -16,8 +17,10 @@ from typing import BinaryIO, ClassVar
 import msgspec
 import polars as pl
 
+from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
+from affidavit.plain_text import plain_lines
 from affidavit.reading.batches import ROWS_AT_ONCE, BatchResult, Result, RowReading, write_bytes
 from affidavit.reading.choices import ChoiceColumns
 from affidavit.reading.csv_files import DELIMITERS, CsvTable
@@ -110,7 +113,7 @@ class CellBatches:
             end = ends.get(new_fields)
             if end is None:
                 values = column_values(self._reader, new_fields.fields, added)
-                end = ends[new_fields] = [quoted.cell(_cell(value)) for value in values]
+                end = ends[new_fields] = [quoted.cell(_cell(*each)) for each in zip(added, values, strict=True)]
             written.append(batch.delimiter.join([*(quoted.cell(cells[place]) for place in kept), *end]))
         for new_fields, times in counted.items():
             result.count(new_fields, self._reader, {}, times=times)
@@ -175,7 +178,10 @@ _ANY_DELIMITER = _Quoted("".join(DELIMITERS))
 """Names of columns are quoted if any delimiter is in them, so that there is no doubt about the file's own."""
 
 
-def _cell(value: object) -> str:
+def _cell(name: str, value: object) -> str:
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value)
+    if not isinstance(value, str):
+        return json.dumps(value)
+    # The output itself stays as it arrived, also where it gets a column of this name.
+    return value if name == RAW_OUTPUT else plain_lines(value)

@@ -159,7 +159,7 @@ class RowReader:
             added[LENIENT_READINGS] = self._lenient_readings(raw)
         # Where an earlier reading left one of these and this one has none, it becomes null.
         added.update({name: None for name in (UNREAD, LENIENT_READINGS) if name in row and name not in added})
-        return RowResult(outcome, item, added, False if isinstance(known, Unread) else known)
+        return RowResult(outcome, item, added, None if isinstance(known, Unread) else known)
 
     def _fitting(self, about: Fields, *, where: str) -> "RowReader | Unread":
         """The reader of the contract that the row's item has of its own; `Unread` if the contract gives none."""
@@ -171,8 +171,8 @@ class RowReader:
     def _right_answer_known(self, item: object, outcome: Outcome) -> bool | Unread | None:
         """Whether a right answer is known: what was compared had one, whatever the contract says besides.
 
-        None for an output that is not compliant, where only a validation would tell. Of a compliant one it has
-        told: there is nothing to compare with.
+        None for an output that is not compliant, unread or not there, where only a validation would tell. Of a
+        compliant one it has told: there is nothing to compare with.
         """
         if isinstance(outcome, Read) and outcome.validation is not None:
             return True
@@ -181,7 +181,7 @@ class RowReader:
         said = None if isinstance(item, Unread) else guarded(lambda: self.parts.right_answer_known(item))
         if isinstance(said, Unread):
             return said
-        compliant = not isinstance(outcome, Read) or outcome.reading.protocol_compliant
+        compliant = isinstance(outcome, Read) and outcome.reading.protocol_compliant
         return None if said is None and not compliant else said is True
 
     def _outcome(self, raw: str, item: object) -> Outcome:

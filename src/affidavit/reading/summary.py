@@ -90,11 +90,13 @@ def unknown_answers_note(tally: Tally) -> str | None:
     >>> print(unknown_answers_note(Tally(compliant=1, compared=1, non_compliant=9, keyed=10)))
     None
     """
-    if not tally.compared or not tally.unsaid:
+    unsaid = tally.unsaid + tally.unread_unsaid
+    if not tally.compared or not unsaid:
         return None
+    which = "not compliant or unread" if tally.unread_unsaid else "not compliant"
     return (
-        f"{tally.unsaid:,} of {tally.arrived:,} outputs are not compliant and count as not right, although nobody "
-        "says whether their right answer is known: their items have no 'answer', and the contract has no "
+        f"{unsaid:,} of {tally.arrived + tally.unread:,} outputs are {which} and count as not right, although "
+        "nobody says whether their right answer is known: their items have no 'answer', and the contract has no "
         'right_answer_known(item); see "Optional parts" in docs/contracts.md.'
     )
 
@@ -197,23 +199,20 @@ def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator
     if (bounds := _bounds(tally)) is not None:
         yield ""
         yield "answers"
-        over = _noted(tally.right, tally.compared)
-        yield line(
-            "right",
-            tally.right,
-            f"{over}: accuracy over answers" if over else "no output holds an answer: no accuracy over answers",
-        )
-        yield line("right", tally.right, f"{_noted(tally.right, tally.known)}: accuracy over all outputs")
-        low, high = bounds
-        yield f"  accuracy if all missing answers were wrong {low}, if all were right {high}"
+        # The method stands above, beside compliance: so the lines fit into a terminal.
+        over, of_all = _estimate(tally.right, tally.compared), wilson(tally.right, tally.known)
+        none = "no output holds an answer: no accuracy over answers"
+        yield line("right", tally.right, none if over is None else f"{in_words(over)}: accuracy over answers")
+        yield line("right", tally.right, f"{in_words(of_all)}: accuracy over all outputs")
+        for what, bound in zip(("wrong", "right"), bounds, strict=True):
+            yield f"  accuracy if all missing answers were {what}   {in_words(bound)}"
 
 
 def _bounds(tally: Tally) -> Bounds | None:
     """Accuracy if all missing answers were wrong, and if they were right; None if no right answer is known."""
     if not tally.known:
         return None
-    missing = tally.known - tally.compared + tally.unread + tally.failed
-    return bounds_of_share(tally.right, tally.compared, missing)
+    return bounds_of_share(tally.right, tally.compared, tally.missing)
 
 
 def _noted(successes: int, n: int) -> str:

@@ -11,6 +11,7 @@ from affidavit.contracts.contract import COMPLIANT
 from affidavit.contracts.parts import Parts
 
 _COUNTERS = ("errors", "failures", "tokens")
+_OF_ITEMS = ("unread_keyed", "unread_unsaid", "failed_keyed", "failed_unsaid")
 
 
 @dataclass
@@ -33,6 +34,14 @@ class Tally:
     """Outputs to items whose answer is known."""
     unsaid: int = 0
     """Outputs that are not compliant, and of whose right answer nobody says whether it is known."""
+    unread_keyed: int = 0
+    """Unread outputs to items whose answer is known: they arrived, and none of them is right (ruling M6)."""
+    unread_unsaid: int = 0
+    """Unread outputs of whose right answer nobody says whether it is known."""
+    failed_keyed: int = 0
+    """Failed ones of items whose answer is known: of accuracy, only the bounds know them (ruling S6)."""
+    failed_unsaid: int = 0
+    """Failed ones of whose right answer nobody says whether it is known."""
     breakdowns: dict[str, Counter[str]] = field(default_factory=dict)
     valid_but_for_evidence: int = 0
     """Evaluations that nothing speaks against but `evidence_not_located` (ruling J6)."""
@@ -54,7 +63,14 @@ class Tally:
 
         An output that breaks the contract must not be left out because nobody says that it could have been right.
         """
-        return self.keyed + (self.unsaid if self.compared else 0)
+        unsaid = self.unsaid + self.unread_unsaid if self.compared else 0
+        return self.keyed + self.unread_keyed + unsaid
+
+    @property
+    def missing(self) -> int:
+        """Of what could have been right, as far as is known: without an answer that was read, or failed."""
+        failed = self.failed_keyed + (self.failed_unsaid if self.compared else 0)
+        return self.known - self.compared + failed
 
     @property
     def arrived(self) -> int:
@@ -76,7 +92,7 @@ class Tally:
             case False:
                 self.non_compliant += times
             case _:
-                self._add_unknown(added, times)
+                self._add_unknown(added, right_answer_known, times)
                 return
         if right_answer_known is None:
             self.unsaid += times
@@ -105,16 +121,21 @@ class Tally:
             self.tokens["outputs"] += 1
             self.tokens.update(counts)
 
-    def _add_unknown(self, added: Mapping[str, object], times: int) -> None:
+    def _add_unknown(self, added: Mapping[str, object], known: bool | None, times: int) -> None:  # noqa: FBT001
+        keyed, unsaid = times * (known is True), times * (known is None)
         if "unread" in added:
             self.unread += times
+            self.unread_keyed += keyed
+            self.unread_unsaid += unsaid
             self.errors[str(added["unread"])] += times
         else:
             self.failed += times
+            self.failed_keyed += keyed
+            self.failed_unsaid += unsaid
 
     def counts(self) -> dict[str, object]:
-        """All counts as JSON values."""
-        counts = {each.name: getattr(self, each.name) for each in fields(self)}
+        """All counts as JSON values, but for what only items tell of unread and failed ones: no seal has it."""
+        counts = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _OF_ITEMS}
         if not self.unsaid:
             del counts["unsaid"]  # which is so for all contracts but some of users
         blocks = {name: dict(counter) for name, counter in self.breakdowns.items()}

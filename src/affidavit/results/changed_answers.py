@@ -55,7 +55,7 @@ def changes_table(counts: Sequence[ChangeCounts]) -> Table:
     rows = [(*each.names, *_counts(each), *each.undecidable.values()) for each in counts]
     columns = (*NAMES, *COUNTED, *_REASONS)
     question = "How many answers changed against the control?"
-    return Table("flips", question, columns, tuple(rows), _foot(counts), notes=(_NO_NULL,))
+    return Table("flips", question, columns, tuple(rows), _foot(counts), notes=(_NO_NULL, *_order(counts)))
 
 
 def changes_against_chance(
@@ -69,7 +69,8 @@ def changes_against_chance(
         rows.append((*each.names, *_counts(each), excess, moved, *each.undecidable.values()))
     columns = (*heads, *COUNTED, *AGAINST_CHANCE, *_REASONS)
     told = any(each.pairs is not None for each in counts)
-    return Table(name, question, columns, tuple(rows), _foot(counts), notes=(_NULL if told else _NO_NULL,))
+    notes = (_NULL if told else _NO_NULL, *_order(counts))
+    return Table(name, question, columns, tuple(rows), _foot(counts), notes=notes)
 
 
 def _counts(each: ChangeCounts) -> tuple[Value, ...]:
@@ -77,13 +78,22 @@ def _counts(each: ChangeCounts) -> tuple[Value, ...]:
 
 
 def _foot(counts: Sequence[ChangeCounts]) -> str:
-    total = sum(each.kept + each.changed + sum(each.undecidable.values()) for each in counts)
-    return f"{total:,} outputs = unchanged + changed + not decidable, row by row"
+    """Every output is in one place (ruling C5): unchanged, changed, or not decidable for one reason."""
+    kept, changed = sum(each.kept for each in counts), sum(each.changed for each in counts)
+    undecided = sum(sum(each.undecidable.values()) for each in counts)
+    parts = f"{kept:,} unchanged + {changed:,} changed + {undecided:,} not decidable"
+    return f"{kept + changed + undecided:,} outputs = {parts}"
+
+
+def _order(counts: Sequence[ChangeCounts]) -> tuple[str, ...]:
+    """How the reasons part what is not decidable, where anything is."""
+    return (_FIRST_REASON,) if any(sum(each.undecidable.values()) for each in counts) else ()
 
 
 NAMES = ("task", "model", "condition", "control")
 MOVES = ("to_wrong", "to_right", "to_other")
 UNDECIDABLE = ("not_compliant", "control_not_arrived", "control_not_compliant", "control_tied")
+"""Why it cannot be told whether an answer changed (ruling M7): an output counts under the first that holds."""
 COUNTED = ("kept", "flipped", "share of decidable", *MOVES)
 AGAINST_CHANCE = ("excess disagreement", "to wrong minus to right")
 _REASONS = tuple(name.replace("_", " ") for name in UNDECIDABLE)
@@ -95,4 +105,9 @@ _NULL = (
 _NO_NULL = (
     "Whether so many would change by chance alone cannot be told: that takes two samples of an item that hold an "
     "answer under the control."
+)
+_FIRST_REASON = (
+    "Not decidable is counted by the first reason that holds: the output itself is not compliant; nothing of the "
+    "item was read under the control; nothing that was read there is compliant; its most frequent answers are "
+    "tied. So the reasons about the control are of compliant outputs only."
 )

@@ -12,11 +12,12 @@ from affidavit.contracts.contract import label
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.results.coded_records import GROUP, UNITS, CodedRecords
-from affidavit.results.counting import ITEM, RecordSet, names_of, of_tasks, place_of
-from affidavit.results.groups import Group, identity
+from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, names_of, place_of
+from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of, sums_of
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Points, Value
+from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.item_means import mean_difference, t_test
 from affidavit.statistics.multiplicity import holm
 from affidavit.statistics.shares import ClusterSums, share
@@ -42,16 +43,40 @@ def chance_table(
     sizes: dict[tuple[str, ...], dict[int, int]] = {}
     for at, number, count in items.iter_rows():
         sizes.setdefault(names_of(coded.names[at]), {})[int(number)] = int(count)
-    rows = []
+    rows, accuracies = [], _accuracies(records, tasks)
     for group in groups:
         if of_group := sizes.get(group.names):
             count = sum(of_group.values())
             level = fsum(many / number for number, many in of_group.items()) / count
             numbers = ", ".join(map(str, of_group))
-            rows.append((*group.names, count, numbers, level, group.share("right", "compared")))
-    columns = (*by, "items", "options", "chance level", "accuracy over compliant")
-    foot = identity(of_tasks(records, groups, tasks))
+            found = accuracies.get(group.names)
+            rows.append((*group.names, count, numbers, level, found, _against(level, found)))
+    columns = (*by, "items", "options", "chance level", "accuracy over compliant", "against chance")
+    foot = identity_of_tasks(records, groups, tasks)
     return Table("chance", "What would blind guessing give?", columns, tuple(rows), foot) if rows else None
+
+
+def _accuracies(records: RecordSet, tasks: Sequence[str]) -> dict[tuple[str, ...], Estimate | None]:
+    """By group, the accuracy of these tasks alone: what guesses are compared with, however records are grouped."""
+    coded = records.coded
+    compared = pl.col("task").is_in(list(tasks)) & pl.col("holds_answer") & pl.col("correct").is_not_null()
+    kinds = coded.kinds(compared, {"n": pl.lit(value=True), "right": pl.col("correct")})
+    counted = kinds.group_by(GROUP).agg(**cluster_sums("accuracy", "right", "n", times=UNITS))
+    return {names_of(coded.names[row[GROUP]]): share_of(row, "accuracy") for row in counted.iter_rows(named=True)}
+
+
+def _against(level: float, accuracy: Estimate | None) -> str | None:
+    """Where the interval of accuracy lies, in words.
+
+    >>> from affidavit.statistics.shares import wilson
+    >>> _against(0.25, wilson(80, 100)), _against(0.25, wilson(5, 100)), _against(0.25, wilson(25, 100))
+    ('interval above chance', 'interval below chance', 'interval includes chance')
+    """
+    if accuracy is None:
+        return None
+    if accuracy.low > level:
+        return "interval above chance"
+    return "interval below chance" if accuracy.high < level else "interval includes chance"
 
 
 def letter_table(
@@ -65,7 +90,7 @@ def letter_table(
     question = (
         "Which letters are chosen, how often where they are right, and more often than the key stands there?"
     )
-    foot, notes = identity(of_tasks(records, groups, tasks)), (_preference(records.cluster),)
+    foot, notes = identity_of_tasks(records, groups, tasks), (_preference(records.cluster),)
     return Table("letters", question, (*by, *_LETTER_COLUMNS), tuple(rows), foot, notes=notes) if rows else None
 
 
@@ -196,7 +221,7 @@ def lenient_table(
     )
     columns = (*records.by, "reading", "answers", "share of outputs", "right, of answers")
     title = "Other readings, not the protocol: what would lenient readings give?"
-    foot = identity(of_tasks(records, groups, tasks))
+    foot = identity_of_tasks(records, groups, tasks)
     return Table("other readings", title, columns, rows, foot) if rows else None
 
 

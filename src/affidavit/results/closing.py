@@ -75,7 +75,8 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     """
     directory, groups = StudyDirectory(ended.directory), groups_of_tallies(ended.tallies, seed=ended.seed)
     # The running counts are of compliant outputs; where every answer counts, only the records tell (ruling G12).
-    if ended.samples > 1 or any(parts_of(contract).every_answer_counts for contract in contracts.values()):
+    every = any(parts_of(contract).every_answer_counts for contract in contracts.values())
+    if ended.samples > 1 or every or _some_say_nothing(ended.tallies.values()):
         by_cell = _counted(directory, Cell._fields)
         groups = [by_cell[cell] for cell in ended.tallies]
     cells = Counter(cell.task for cell in ended.tallies)
@@ -91,6 +92,12 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
     )
+
+
+def _some_say_nothing(tallies: Iterable[Tally]) -> bool:
+    """Whether only their items tell of some questions if a right answer is known (rulings M6 and S6)."""
+    total = Tally.total(tallies)
+    return total.arrived + total.unread > 0 and total.unread + total.failed + total.unsaid > 0
 
 
 def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> Mapping[tuple[str, ...], Group]:
@@ -184,7 +191,8 @@ def _brief(changes: Table) -> Table:
     kept = [at for at, name in enumerate(changes.columns) if name not in gone]
     rows = tuple(tuple(row[at] for at in kept) for row in changes.rows)
     columns = tuple(changes.columns[at] for at in kept)
-    return Table(changes.name, changes.question, columns, rows, changes.foot, changes.notes)
+    # In which order reasons are asked is said in the report, where all of them have columns.
+    return Table(changes.name, changes.question, columns, rows, changes.foot, changes.notes[:1])
 
 
 _NAMED = 4

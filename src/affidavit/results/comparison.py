@@ -217,8 +217,8 @@ def _table(comparison: Comparison, verdicts: Sequence[Verdict | None], size: int
 
 
 LEFT_OUT = (
-    "Items left out are those of which one side has no answer (accuracy over answers) or no output that was read "
-    "(compliance, accuracy over all outputs)."
+    "Items left out are those of which one side has no answer (accuracy over answers), no output that was read "
+    "(compliance) or no output at all (accuracy over all outputs)."
 )
 
 
@@ -252,6 +252,7 @@ def _paired(
 
 def _counts(side: Side, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
     arrived = pl.col("protocol_compliant").is_not_null()
+    came = pl.col("kind") == RecordKind.RESPONSE.value
     compliant = pl.col("protocol_compliant").fill_null(value=False)
     holds = holds_answer(side.by_validation)
     right = holds & pl.col("correct").fill_null(value=False)
@@ -264,7 +265,7 @@ def _counts(side: Side, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
             compliant=compliant.sum().cast(pl.Int64),
             answered=(holds & pl.col("correct").is_not_null()).sum().cast(pl.Int64),
             right=right.sum().cast(pl.Int64),
-            keyed=(arrived & pl.col("keyed").fill_null(value=False)).sum().cast(pl.Int64),
+            keyed=(came & pl.col("keyed").fill_null(value=False)).sum().cast(pl.Int64),
             **above,
         )
     )

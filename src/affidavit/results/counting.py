@@ -12,7 +12,7 @@ from affidavit.archive.record_columns import column_of
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.parts import Parts
 from affidavit.results.coded_records import GROUP, UNIT, UNITS, CodedRecords, coded_records
-from affidavit.results.groups import CELL, Group, ItemKind, Kinds
+from affidavit.results.groups import CELL, Group, ItemKind, Kinds, identity, identity_of_counts
 from affidavit.results.item_shares import cluster_sums, sums_of
 from affidavit.statistics.shares import ClusterSums
 
@@ -115,12 +115,22 @@ def groups(records: RecordSet) -> list[Group]:
     ]
 
 
-def of_tasks(records: RecordSet, groups: Sequence[Group], tasks: Sequence[str]) -> list[Group]:
-    """The groups of some tasks; all of them where groups are not told apart by task."""
-    if "task" not in records.by:
-        return list(groups)
-    at = records.by.index("task")
-    return [group for group in groups if group.names[at] in tasks]
+def identity_of_tasks(records: RecordSet, groups: Sequence[Group], tasks: Sequence[str]) -> str:
+    """The accounting identity of some tasks, whether or not groups are told apart by task (ruling C5)."""
+    if "task" in records.by:
+        at = records.by.index("task")
+        return identity(group for group in groups if group.names[at] in tasks)
+    among, compliant = pl.col("task").is_in(list(tasks)), pl.col("compliant")
+    counts = {
+        "compliant": compliant,
+        "non-compliant": pl.col("arrived") & ~compliant,
+        "unread": pl.col("unread"),
+        "failed": pl.col("failure").is_not_null(),
+    }
+    frame = records.coded.frame.filter(among)
+    found = {name: int(frame.select(holds.sum()).item()) for name, holds in counts.items()}
+    planned = int(records.planned.filter(among)["planned"].sum())
+    return identity_of_counts({**found, "pending": planned - sum(found.values())})
 
 
 def holds_answer(by_validation: Sequence[str]) -> pl.Expr:
@@ -154,15 +164,17 @@ def _unit_kinds(records: RecordSet, unit: str) -> dict[tuple[str, ...], Kinds]:
     """By group, the kinds of items, or clusters, and how many are of each."""
     coded = records.coded
     arrived, compliant, answered = pl.col("arrived"), pl.col("compliant"), pl.col("holds_answer")
+    failed, keyed = pl.col("failure").is_not_null(), pl.col("keyed").fill_null(value=False)
     which = ItemKind(
         compliant=compliant,  # type: ignore[arg-type]  # expressions here, their sums in what comes back
         non_compliant=arrived & ~compliant,  # type: ignore[arg-type]
         unread=pl.col("unread"),  # type: ignore[arg-type]
-        failed=pl.col("failure").is_not_null(),  # type: ignore[arg-type]
+        failed=failed,  # type: ignore[arg-type]
         truncated=pl.col("truncated"),  # type: ignore[arg-type]
         right=answered & pl.col("correct").fill_null(value=False),  # type: ignore[arg-type]
         compared=answered & pl.col("correct").is_not_null(),  # type: ignore[arg-type]
-        keyed=arrived & pl.col("keyed").fill_null(value=False),  # type: ignore[arg-type]
+        keyed=~failed & keyed,  # type: ignore[arg-type]
+        failed_keyed=failed & keyed,  # type: ignore[arg-type]
     )._asdict()
     found: dict[tuple[str, ...], dict[ItemKind, int]] = {}
     for group, *kind, items in coded.kinds(pl.lit(value=True), which, unit=unit).iter_rows():

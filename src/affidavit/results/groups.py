@@ -36,7 +36,9 @@ class ItemKind(NamedTuple):
     compared: int = 0
     """Outputs that hold an answer by their contract which could be compared."""
     keyed: int = 0
-    """Outputs to an item whose right answer is known."""
+    """Outputs to an item whose right answer is known, read or unread: all that accuracy over outputs is over."""
+    failed_keyed: int = 0
+    """Failed ones of such an item."""
 
 
 Kinds = Mapping[ItemKind, int]
@@ -113,15 +115,14 @@ class Group:
     def bounds(self) -> Bounds | None:
         """Accuracy if all missing answers were wrong, and if they were all right (rulings M6, S6).
 
-        Missing are outputs that are not compliant or unread, and failed ones: nothing is assumed about why.
+        Missing are outputs that are not compliant or unread, and failed ones, of questions whose right answer is
+        known: nothing is assumed about why they are missing, and nobody can be right where nothing is.
         """
         if not self.total("keyed"):
             return None
         known = [
-            (kind.right, kind.compared - kind.right, kind.keyed + kind.unread + kind.failed, times)
+            (kind.right, kind.compared - kind.right, kind.keyed + kind.failed_keyed, times)
             for kind, times in self.units.items()
-            # Where nothing of an item has arrived, its right answer is known as that of the others is.
-            if kind.keyed or not kind.compliant + kind.non_compliant
         ]
         right = ClusterSums.counted((right, n, times) for right, _, n, times in known)
         wrong = ClusterSums.counted((wrong, n, times) for _, wrong, n, times in known)
@@ -134,6 +135,11 @@ def identity(groups: Iterable[Group]) -> str:
     for group in groups:
         counts.update({name.replace("_", "-"): group.total(name) for name in OUTCOMES})
         counts["pending"] += group.pending
+    return identity_of_counts(counts)
+
+
+def identity_of_counts(counts: Mapping[str, int]) -> str:
+    """The accounting identity over outcomes that were counted already, by the words that people read."""
     return accounting_identity({name: counts[name] for name in (*_OUTCOME_WORDS, "pending")})
 
 

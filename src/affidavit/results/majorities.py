@@ -18,7 +18,7 @@ def repeated_table(records: RecordSet, groups: Sequence[Group], samples: int) ->
     for group in groups:
         kinds = {kind: items for kind, items in group.kinds.items() if kind.keyed}
         # An item of which nothing arrived has no sample: it is left out, and counted.
-        lost = sum(items for kind, items in group.kinds.items() if not kind.keyed and (kind.failed or kind.unread))
+        lost = sum(items for kind, items in group.kinds.items() if not kind.keyed and kind.failed_keyed)
         rows += [(*group.names, k, *_at_k(kinds, k, lost)) for k in sizes]
     columns = ("k", "pass@k", "items", "left out", "yield@k", "items of yield")
     question = "How often is one of k samples right?"

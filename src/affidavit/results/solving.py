@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from affidavit.results.counting import RecordSet, name_of, of_tasks
-from affidavit.results.groups import Group, identity
+from affidavit.results.counting import RecordSet, identity_of_tasks, name_of
+from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of
 from affidavit.results.table import Table
 
@@ -54,7 +54,7 @@ def solve_table(
     labels = records.parts[tasks[0]].value_labels
     named = {ALL: "all methods", **labels.get(column, {})}
     question = "How many outputs solve their problem, and where was the answer found?"
-    columns, foot = (*by, column, "outputs", "right", *_SHARES), identity(of_tasks(records, groups, tasks))
+    columns, foot = (*by, column, "outputs", "right", *_SHARES), identity_of_tasks(records, groups, tasks)
     labelled = {**labels, column: named}
     return Table("solve rate", question, columns, tuple(rows), foot, value_labels=labelled) if rows else None
 

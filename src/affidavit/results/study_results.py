@@ -23,6 +23,7 @@ from affidavit.results.counting import ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
+from affidavit.results.known_answers import KnownAnswers, known_answers
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, Report
 from affidavit.running.ledger import JudgingLedger
@@ -64,8 +65,6 @@ class StudyResults:
             ]
         self.seal = directory.seal()
         self.sealed = self.seal is not None and not directory.check_seal(self.seal)
-        self._unsaid: list[tuple[str, int]] = []
-        """Outputs by task that count as not right although nobody says whether their right answer is known."""
         self.judging = read_judging(directory)
         self._judged = None if self.judging is None else _Judged(self.frozen, self.judging, watch)
         self._unclustered: list[tuple[str, int]] = []
@@ -105,7 +104,8 @@ class StudyResults:
         if (metadata or cluster is not None) and self.study is None:
             option = "--by" if metadata else "--cluster"
             raise UsageError(option, expected="items", found="outputs from elsewhere, which have no metadata")
-        records, planned = self._with_known_answers(self._records()), self._planned_cells()
+        answers, planned = self._known_answers(), self._planned_cells()
+        records, self._known = answers.records, answers
         self._refuse_unplanned(records, planned)
         if metadata:
             items = self._items(metadata, "--by")
@@ -157,32 +157,13 @@ class StudyResults:
             self._judged.complete = True
         return frame
 
-    def _with_known_answers(self, records: pl.LazyFrame) -> pl.LazyFrame:
-        """Where a task compares answers at all, an output that is not compliant is one that could have been right.
-
-        Only users' contracts leave it open whether the right answer is known (see `Tally.known`); of ours each
-        record says so.
-        """
-        tables = {} if self.study is None else self.study.tasks
-        own = [name for name, task in tables.items() if is_in_file(task.contract)]
-        if not own:
-            return records
-        open_still = pl.col("keyed").is_null() & (pl.col("protocol_compliant") == False)  # noqa: E712
-        by_task = (
-            records.filter(pl.col("task").is_in(own))
-            .group_by("task")
-            .agg(compared=pl.col("correct").is_not_null().any(), unsaid=open_still.sum())
-            .filter("compared")
-            .sort("task")
-            .collect(engine="streaming")
-        )
-        comparing = by_task["task"].to_list()
-        self._unsaid = [(task, unsaid) for task, _, unsaid in by_task.iter_rows() if unsaid]
-        return records.with_columns(
-            keyed=pl.when(open_still & pl.col("task").is_in(comparing))
-            .then(statement=True)
-            .otherwise(pl.col("keyed"))
-        )
+    def _known_answers(self) -> KnownAnswers:
+        """The records, with whether the right answer is known also where nothing was read (rulings M6 and S6)."""
+        records = self._records()
+        if self.study is None:
+            return KnownAnswers(records)
+        own = [name for name, task in self.study.tasks.items() if is_in_file(task.contract)]
+        return known_answers(records, lambda: frozen_items(self.directory), self.directory.parts(), own)
 
     def _paradigms(self) -> dict[str, str]:
         """The paradigms of the conditions that have one."""
@@ -286,10 +267,15 @@ class StudyResults:
         if isinstance(self.frozen, PlannedStudy):
             yield from growth_notes(self.frozen.revisions)
         yield from self._server_changes()
-        for task, count in self._unsaid:
+        for task, count in self._known.outputs_unsaid:
             yield (
-                f"{task}: {count:,} outputs are not compliant and count as not right, although nobody says "
-                "whether their right answer is known."
+                f"{task}: {count:,} outputs are not compliant or unread and count as not right, although nobody "
+                "says whether their right answer is known."
+            )
+        for task, count in self._known.failed_unsaid:
+            yield (
+                f"{task}: {count:,} failed questions count as missing in the bounds of accuracy, although nobody "
+                "says whether their right answer is known."
             )
         for task, fields in self._unknown_fields():
             yield f"{task}: no output has the field {fields}, which a table of its contract counts."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.plain_text import plain
 from affidavit.results.latex import LatexTable, latex_table
-from affidavit.results.values import Chance, Value, estimate_of
+from affidavit.results.values import CHANCES, ESTIMATED, Chance, Value, estimate_of
 from affidavit.results.words import in_cell, label_of
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class Table:
         columns: dict[str, pl.Series] = {}
         for name, values in self.flat_columns().items():
             storable = [without_surrogates(value) if isinstance(value, str) else value for value in values]
-            columns[name] = pl.Series(name, storable, dtype=_type(storable, pl))
+            columns[name] = pl.Series(name, storable, dtype=_type(name, storable, pl))
         return pl.DataFrame(columns)
 
     def to_pandas(self) -> Any:  # noqa: ANN401 - pandas is no dependency
@@ -177,16 +177,23 @@ def _method(value: Value) -> str:
 
 def _parts(name: str, values: Sequence[Value]) -> dict[str, list[Any]]:
     """The columns that one column of a table becomes."""
-    if any(estimate_of(value) is not None for value in values):
+    nothing_else = all(value is None or estimate_of(value) is not None for value in values)
+    if (name in ESTIMATED and nothing_else) or any(estimate_of(value) is not None for value in values):
         fields = [{} if (estimate := estimate_of(value)) is None else estimate.fields() for value in values]
         ends = {f"{name}_{field}": field for field in ("low", "high", "n", "clusters")}
         return {column: [row.get(field) for row in fields] for column, field in {name: "value", **ends}.items()}
     return {name: [value.value if isinstance(value, Chance) else value for value in values]}
 
 
-def _type(values: Sequence[object], pl: Any) -> Any:  # noqa: ANN401 - Polars comes in as an argument
-    """The narrowest type that holds the values; a column of nothing holds texts."""
+def _type(name: str, values: Sequence[object], pl: Any) -> Any:  # noqa: ANN401 - Polars comes in as an argument
+    """The narrowest type that holds the values; of a column of nothing, what it would hold: else texts."""
     kinds = {type(value) for value in values if value is not None}
+    if not kinds:
+        of, _, part = name.rpartition("_")
+        if of in ESTIMATED and part in ("n", "clusters"):
+            return pl.Int64
+        if name in ESTIMATED | CHANCES or (of in ESTIMATED and part in ("low", "high")):
+            return pl.Float64
     if kinds == {int}:
         return pl.Int64
     return pl.Float64 if kinds and kinds <= {int, float} else pl.String

@@ -12,7 +12,7 @@ import polars as pl
 from affidavit.archive.record_columns import column_of
 from affidavit.contracts.count_table import CountTable
 from affidavit.results import changes, choices, sensitivity, solving
-from affidavit.results.counting import ITEM, RecordSet, label_counts, of_tasks
+from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, label_counts
 from affidavit.results.groups import Group, identity
 from affidavit.results.judging_tables import JUDGING_TABLES
 from affidavit.results.majorities import majority_table, repeated_table
@@ -179,7 +179,7 @@ def declared_table(
     )
     heads = (*records.by, *fields, "count", *shared)
     labels = records.parts[tasks[0]].value_labels
-    foot = identity(of_tasks(records, groups, tasks))
+    foot = identity_of_tasks(records, groups, tasks)
     return Table(name, declared.question, heads, rows, foot, explains=declared.explains, value_labels=labels)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from affidavit.json_values import Fields
-from affidavit.plain_text import plain
+from affidavit.plain_text import plain, plain_lines
 from affidavit.results.latex import NEEDS, label_name
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Value, estimate_of
@@ -95,7 +95,8 @@ def as_latex(report: Report) -> str:
 def as_csv_files(report: Report) -> dict[str, str]:
     """A file for each table, one row for each row, by its name; and `tables.csv`, which says what each is.
 
-    An estimate in the column NAME has five columns: NAME, NAME_low, NAME_high, NAME_n and NAME_clusters.
+    An estimate in the column NAME has five columns: NAME, NAME_low, NAME_high, NAME_n and NAME_clusters, also
+    where no row has one: a table has the same columns whatever was found.
     """
     files: dict[str, str] = {}
     listed: list[tuple[object, ...]] = []
@@ -163,14 +164,18 @@ def _cells(table: str, number: int, column: str, value: Value) -> Iterable[objec
 
 
 def safe(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
+    """A text for a cell of CSV: no formula to any spreadsheet, and nothing in it is unseen but line breaks.
 
-    >>> safe("=1+1"), safe(" -2"), safe("plain"), safe("\\tx")
-    ("'=1+1", "' -2", 'plain', "'\\tx")
+    Whatever else cannot be printed is spelt out as in a terminal: escapes, NUL, marks that turn the direction of
+    the text around. Programs that need the text itself find it in JSON.
+
+    >>> safe("=1+1"), safe(" -2"), safe("plain"), safe("two\\nlines"), safe("\\tx\\x1b")
+    ("'=1+1", "' -2", 'plain', 'two\\nlines', "'\\\\u0009x\\\\u001b")
     """
     # Spreadsheets skip blanks and what cannot be seen, and some know the wide forms of East Asian texts.
     seen = next((each for each in text if each.isprintable() and not each.isspace()), "")
-    return f"'{text}" if text[:1] in _BREAKS or seen in _FORMULA else text
+    spelt = plain_lines(text)
+    return f"'{spelt}" if text[:1] in _BREAKS or seen in _FORMULA else spelt
 
 
 _BREAKS, _FORMULA = tuple("\t\r\n"), tuple("=+-@|%＝＋－＠")

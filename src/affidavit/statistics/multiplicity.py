@@ -88,7 +88,18 @@ class Verdict:
             higher, lower, equal = self.signs
             return f"{higher:,} higher, {lower:,} lower, {equal:,} equal; {self.estimate.method}"
         found = "no true difference" if self.detectable is None else f"a true difference of {self._points(form)}"
-        return f"not distinguishable at this n; {found} would be found in 80 % of such studies"
+        return f"not distinguishable at this n{self._at_odds}; {found} would be found in 80 % of such studies"
+
+    @property
+    def _at_odds(self) -> str:
+        """Why nothing is said beside an interval, or a p-value, that seems to say something (ruling S2)."""
+        excludes = self.estimate.low > 0 or self.estimate.high < 0
+        # What is not rejected has a p-value above the level at which Holm stopped, and the other way round.
+        rejected = self.significance.p_value <= self.level
+        if excludes == rejected:
+            return ""
+        one, other = ("interval", "test") if excludes else ("test", "interval")
+        return f" (the {one} excludes 0, the {other} does not)"
 
     def _points(self, form: Form) -> str:
         fewest, scale = (2, 1) if form is Form.MEAN else (1, 100)

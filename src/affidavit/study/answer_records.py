@@ -64,7 +64,8 @@ def _record(  # noqa: PLR0913
         usage=completion.usage,
         server_model=completion.server_model,
         system_fingerprint=completion.system_fingerprint,
-        keyed=known,
+        # Of an unread output a record says yes or no, never that nobody has told.
+        keyed=known if isinstance(compliant, bool) else known is True,
     )
 
 

@@ -276,7 +276,7 @@ def _without_zeros(table: Table) -> Table:
     gone = [name for name in rare if name in table.columns and not any(table.column(name))]
     if not gone or not table.rows:
         return table
-    note = f"Zero in every row and not shown: {', '.join(gone)}."
+    note = f"Zero in every row and not shown: {', '.join(map(label_of, gone))}."
     return _without(replace(table, notes=(*table.notes, note)), gone)
 
 
