@@ -10,7 +10,7 @@ from rich.text import Text
 from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import plain
 from affidavit.results.judging import JudgingFigures
-from affidavit.results.judging_tables import BLIND, OWN, judging_tables, tasks_note
+from affidavit.results.judging_tables import BLIND, OWN, WITHOUT_TASK, judging_tables, tasks_note
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.values import Mean, Value
@@ -24,11 +24,12 @@ def judging_closing(frozen: FrozenJudging, figures: JudgingFigures, *, late: int
     tables = {table.name: table for table in judging_tables(figures)}
     pooled = "; evaluations of others' outputs and of own ones are pooled" if figures.pooled else ""
     blind = f"; {BLIND}" if figures.blind else ""
-    title = f"  {len(frozen.terms.outputs):,} outputs, rubric {frozen.terms.rubric.name}{pooled}{blind}"
+    alone = f"; {WITHOUT_TASK}" if figures.without_task else ""
+    title = f"  {len(frozen.terms.outputs):,} outputs, rubric {frozen.terms.rubric.name}{pooled}{blind}{alone}"
     parts: list[RenderableType] = [Text.assemble(("judging", "bold"), plain(title)), Text("")]
     over_tasks = tasks_note(figures)
     parts += [part for note in over_tasks for part in (Text(plain(note)), Text(""))]
-    said_once = (BLIND, *over_tasks)
+    said_once = (BLIND, WITHOUT_TASK, *over_tasks)
     for side, end in ((figures.primary, ""), (figures.own, OWN)):
         if f"judges{end}" in tables and side.judges:
             first = _without(tables[f"judges{end}"], _COUNTED)

@@ -44,6 +44,7 @@ from affidavit.statistics.multiplicity import Verdict as SaidOfDifference
 from affidavit.statistics.multiplicity import family
 
 BLIND = "blind judging: judges were given aliases in place of the targets' names"
+WITHOUT_TASK = "judged without the words of the task: judges were told that these are not known"
 NAMES = ("judge", "judging condition", "method")
 OWN = ", own outputs"
 """Ends the name of a table of what judges say of their own outputs."""
@@ -110,6 +111,8 @@ def _said(table: Table, figures: JudgingFigures) -> str:
 def _notes(figures: JudgingFigures, unknown: Sequence[str]) -> Iterator[str]:
     if figures.blind:
         yield BLIND
+    if figures.without_task:
+        yield WITHOUT_TASK
     if unknown:
         yield f"Judgements are not grouped by {', '.join(unknown)}."
 
@@ -524,6 +527,7 @@ def judging_json(figures: JudgingFigures, by: Sequence[str] = CELL) -> Fields:
     return {
         "pooled": figures.pooled,
         "blind": figures.blind,
+        "without_task": figures.without_task,
         "judges": [_judge_json(judge) for judge in (*figures.primary.judges, *figures.own.judges)],
         "tables": {
             table.name: [dict(zip(table.columns, map(json_value, row), strict=True)) for row in table.rows]
