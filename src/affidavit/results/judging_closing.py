@@ -10,7 +10,7 @@ from rich.text import Text
 from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import plain
 from affidavit.results.judging import JudgingFigures
-from affidavit.results.judging_tables import BLIND, OWN, WITHOUT_TASK, judging_tables, tasks_note
+from affidavit.results.judging_tables import BLIND, OWN, WITHOUT_TASK, judging_tables, target_summary, tasks_note
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.values import Mean, Value
@@ -38,6 +38,7 @@ def judging_closing(frozen: FrozenJudging, figures: JudgingFigures, *, late: int
     if "self-preference" in tables:
         parts.append(_shown(tables["self-preference"], said_once))
     parts += [Text(line) for line in _missing(frozen, late)]
+    parts.append(_summary(figures))
     return Group(*parts)
 
 
@@ -55,6 +56,15 @@ def _shown(table: Table, said_once: Sequence[str]) -> RenderableType:
     laid_out = by_dimension(table) if "mean, quotes aside" in table.columns else table
     notes = tuple(note for note in laid_out.notes if note not in said_once)
     return shown(replace(laid_out, foot="", notes=notes))
+
+
+def _summary(figures: JudgingFigures) -> RenderableType:
+    """What most people judge for, at the end, where it is seen at once."""
+    table = target_summary(figures)
+    if not table.rows:
+        return Text("No evaluation of others' outputs is valid, so no target has a verdict or a score.\n")
+    in_short = tuple(tuple(map(_in_short, row)) for row in table.rows)
+    return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=in_short))
 
 
 def _without(table: Table, left_out: Sequence[str]) -> Table:
