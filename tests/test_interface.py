@@ -462,7 +462,18 @@ def test_outputs_from_elsewhere_are_judged_and_have_no_items(tmp_path):
     with serving() as server:
         (tmp_path / "models.toml").write_text(f'[models.j]\nbase_url = "{server.url}"\n')
         out, models = tmp_path / "judged", tmp_path / "models.toml"
-        study = public.judge_study(tmp_path / "outputs.jsonl", "j", out=out, models=models)
+        with pytest.raises(
+            public.UsageError, match=r"(?s)^.*outputs\.jsonl: .* with tasks_file=FILE, .* without_task="
+        ):
+            public.judge_study(tmp_path / "outputs.jsonl", "j", out=out, models=models)
+        assert not out.exists()
+        (tmp_path / "tasks.jsonl").write_text('{"question_id": "q1", "prompt": "Say fine words."}\n')
+        given = {"out": out, "models": models, "tasks_file": tmp_path / "tasks.jsonl"}
+        with pytest.raises(
+            public.UsageError, match=r"^without_task: expected no tasks_file=FILE beside it, found .*tasks"
+        ):
+            public.judge_study(tmp_path / "outputs.jsonl", "j", **given, without_task=True)
+        study = public.judge_study(tmp_path / "outputs.jsonl", "j", **given)
     assert study.results()["judges"].rows
     with pytest.raises(public.UsageError, match="expected a study with items, found outputs from elsewhere"):
         study.items()

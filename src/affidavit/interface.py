@@ -48,8 +48,8 @@ from affidavit.results.table import Table
 from affidavit.results.text_forms import Report, as_csv, as_json, as_latex, as_markdown
 from affidavit.running import judging_run, study_run
 from affidavit.running import verify as verification
-from affidavit.running.import_outputs import outputs_directory
-from affidavit.running.judge_panel import WantedTerms, judge_panel
+from affidavit.running.import_outputs import outputs_in
+from affidavit.running.judge_panel import WantedTerms
 from affidavit.running.stopping import StopSwitch
 from affidavit.running.verify import Verified
 from affidavit.study.dry_run import left_out
@@ -106,6 +106,7 @@ _ARGUMENTS = {
     "model": "models",
     "judge": "judges",
     "task": "tasks",
+    "tasks": "tasks_file",
     "condition": "conditions",
     "contract": "contracts",
 }
@@ -492,6 +493,8 @@ def judge_study(  # noqa: PLR0913
     models: Place | None = None,
     out: Place | None = None,
     pattern: str | None = None,
+    tasks_file: Place | None = None,
+    without_task: bool | None = None,
     contracts: Names = (),
     study_file: Place | None = None,
     rubric: str | None = None,
@@ -506,28 +509,28 @@ def judge_study(  # noqa: PLR0913
 ) -> Study:
     """Judge the outputs of a study, or go on with it; a warning says what is left without a judgement.
 
-    `source` is a study, or a file of outputs from elsewhere, which are kept in `out`. Judges are models of the
-    study's own file, which is looked for here, or of the file `models`. For the rest see
-    `affidavit judge --help`; for event loops and Ctrl-C, `run_study`.
+    `source` is a study, or a file of outputs from elsewhere, which are kept in `out`; `tasks_file` has the words
+    of their tasks, unless they stand beside the outputs in a column `prompt`, or `without_task` says that nobody
+    knows them. Judges are models of the study's own file, which is looked for here, or of the file `models`. For
+    the rest see `affidavit judge --help`; for event loops and Ctrl-C, `run_study`.
     """
-    directory = outputs_directory(
+    intake = outputs_in(
         source.directory if isinstance(source, Study) else _path(source),
         out=None if out is None else _path(out),
         pattern=pattern,
+        tasks=None if tasks_file is None else _path(tasks_file),
+        without_task=without_task,
     )
-    wanted = WantedTerms(
-        _names(judges), rubric, _names(tasks), _names(conditions), repeats, temperature, max_tokens, blind
-    )
-    file = models_for(directory, None if models is None else _path(models))
+    named = (_names(judges), rubric, _names(tasks), _names(conditions))
+    wanted = WantedTerms(*named, repeats, temperature, max_tokens, blind, without_task)
+    file = models_for(intake.directory, None if models is None else _path(models))
     given = given_contracts(_names(contracts), None if study_file is None else _path(study_file))
     switch = StopSwitch()
 
     def judge(shown: RunProgress | None) -> judging_run.Judged:
         tell = None if shown is None else shown.tell_judging
         options = judging_run.JudgeOptions(retry_failed, tell, stop=switch)
-        with directory.locked():
-            panel = judge_panel(directory, file, wanted)
-            return judging_run.judge_study(directory, panel, given, options)
+        return judging_run.judge_outputs(intake, file, wanted, given, options)
 
     judged = _in_own_thread(judge, switch, progress=progress)
     _warn_of_open(judged.open, judged.stopped, "a judgement", "judge_study")

@@ -9,6 +9,7 @@ from affidavit.models.environment_values import (
     mask_of,
     name_of,
     refuse_literal_secrets,
+    refuse_unset,
     variables_in,
     with_values,
 )
@@ -67,3 +68,20 @@ def test_a_variable_without_a_value_is_refused(monkeypatch):
         look_up("A_BLANK", place="p")
     assert mask_of(["A_VALUE"])("say X-Y-Z!") == "say █████!"
     assert mask_of([])("say X-Y-Z!") == "say X-Y-Z!"
+
+
+def test_variables_that_hold_nothing_are_told_together(monkeypatch):
+    monkeypatch.setenv("A_VALUE", "x-y-z")
+    monkeypatch.setenv("A_BLANK", " ")
+    refuse_unset([("models.a.key_env", "A_VALUE")])
+    for needed in ([("p", "A_BLANK")], [("p", "A_BLANK"), ("q", "A_BLANK"), ("r", "A_VALUE")]):
+        with pytest.raises(
+            UsageError, match=r"^p: expected a value in the environment variable A_BLANK, found none"
+        ):
+            refuse_unset(needed)
+    with pytest.raises(UsageError) as refused:
+        refuse_unset([("p", "A_BLANK"), ("q", "NO_SUCH_A"), ("r", "A_VALUE"), ("p", "NO_SUCH_B")])
+    assert str(refused.value).startswith(
+        "p, q: expected values in the environment variables A_BLANK, NO_SUCH_A and "
+    )
+    assert "export A_BLANK=… NO_SUCH_A=… NO_SUCH_B=…" in str(refused.value)

@@ -78,6 +78,28 @@ def test_people_and_programs_get_the_same_counts():
     assert "intervals: Wilson 95%" in text
 
 
+@pytest.mark.parametrize(
+    ("usage", "said"),
+    [
+        (
+            {"prompt_tokens": 9, "completion_tokens": 5},
+            "tokens of m: 9 in, 5 out, as counted by the server for 1 outputs",
+        ),
+        ({"prompt_tokens": "nine", "completion_tokens": 5}, "tokens of m: 5 out, as counted by the server"),
+        ({"prompt_tokens": 9, "completion_tokens": "5"}, "tokens of m: 9 in, as counted by the server"),
+        ({"prompt_tokens": "nine", "completion_tokens": "five"}, None),
+        (None, None),
+    ],
+)
+def test_what_a_server_counted_in_words_is_not_said_to_be_no_tokens(usage, said):
+    tally = Tally(compliant=1)
+    tally.add_tokens(usage)
+    text = on_a_terminal(as_tables(closed(tallies={FREE: tally}, groups=closed().groups[:1])))
+    assert "0 in" not in text
+    assert "0 out" not in text
+    assert (said in text) if said else ("as counted by the server" not in text)
+
+
 def test_a_task_has_the_figures_of_the_report_by_task(tmp_path):
     """Its cells share their items: nobody may count them as if they were independent."""
     conditions = {"plain": {}, "urged": {"preamble": "!"}}

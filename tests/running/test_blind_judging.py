@@ -9,7 +9,8 @@ from affidavit.archive.path_names import decode
 from support.command import affidavit
 from support.fault_server import FaultServer
 from support.judged_studies import frozen, judge_again, judgements, open_study, serving
-from support.scripted_judge import judge_prompt
+from support.outputs_elsewhere import row, write_jsonl, write_models
+from support.scripted_judge import Always, fair, judge_prompt, judged_in
 from support.studies import every_byte, fine, run, told
 
 JUDGED = {"models": {"gamma": None}, "tasks": {"advice": {"variants": {"short": None, "listed": None}}}}
@@ -95,3 +96,37 @@ def test_a_judging_is_blind_from_the_first_or_never(tmp_path, server, began_blin
         assert f"blind: was {began_blind}, is {not began_blind}" in done.stderr.decode()
     assert (every_byte(tmp_path / "out"), len(server.log)) == (before, asked)
     assert fine(judge_again(tmp_path), 0), "nothing said is nothing changed"
+
+
+def test_the_option_makes_a_first_judging_blind_as_the_key_does(tmp_path, server):
+    few = {"tasks": {"advice": {"variants": {"short": None, "listed": None}}}, "models": {"gamma": None}}
+    open_study(tmp_path, server.url, few, questions=("q1",))
+    assert fine(run(tmp_path), 0)
+    planned = judge_again(tmp_path, "--blind", "--dry-run", "--json")
+    assert [judge["requests"] for judge in told(planned)["judges"]] == [4]
+    assert not (tmp_path / "out/judging.json").exists()
+    done = judge_again(tmp_path, "--blind")
+    assert fine(done, 0)
+    assert b"blind judging: judges were given aliases" in done.stdout
+    aliases = frozen(tmp_path / "out")["terms"]["aliases"]
+    given = given_to_judges(server)
+    assert {meta["target_model"] for meta in given} == set(aliases.values())
+    assert not {"alpha", "beta"} & {meta["target_model"] for meta in given}
+    assert {meta["method"] for meta in given} == {"cross_judge"}
+    again = judge_again(tmp_path, "--blind", "--json")
+    assert (told(again)["asked"], told(again)["judging"]["blind"]) == (0, True)
+
+
+def test_outputs_from_elsewhere_are_judged_blind(tmp_path):
+    rows = [row("Q1", "A", target, f"o-{number}") for number, target in enumerate(("gpt", "qwen"))]
+    with FaultServer(Always(fair)) as running:
+        models, source = write_models(tmp_path, running.url), write_jsonl(tmp_path / "given.jsonl", rows)
+        order = ("judge", source, "--out", tmp_path / "out", "--judge", "j", "--models", models, "--blind")
+        assert fine(affidavit(*order), 0)
+        prompts = [prompt for _, prompt in judged_in(running.log)]
+    aliases = frozen(tmp_path / "out")["terms"]["aliases"]
+    assert sorted(aliases) == ["gpt", "qwen"]
+    assert {prompt.meta["target_model"] for prompt in prompts} == set(aliases.values())
+    assert not any("gpt" in prompt.words or "qwen" in prompt.words for prompt in prompts)
+    assert {each["target_model"] for each in judgements(tmp_path / "out")} == {"gpt", "qwen"}
+    assert fine(affidavit("verify", tmp_path / "out"), 0)

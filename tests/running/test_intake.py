@@ -32,7 +32,7 @@ FITTING = "{question_id}/{prompt_variant}_{target_model}.md"
 
 ROWS = [
     {**row("Q1", "A", "m", "o1", "First words.\r\nMore\0."), "prompt": "Say a word."},
-    {**row("Q1", "B", "m", "o2", ' "quoted", and\n\nmore '), "prompt": ""},
+    {**row("Q1", "B", "m", "o2", ' "quoted", and\n\nmore '), "prompt": " Say\tit: {output} "},
     {**row("Q1", "A", "n", "o3", "Words \u2028 of n."), "prompt": "Say\na word."},
     {**row("Q1", "B", "n", "o4", "é"), "prompt": "Say a word."},
 ]
@@ -111,7 +111,8 @@ def test_a_folder_is_taken_in_by_a_pattern(tmp_path, server):
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(text.encode())
     (folder / "picture.png").write_bytes(b"\x89")
-    done = take(tmp_path, folder, server, "--pattern", FITTING)
+    tasks = write_csv(tmp_path / "tasks.csv", [{"question_id": f"Q{n}", "prompt": f"Say {n}."} for n in (1, 2)])
+    done = take(tmp_path, folder, server, "--pattern", FITTING, "--tasks", tasks)
     assert fine(done, 0)
     found = {names: each["raw_output"] for names, each in outputs(tmp_path / "out").items()}
     assert found == {(p.split("/")[0], p.split("/")[1][0], "m", p): text for p, text in texts.items()}

@@ -241,7 +241,7 @@ def test_a_run_that_was_killed_before_its_seal_goes_on(tmp_path):
 @pytest.mark.slow
 def test_a_name_that_is_half_a_character_is_shown_in_every_table(made, tmp_path):
     row = {"question_id": "w1", "prompt_variant": "A\ud800", "target_model": "\udfff", "output_id": "o1"}
-    write_items(tmp_path / "one.jsonl", [{**row, "raw_output": "Said."}])
+    write_items(tmp_path / "one.jsonl", [{**row, "raw_output": "Said.", "prompt": "Say it.\ud800"}])
     order = ("judge", "one.jsonl", "--out", "one", "--judge", "alpha", "--models", made / "study.toml")
     assert told(tmp_path, *map(str, order))[0] in (0, 4)
     for command in (("report", "one"), ("report", "one", "--format", "csv"), ("compare", "one", "one")):

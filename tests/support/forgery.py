@@ -96,6 +96,7 @@ def make_studies(folder: Path, url: str) -> None:
             "target_model": "gpt",
             "output_id": f"o{variant}",
             "raw_output": f"Said {variant}.\nDone.",
+            "prompt": "Say it, and be done.",
         }
         for variant in ("A", "B")
     ]

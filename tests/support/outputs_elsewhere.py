@@ -9,10 +9,20 @@ from support.studies import QUICK, toml
 NAMES = ("question_id", "prompt_variant", "target_model", "output_id")
 
 
+TASK = "Say some fine words."
+
+
 def row(
     question: str = "Q1", variant: str = "A", target: str = "m", output: str = "o1", raw: object = "Fine words."
 ):
-    return dict(zip((*NAMES, "raw_output"), (question, variant, target, output, raw), strict=True))
+    """An output with the words of its task."""
+    values = (question, variant, target, output, raw, TASK)
+    return dict(zip((*NAMES, "raw_output", "prompt"), values, strict=True))
+
+
+def bare(*names: str, **given: object):
+    """An output alone, without the words of its task."""
+    return {name: value for name, value in row(*names, **given).items() if name != "prompt"}
 
 
 def write_jsonl(path: Path, rows: list[dict]) -> Path:

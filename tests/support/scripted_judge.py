@@ -39,8 +39,8 @@ def nonce(judging: str, key: str, text: str, task: str, judge: str, repeat: int)
 # --- what a judge sees ---
 
 _WHOLE = re.compile(
-    r"\n\n(?P<shape>\{\n.*?\n\})\n\nBelow stand .*?"
-    r"\n\n<<<TASK (?P<nonce>[0-9a-f]{32})\n(?P<task>.*)\nTASK (?P=nonce)>>>"
+    r"\n\n(?P<shape>\{\n.*?\n\})\n\n(?P<before>[^{}]*?Below stands? .*?number (?P<nonce>[0-9a-f]{32})\. .*?)"
+    r"(?:\n\n<<<TASK (?P=nonce)\n(?P<task>.*)\nTASK (?P=nonce)>>>)?"
     r"\n\n<<<OUTPUT (?P=nonce)\n(?P<output>.*)\nOUTPUT (?P=nonce)>>>\n\n.*",
     re.DOTALL,
 )
@@ -53,7 +53,8 @@ class JudgePrompt:
     words: str
     shape: dict
     nonce: str
-    task: str
+    task: str | None
+    """None where there is no place for it."""
     output: str
 
     @property

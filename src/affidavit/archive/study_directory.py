@@ -324,6 +324,18 @@ class StudyDirectory:
             for name in (STUDY, ITEMS):
                 disk.remove(self.path / name)
 
+    def take_back(self, disk: Disk) -> None:
+        """Take away outputs from elsewhere that nobody has judged, and the directory if it holds nothing else."""
+        if not isinstance(self.frozen_or_none(), ImportedStudy | None) or self.judging_fields() is not None:
+            raise ValueError("what was asked or judged here is never taken away")
+        names = [SEAL, *(f"{RECORDS}/{each.path.name}" for each in segments(self.path)), MANIFEST, STUDY]
+        with storage_errors(str(self.path)):
+            for name in names:
+                disk.remove(self.path / name)
+            with suppress(OSError):  # something else is in it, or it is not there
+                (self.path / RECORDS).rmdir()
+        self.remove_if_empty()
+
     def remove_if_empty(self) -> None:
         """Take away a directory in which nothing came to be; whoever calls holds its lock."""
         if list(self.names()) == [LOCK]:

@@ -5,7 +5,7 @@ import shlex
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 import click
 
@@ -14,12 +14,15 @@ from affidavit.commands.given_code import contract_options
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
-    from affidavit.archive.study_directory import StudyDirectory
+    from collections.abc import Sequence
+
     from affidavit.contracts.own_file import GivenContracts
     from affidavit.json_values import Fields
     from affidavit.results.judging import Judgements, JudgingFigures
+    from affidavit.running.import_outputs import Intake
     from affidavit.running.judge_panel import WantedTerms
     from affidavit.running.judging_run import Judged
+    from affidavit.study.models_file import ModelsFile
 
 
 @click.command(no_args_is_help=True)
@@ -32,6 +35,20 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path), help="For outputs that come from elsewhere: the new study directory."
 )
 @click.option("--pattern", help="For a folder of texts: '{question_id}/{prompt_variant}_{target_model}.md'.")
+@click.option(
+    "--tasks",
+    "tasks_file",
+    type=click.Path(path_type=Path),
+    help="For outputs that come from elsewhere: a file of rows with question_id and prompt, the words of the "
+    "task, and prompt_variant where they differ by variant.",
+    metavar="FILE",
+)
+@click.option(
+    "--without-task",
+    is_flag=True,
+    default=None,
+    help="Judge outputs whose task is not known: judges are told so, and so is whoever reads the tables.",
+)
 @contract_options
 @click.option("--rubric", help="'default', or a TOML file; unless given, the one frozen by the first judging.")
 @click.option("--task", "tasks", multiple=True, help="Judge the outputs of this task; all open ones unless given.")
@@ -51,30 +68,28 @@ if TYPE_CHECKING:
 )
 @click.option("--temperature", type=float, help="0 unless given.")
 @click.option("--max-tokens", type=click.IntRange(min=1), help="1024 unless given.")
+@click.option(
+    "--dry-run", is_flag=True, help="Print what would be asked, with tokens and cost; ask and write nothing."
+)
 @click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
 @click.option("--retry-failed", is_flag=True, help="Also ask again what failed permanently, such as bad_request.")
 @click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
 def judge(
     source: Path,
-    judges: tuple[str, ...],
     models_file: Path | None,
     out: Path | None,
     pattern: str | None,
+    tasks_file: Path | None,
     contracts: tuple[str, ...],
     study: Path | None,
-    rubric: str | None,
-    tasks: tuple[str, ...],
-    conditions: tuple[str, ...],
-    repeats: int | None,
-    temperature: float | None,
-    max_tokens: int | None,
     *,
-    blind: bool | None,
+    dry_run: bool,
     include_self: bool,
     retry_failed: bool,
     no_page: bool,
     as_json: bool,
+    **terms: "Unpack[_Terms]",
 ) -> None:
     """Judge outputs that exist already.
 
@@ -82,13 +97,18 @@ def judge(
     prompt_variant, target_model, output_id and raw_output), or a folder of texts with a --pattern. Judges are
     models of the study's own file, which is looked for here, or of --models FILE.
 
+    A judge is shown the task with the output. Outputs from elsewhere bring its words in a column prompt, or
+    --tasks FILE has them; without them nothing is judged unless --without-task says so.
+
     The first judging freezes rubric, prompts, date and the set of outputs; further judges are bound by them.
-    Run it again to continue.
+    Run it again to continue. What is wrong is told before anything is written.
 
     \b
     Examples:
       affidavit judge my-study --judge server
-      affidavit judge outputs.jsonl --out judged --judge server --models models.toml
+      affidavit judge my-study --judge server --blind --dry-run
+      affidavit judge outputs.jsonl --tasks tasks.csv --out judged --judge server --models models.toml
+      affidavit judge outputs.jsonl --without-task --out judged --judge server --models models.toml
 
     \b
     Exit codes: 0 every judgement was given, valid or not; 2 something asked for is wrong;
@@ -96,23 +116,74 @@ def judge(
     6 another run holds the directory; 130, 143 stopped by a signal.
     """
     from affidavit.results.judging import Judgements
-    from affidavit.running.import_outputs import outputs_directory
+    from affidavit.running.import_outputs import outputs_in
     from affidavit.running.judge_panel import WantedTerms
     from affidavit.study.files import given_contracts
+    from affidavit.study.models_file import models_for
 
-    directory = outputs_directory(source, out=out, pattern=pattern)
+    wanted = WantedTerms(**terms)
+    intake = outputs_in(source, out=out, pattern=pattern, tasks=tasks_file, without_task=wanted.without_task)
+    order = _Order(intake, models_for(intake.directory, models_file), wanted, given_contracts(contracts, study))
+    if dry_run:
+        _show_plan(order, retry_failed=retry_failed, as_json=as_json)
+        return
     judgements = Judgements()
-    wanted = WantedTerms(judges, rubric, tasks, conditions, repeats, temperature, max_tokens, blind)
-    given = given_contracts(contracts, study)
-    judged = _judged(directory, wanted, models_file, judgements, given, retry_failed=retry_failed)
+    judged = _judged(order, judgements, retry_failed=retry_failed)
     if not judged.begun:
         _report_nothing(judged, as_json=as_json)
     else:
         _report(judged, judgements, include_self=include_self, as_json=as_json)
-        _say_what_is_left(judged, judges, models_file, as_json=as_json)
+        _say_what_is_left(judged, wanted.judges, models_file, as_json=as_json)
         page = not no_page and judged.signal is None
         say_where_results_are(judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json)
     sys.exit(_exit_code(judged))
+
+
+class _Terms(TypedDict):
+    """What is wanted of a judging, by the names of `WantedTerms`."""
+
+    judges: tuple[str, ...]
+    rubric: str | None
+    tasks: tuple[str, ...]
+    conditions: tuple[str, ...]
+    repeats: int | None
+    temperature: float | None
+    max_tokens: int | None
+    blind: bool | None
+    without_task: bool | None
+
+
+class _Order(NamedTuple):
+    """What is to be judged, by whom, on which terms."""
+
+    intake: "Intake"
+    models: "ModelsFile"
+    wanted: "WantedTerms"
+    given: "GivenContracts"
+
+
+def _show_plan(order: _Order, *, retry_failed: bool, as_json: bool) -> None:
+    """What would be asked; nothing is written for it."""
+    from affidavit.commands.output import show
+    from affidavit.running.judge_panel import judge_panel
+    from affidavit.running.judging_dry_run import judging_dry_run
+
+    with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
+        panel = judge_panel(order.intake.directory, order.models, order.wanted)
+        planned = judging_dry_run(order.intake, panel, order.given, retry_failed=retry_failed)
+    show(planned.as_json() if as_json else planned.as_table())
+
+
+def _judged(order: _Order, judgements: "Judgements", *, retry_failed: bool) -> "Judged":
+    from affidavit.commands.run_progress import RunProgress
+    from affidavit.running.judging_run import JudgeOptions, judge_outputs
+
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 50)
+    # Whatever a contract of the user's own prints is no result.
+    with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
+        options = JudgeOptions(retry_failed, progress.tell_judging, watch=judgements.add)
+        return judge_outputs(*order, options)
 
 
 def _exit_code(judged: "Judged") -> int:
@@ -121,31 +192,6 @@ def _exit_code(judged: "Judged") -> int:
     if judged.setup_mistake:
         return WRONG
     return ENDED_WITH_FAILURES if judged.open else DONE
-
-
-def _judged(
-    directory: "StudyDirectory",
-    wanted: "WantedTerms",
-    models_file: Path | None,
-    judgements: "Judgements",
-    given: "GivenContracts",
-    *,
-    retry_failed: bool,
-) -> "Judged":
-    from affidavit.commands.run_progress import RunProgress
-    from affidavit.running.judge_panel import judge_panel
-    from affidavit.running.judging_run import JudgeOptions, judge_study
-    from affidavit.study.models_file import models_for
-
-    gc.freeze()
-    gc.set_threshold(10_000, 20, 50)
-    with directory.locked():
-        file = models_for(directory, models_file)
-        panel = judge_panel(directory, file, wanted)
-        # Whatever a contract of the user's own prints is no result.
-        with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
-            options = JudgeOptions(retry_failed, progress.tell_judging, watch=judgements.add)
-            return judge_study(directory, panel, given, options)
 
 
 def _report_nothing(judged: "Judged", *, as_json: bool) -> None:
@@ -191,6 +237,7 @@ def figures_of(judged: "Judged", judgements: "Judgements", *, include_self: bool
         include_self=include_self,
         seed=judged.seed,
         blind=judged.frozen.terms.blind,
+        without_task=judged.frozen.terms.without_task,
     )
 
 
@@ -214,7 +261,7 @@ def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
 
 
 def _say_what_is_left(
-    judged: "Judged", judges: tuple[str, ...], models_file: Path | None, *, as_json: bool
+    judged: "Judged", judges: "Sequence[str]", models_file: Path | None, *, as_json: bool
 ) -> None:
     from affidavit.commands.what_is_left import what_is_left
 

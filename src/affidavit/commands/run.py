@@ -14,12 +14,12 @@ from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, WRONG
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from affidavit.results.closing import ClosedRun
     from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Ended, Options
-    from affidavit.study.dry_run import DryRun
+    from affidavit.study.dry_run import DryRun, PlannedRequests
     from affidavit.study.files import StudyFiles
 
 
@@ -72,7 +72,8 @@ def run(
     run. A trial with --limit is a whole study of its own; the study itself takes its answers over. With --model
     the rest stays pending. Where the study has a [judging] table, its outputs are judged once all have arrived.
     The results are in report.html there; from 20,000 records on, `affidavit report` writes it.
-    With --dry-run it also says what differences such a study would find in 80 % of cases.
+    With --dry-run it also says what differences such a study would find in 80 % of cases, and what its judges
+    would be asked at most: as if every output arrived, as long as it may be.
 
     \b
     Examples:
@@ -88,15 +89,14 @@ def run(
     from affidavit.results.closing import closed_run
     from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Options
-    from affidavit.study.dry_run import dry_run as plan_only
     from affidavit.study.files import load
 
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         files = load(study, with_weights=not dry_run)
         files.check_models(models)
-        planned = plan_only(files if limit is None else files.limited(limit), models) if dry_run else None
+        planned = _planned(files if limit is None else files.limited(limit), models) if dry_run else None
     if planned is not None:
-        _show_plan(planned, difference, as_json=as_json)
+        _show_plan(*planned, difference, as_json=as_json)
         return
     judgements = Judgements()
     ended = _ended(files, Options(out, retry_failed, limit, reuse, models, judging_watch=judgements.add))
@@ -142,19 +142,33 @@ def _exit_code(ended: "Ended", signal: int | None) -> int:
     return ENDED_WITH_FAILURES if ended.open or ended.unread else DONE
 
 
-def _show_plan(planned: "DryRun", difference: float, *, as_json: bool) -> None:
+def _planned(files: "StudyFiles", models: tuple[str, ...]) -> "tuple[DryRun, list[PlannedRequests]]":
+    """What would be asked of models, and then of judges."""
+    from affidavit.running.judging_dry_run import most_judging
+    from affidavit.study.dry_run import dry_run
+
+    return dry_run(files, models), most_judging(files)
+
+
+def _show_plan(
+    planned: "DryRun", judging: "Sequence[PlannedRequests]", difference: float, *, as_json: bool
+) -> None:
     """What would be asked, and what differences would be found."""
     from affidavit.commands.output import show
     from affidavit.results.planning import planned_tasks, planning_lines
+    from affidavit.running.judging_dry_run import judges_json, most_judging_table
 
     study = planned.plan.study
     items = {each.cell: each.requests // study.decoding.samples for each in planned.asked}
     controls = {name: table.control for name, table in study.conditions.items() if table.control}
     tasks = planned_tasks(items, controls)
     if as_json:
-        show({**planned.as_json(), "planning": [task.as_json(difference) for task in tasks]})
+        judged = {"judging": judges_json(judging)} if judging else {}
+        show({**planned.as_json(), **judged, "planning": [task.as_json(difference) for task in tasks]})
         return
     show(planned.as_table())
+    if judging:
+        show(most_judging_table(planned.asked, judging))
     if lines := "\n".join(planning_lines(tasks, difference)):
         click.echo(f"\n{lines}")
 

@@ -23,6 +23,7 @@ from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, digest, shown
 from affidavit.judging.plan import Output
 from affidavit.judging.prompt import UNKNOWN_TASK
+from affidavit.judging.task_words import PROMPT, TaskWords, is_known
 from affidavit.models.model import Message
 from affidavit.reading.rows import RowReader
 
@@ -103,8 +104,12 @@ class ImportFacts:
                 "sha256": digest(sorted(self._digests)),
                 "cells": [[*cell, count] for cell, count in sorted(self.cells.items())],
             },
-            "not_arrived": [asdict(missing) for missing in (*self._without_text, *_holes(self._there))],
+            "not_arrived": [asdict(missing) for missing in self.not_arrived()],
         }
+
+    def not_arrived(self) -> list[NotArrived]:
+        """Outputs that came without a text, or that are missing among the others."""
+        return [*self._without_text, *_holes(self._there)]
 
 
 @dataclass(frozen=True)
@@ -114,9 +119,19 @@ class Imported:
     responses: list[Response]
     without_text: list[NotArrived]
 
+    def facts(self, study: str) -> ImportFacts:
+        """What is frozen of them."""
+        facts = ImportFacts(study, self.without_text)
+        for response in self.responses:
+            facts.add(response)
+        return facts
 
-def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
-    """The records of rows, given as place and fields; a row that says twice the same is refused by name."""
+
+def imported(study: str, rows: Iterable[tuple[str, Fields]], tasks: TaskWords | None = None) -> Imported:
+    """The records of rows, given as place and fields; a row that says twice the same is refused by name.
+
+    `tasks` has the words that were answered, where the rows do not hold them themselves.
+    """
     responses, missing, places = list[Response](), list[NotArrived](), dict[tuple[str, ...], str]()
     reader = RowReader(text_contract)
     for where, row in rows:
@@ -134,15 +149,26 @@ def imported(study: str, rows: Iterable[tuple[str, Fields]]) -> Imported:
         if len(raw) > LONGEST_TEXT:
             expected = f"at most {LONGEST_TEXT:,} characters in {RAW_OUTPUT!r}"
             raise InputError(where, expected=expected, found=f"{len(raw):,}")
-        prompt = row.get("prompt")
-        if prompt is not None and not isinstance(prompt, str):
-            raise InputError(where, expected="a text in 'prompt'", found=shown(prompt))
         question, variant, target, output = names
+        prompt = _prompt(row, where, None if tasks is None else tasks.of(question, variant))
         subject = imported_identity(study, question, variant, target, output, prompt)
         responses.append(imported_response(subject, raw, reader))
     if not responses:
         raise InputError("outputs", expected="at least one output", found="none")
     return Imported(responses, missing)
+
+
+def _prompt(row: Fields, where: str, given: str | None) -> str | None:
+    """The words that a row answers: its own, or those of the file of tasks, if they do not contradict them."""
+    prompt = row.get(PROMPT)
+    if prompt is not None and not isinstance(prompt, str):
+        raise InputError(where, expected=f"a text in {PROMPT!r}", found=shown(prompt))
+    if given is None or not is_known(prompt):
+        return prompt if given is None else given
+    if prompt != given:
+        expected = f"in {PROMPT!r} what the file of tasks says of it: {shown(given)}"
+        raise InputError(where, expected=expected, found=shown(prompt))
+    return prompt
 
 
 def _identifiers(row: Fields, where: str) -> tuple[str, ...]:

@@ -87,16 +87,16 @@ class JudgingPlan:
 
     def judgement(self, judge: JudgeTerms, output: Output, condition: str, repeat: int) -> PlannedJudgement:
         """One judgement of the plan."""
-        asked = self._asked(judge, output)
+        asked, task = self._asked(judge, output), None if self.terms.without_task else output.task
         nonce = nonce_of(
             judging=self.terms.digest,
             output=output.key,
             text=output.text,
-            task=output.task,
+            task=task or "",
             judge=judge.name,
             repeat=repeat,
         )
-        said = judge_messages(self.terms.contract, asked, task=output.task, nonce=nonce)
+        said = judge_messages(self.terms.contract, asked, task=task, nonce=nonce)
         schema = evaluation_schema(self.terms.rubric, asked.meta) if condition == SCHEMA else None
         drawn = sha256(canonical([self._seed, "judging", output.key, repeat])).digest()
         seed = int.from_bytes(drawn[:4], "big") >> 1

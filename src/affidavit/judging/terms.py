@@ -13,6 +13,7 @@ from affidavit.contracts.judge import Judge
 from affidavit.contracts.rubric import Dimension, Level, MappingRule, Rubric, Thresholds
 from affidavit.json_values import Fields, digest
 from affidavit.judging.prompt import PROMPT_IDS, judge_template
+from affidavit.models.model import Message
 
 FREE, SCHEMA = "free", "schema"
 """The conditions of judging: as the judge likes, or held to the shape of an evaluation."""
@@ -32,6 +33,8 @@ class Terms:
     """The keys of the outputs, sorted."""
     aliases: Mapping[str, str] | None = None
     """What judges are given in place of each target's name; None: the names (ruling J16)."""
+    without_task: bool = False
+    """Whether judges are told that the words of the task are not known."""
 
     @property
     def blind(self) -> bool:
@@ -65,17 +68,23 @@ class Terms:
         """The methods that judges are given: one for all where they must not learn whose output it is."""
         return (JudgingMethod.CROSS,) if self.blind else tuple(JudgingMethod)
 
+    def template(self, method: JudgingMethod) -> tuple[Message, ...]:
+        """What judges are given under a method, with placeholders."""
+        return judge_template(self.contract, method, without_task=self.without_task)
+
     def facts(self) -> Fields:
         """Everything that the digest is over."""
         return {
             "contract": label(self.contract),
             "contract_params": dict(self.contract.params),
             "rubric": asdict(self.rubric),
-            "prompts": {PROMPT_IDS[each]: digest(judge_template(self.contract, each)) for each in self.methods},
+            "prompts": {PROMPT_IDS[each]: digest(self.template(each)) for each in self.methods},
             "blind": self.blind,
             "aliases": dict(self.aliases or {}),
             "date": self.date,
             "evaluation_set": {"count": len(self.outputs), "sha256": digest(self.outputs)},
+            # Only where it holds: every other judging keeps the digest that it always had.
+            **({"without_task": True} if self.without_task else {}),
         }
 
     @cached_property
@@ -87,7 +96,8 @@ class Terms:
     def of(cls, facts: Mapping[str, Any], outputs: Iterable[str]) -> "Terms":
         """The terms whose facts these are."""
         aliases = dict(facts["aliases"]) if facts["blind"] else None
-        return cls(rubric_of(facts["rubric"]), str(facts["date"]), tuple(outputs), aliases)
+        without_task = facts.get("without_task", False) is True
+        return cls(rubric_of(facts["rubric"]), str(facts["date"]), tuple(outputs), aliases, without_task)
 
 
 def aliases_of(targets: Iterable[str], outputs: Sequence[str]) -> dict[str, str]:

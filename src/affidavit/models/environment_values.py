@@ -100,6 +100,28 @@ def look_up(name: str, *, place: str) -> str:
     return value
 
 
+def refuse_unset(needed: Iterable[tuple[str, str]]) -> None:
+    """Refuse variables that hold nothing, all of them at once; each is given behind the place that needs it.
+
+    >>> refuse_unset([("models.a.key_env", "NO_KEY_A"), ("models.b.key_env", "NO_KEY_B")])
+    Traceback (most recent call last):
+    affidavit.errors.UsageError: models.a.key_env, models.b.key_env: expected values in the environment variables NO_KEY_A and NO_KEY_B, found none
+    Set them before running: export NO_KEY_A=… NO_KEY_B=…
+    """  # noqa: E501
+    unset = [(place, name) for place, name in needed if not os.environ.get(name, "").strip()]
+    names = list(dict.fromkeys(name for _, name in unset))
+    if len(names) == 1:
+        look_up(names[0], place=unset[0][0])
+    if names:
+        *others, last = names
+        raise UsageError(
+            ", ".join(dict.fromkeys(place for place, _ in unset)),
+            expected=f"values in the environment variables {', '.join(others)} and {last}",
+            found="none",
+            hint=f"Set them before running: export {' '.join(f'{name}=…' for name in names)}",
+        )
+
+
 def mask_of(names: Iterable[str]) -> Callable[[str], str]:
     """What covers the values of some variables in a text; each must have one. Of none, the text stays as it is."""
     redaction, values = Redaction(), [look_up(name, place="--mask") for name in names]

@@ -105,8 +105,13 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
 
     def uses(self) -> Uses:
         """Its addresses, and the variables of its key and headers."""
-        key = () if self.key_env is None else (self.key_env,)
-        return Uses(tuple(map(shown_address, self.addresses)), (*key, *variables_in(self.headers)))
+        return Uses(tuple(map(shown_address, self.addresses)), tuple(name for _, name in self.variables()))
+
+    def variables(self) -> tuple[tuple[str, str], ...]:
+        """Those of its key and its headers."""
+        key = () if self.key_env is None else (("key_env", self.key_env),)
+        headers = ((f"headers.{name}", name_of(value)) for name, value in self.headers.items())
+        return (*key, *((place, variable) for place, variable in headers if variable is not None))
 
     @classmethod
     def from_frozen(cls, *, flavour: str, context: int) -> Self:

@@ -12,6 +12,7 @@ import msgspec
 from affidavit.errors import InputError, did_you_mean
 from affidavit.json_values import shown
 from affidavit.models.embedded import EmbeddedProvider
+from affidavit.models.environment_values import refuse_unset
 from affidavit.models.model import Model
 from affidavit.models.openai_compatible import ServerProvider
 from affidavit.models.replay import ReplayProvider
@@ -111,6 +112,12 @@ def weights_of(models: Mapping[str, ModelTable], *, beside: Path) -> dict[str, P
     """The file of weights of each model that has one; paths are meant from `beside`."""
     files = {name: table.provider.weights(beside=beside) for name, table in models.items()}
     return {name: file for name, file in files.items() if file is not None}
+
+
+def check_environment(models: Mapping[str, ModelTable]) -> None:
+    """Refuse models whose environment variables hold nothing; all of these are told at once."""
+    needed = ((name, *each) for name, table in models.items() for each in table.variables())
+    refuse_unset((f"models.{name}.{key}", variable) for name, key, variable in needed)
 
 
 def open_model(name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:

@@ -96,6 +96,10 @@ class Provider:
         """What of the world it needs, for `--dry-run`."""
         return Uses()
 
+    def variables(self) -> tuple[tuple[str, str], ...]:
+        """The environment variables that must hold something before it is asked, each behind its key."""
+        return ()
+
     def frozen(self) -> Fields:
         """What of these settings decides the answers."""
         return {"flavour": self.flavour, "context": CONTEXT}
@@ -151,6 +155,10 @@ class ModelTable(SettingsTable, frozen=True, kw_only=True):
         own = self.provider.uses()
         names = dict.fromkeys((*own.environment, *variables_in(self.body)))
         return own._replace(environment=tuple(names))
+
+    def variables(self) -> tuple[tuple[str, str], ...]:
+        """The environment variables that must hold something before it is asked, each behind its key."""
+        return (*self.provider.variables(), *(("body", name) for name in variables_in(self.body)))
 
     def frozen(self) -> Fields:
         """What of the table decides the answers, as JSON values: no address, no header, no price."""

@@ -229,7 +229,9 @@ def _notes(run: ClosedRun) -> Iterator[str]:
     for model in run.models():
         tokens = run.of_model(model).tokens
         if tokens:
-            counts = f"{tokens['prompt_tokens']:,} in, {tokens['completion_tokens']:,} out"
+            # A count that a server gave as a text is none: it is left out, and not said to be 0.
+            said = {"in": "prompt_tokens", "out": "completion_tokens"}
+            counts = ", ".join(f"{tokens[name]:,} {word}" for word, name in said.items() if name in tokens)
             yield f"tokens of {plain(model)}: {counts}, as counted by the server for {tokens['outputs']:,} outputs"
     methods = {
         share.method.partition(", ")[0]

@@ -279,6 +279,8 @@ class JudgingFigures:
     """Whether evaluations of others' outputs and of own ones are counted together."""
     blind: bool = False
     """Whether judges were given aliases in place of the targets' names (ruling J16)."""
+    without_task: bool = False
+    """Whether judges were told that the words of the task are not known."""
     places: Sequence[JudgedPlace] = ()
     """All that there is to judge, judged or not."""
 
@@ -301,6 +303,7 @@ def judging_figures(  # noqa: PLR0913
     include_self: bool = False,
     seed: int,
     blind: bool = False,
+    without_task: bool = False,
 ) -> JudgingFigures:
     """The figures of all judgements, by judge and condition."""
     # The order of records must decide nothing.
@@ -335,7 +338,8 @@ def judging_figures(  # noqa: PLR0913
     ordered = sorted(tallies)
     own = [] if include_self else [cell for cell in ordered if cell.method == JudgingMethod.SELF]
     primary = side([cell for cell in ordered if cell not in own])
-    return JudgingFigures(rubric, seed, primary, side(own), include_self, blind, judgements.places)
+    places = judgements.places
+    return JudgingFigures(rubric, seed, primary, side(own), include_self, blind, without_task, places)
 
 
 def _judge_figures(

@@ -10,7 +10,7 @@ from rich.text import Text
 from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import plain
 from affidavit.results.judging import JudgingFigures
-from affidavit.results.judging_tables import BLIND, OWN, judging_tables, tasks_note
+from affidavit.results.judging_tables import BLIND, OWN, WITHOUT_TASK, judging_tables, target_summary, tasks_note
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.values import Mean, Value
@@ -24,11 +24,12 @@ def judging_closing(frozen: FrozenJudging, figures: JudgingFigures, *, late: int
     tables = {table.name: table for table in judging_tables(figures)}
     pooled = "; evaluations of others' outputs and of own ones are pooled" if figures.pooled else ""
     blind = f"; {BLIND}" if figures.blind else ""
-    title = f"  {len(frozen.terms.outputs):,} outputs, rubric {frozen.terms.rubric.name}{pooled}{blind}"
+    alone = f"; {WITHOUT_TASK}" if figures.without_task else ""
+    title = f"  {len(frozen.terms.outputs):,} outputs, rubric {frozen.terms.rubric.name}{pooled}{blind}{alone}"
     parts: list[RenderableType] = [Text.assemble(("judging", "bold"), plain(title)), Text("")]
     over_tasks = tasks_note(figures)
     parts += [part for note in over_tasks for part in (Text(plain(note)), Text(""))]
-    said_once = (BLIND, *over_tasks)
+    said_once = (BLIND, WITHOUT_TASK, *over_tasks)
     for side, end in ((figures.primary, ""), (figures.own, OWN)):
         if f"judges{end}" in tables and side.judges:
             first = _without(tables[f"judges{end}"], _COUNTED)
@@ -37,6 +38,7 @@ def judging_closing(frozen: FrozenJudging, figures: JudgingFigures, *, late: int
     if "self-preference" in tables:
         parts.append(_shown(tables["self-preference"], said_once))
     parts += [Text(line) for line in _missing(frozen, late)]
+    parts.append(_summary(figures))
     return Group(*parts)
 
 
@@ -54,6 +56,15 @@ def _shown(table: Table, said_once: Sequence[str]) -> RenderableType:
     laid_out = by_dimension(table) if "mean, quotes aside" in table.columns else table
     notes = tuple(note for note in laid_out.notes if note not in said_once)
     return shown(replace(laid_out, foot="", notes=notes))
+
+
+def _summary(figures: JudgingFigures) -> RenderableType:
+    """What most people judge for, at the end, where it is seen at once."""
+    table = target_summary(figures)
+    if not table.rows:
+        return Text("No evaluation of others' outputs is valid, so no target has a verdict or a score.\n")
+    in_short = tuple(tuple(map(_in_short, row)) for row in table.rows)
+    return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=in_short))
 
 
 def _without(table: Table, left_out: Sequence[str]) -> Table:

@@ -44,6 +44,7 @@ from affidavit.statistics.multiplicity import Verdict as SaidOfDifference
 from affidavit.statistics.multiplicity import family
 
 BLIND = "blind judging: judges were given aliases in place of the targets' names"
+WITHOUT_TASK = "judged without the words of the task: judges were told that these are not known"
 NAMES = ("judge", "judging condition", "method")
 OWN = ", own outputs"
 """Ends the name of a table of what judges say of their own outputs."""
@@ -110,6 +111,8 @@ def _said(table: Table, figures: JudgingFigures) -> str:
 def _notes(figures: JudgingFigures, unknown: Sequence[str]) -> Iterator[str]:
     if figures.blind:
         yield BLIND
+    if figures.without_task:
+        yield WITHOUT_TASK
     if unknown:
         yield f"Judgements are not grouped by {', '.join(unknown)}."
 
@@ -214,6 +217,32 @@ def _verdict_table(
             rows.append((*group, verdict.value, len(given), share))
     question = "Which verdicts do the judges give?" if name != "verdicts" else "Which verdicts do outputs get?"
     return Table(name, question, (*columns, "verdict", "evaluations", "share of valid"), tuple(rows), foot)
+
+
+def target_summary(figures: JudgingFigures) -> Table:
+    """A row for each target: the shares of its verdicts and its overall score, over judges and variants.
+
+    These are the figures of *verdicts* and *scores by target* of `report --by model`, side by side.
+    """
+    side, task = figures.primary, _task_column(figures)
+    keyed, key = ("judging condition", *task, "target"), _pooled_group([*task, "model"])
+    valid = [each for each in side.evaluations if each.valid]
+    shares = _verdict_table("verdicts", keyed, valid, key, "").rows
+    scores = _score_table(figures, side, ("scores by target", ""), keyed, key)
+    totals = list(dict.fromkeys(str(row[len(keyed)]) for row in scores.rows if "overall" in str(row[len(keyed)])))
+    mean = scores.columns.index("mean")
+    means = {(row[: len(keyed)], str(row[len(keyed)])): row[mean] for row in scores.rows}
+    rows = []
+    for first in range(0, len(shares), len(Verdict)):
+        verdicts = shares[first : first + len(Verdict)]
+        names = verdicts[0][: len(keyed)]
+        counts = [row[-2] for row in verdicts if isinstance(row[-2], int)]
+        overall = (means.get((names, total)) for total in totals)
+        rows.append((*names, sum(counts), *(row[-1] for row in verdicts), *overall))
+    question = "Which verdicts and overall scores does each target get?"
+    columns = (*keyed, "valid evaluations", *(verdict.value for verdict in Verdict), *totals)
+    notes = _panel_notes(figures, side, ("target",))
+    return Table("targets", question, columns, tuple(rows), "", notes)
 
 
 def _gives(verdict: Verdict) -> Callable[[Evaluation], bool]:
@@ -524,6 +553,7 @@ def judging_json(figures: JudgingFigures, by: Sequence[str] = CELL) -> Fields:
     return {
         "pooled": figures.pooled,
         "blind": figures.blind,
+        "without_task": figures.without_task,
         "judges": [_judge_json(judge) for judge in (*figures.primary.judges, *figures.own.judges)],
         "tables": {
             table.name: [dict(zip(table.columns, map(json_value, row), strict=True)) for row in table.rows]

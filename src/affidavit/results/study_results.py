@@ -351,6 +351,7 @@ class _Judged:
             include_self=include_self,
             seed=self._seed,
             blind=self._terms.blind,
+            without_task=self._terms.without_task,
         )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.contracts.rubric import Rubric
+from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
@@ -31,6 +31,10 @@ class JudgePanel:
     limits: Limits = field(default_factory=Limits)
     blind: bool | None = None
     """Whether judges are given aliases (ruling J16); None: as the study was judged before, else no."""
+    without_task: bool | None = None
+    """Whether judges are told that the words of the task are not known; None: likewise."""
+    files: Sequence[str] = ()
+    """What was read for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class WantedTerms:
     temperature: float | None = None
     max_tokens: int | None = None
     blind: bool | None = None
+    without_task: bool | None = None
 
 
 def judge_panel(directory: StudyDirectory, file: ModelsFile, wanted: WantedTerms) -> JudgePanel:
@@ -59,7 +64,17 @@ def judge_panel(directory: StudyDirectory, file: ModelsFile, wanted: WantedTerms
     known = {} if before is None else {judge.name: judge for judge in before.judges}
     terms = [_terms(name, file.models[name], wanted, known.get(name)) for name in dict.fromkeys(wanted.judges)]
     rubric = None if wanted.rubric is None else read_rubric(wanted.rubric, Path())
-    return JudgePanel(terms, file.models, file.model, rubric, tuple(wanted.tasks), file.limits, wanted.blind)
+    return JudgePanel(
+        terms,
+        file.models,
+        file.model,
+        rubric,
+        tuple(wanted.tasks),
+        file.limits,
+        wanted.blind,
+        wanted.without_task,
+        [] if wanted.rubric in (None, DEFAULT.name) else [str(wanted.rubric)],
+    )
 
 
 def _check(wanted: WantedTerms) -> None:

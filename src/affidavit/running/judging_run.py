@@ -16,26 +16,30 @@ from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Judgement, Record
 from affidavit.archive.seal import Seal
-from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
+from affidavit.archive.study_directory import IMPORTED, ImportedStudy, StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging, write_judging
 from affidavit.judging.plan import JudgeCell, JudgingPlan, PlannedJudgement
+from affidavit.judging.task_words import refuse_unknown_tasks
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms, aliases_of
 from affidavit.models.model import Completion, Failure
+from affidavit.models.registry import check_environment
 from affidavit.reading.tally import Tally
 from affidavit.running.evaluation_trees import write_trees
-from affidavit.running.judge_panel import JudgePanel
+from affidavit.running.import_outputs import Intake
+from affidavit.running.judge_panel import JudgePanel, WantedTerms, judge_panel
 from affidavit.running.ledger import JudgingLedger, StudyLedger, asks_again
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
-from affidavit.running.study_outputs import StudyOutputs, open_tasks
+from affidavit.running.study_outputs import StudyOutputs, TakenOutputs, open_tasks
 from affidavit.study.freezing import plan_of
 from affidavit.study.frozen_form import refuse_changes
+from affidavit.study.models_file import ModelsFile
 
 LARGE = 100_000
 """Characters of prompt and answer from which an evaluation is read in a thread: quotes are looked for in them."""
@@ -88,6 +92,25 @@ class Judged:
         return sum(tally.failed + tally.pending for tally in self.tallies.values())
 
 
+def judge_outputs(
+    intake: Intake, file: ModelsFile, wanted: WantedTerms, given: GivenContracts, options: JudgeOptions
+) -> Judged:
+    """Judge a study, or outputs from elsewhere, which are kept first; else go on with it.
+
+    Whatever can be checked is checked before anything is written.
+    """
+    panel = judge_panel(intake.directory, file, wanted)
+    if intake.is_new and intake.taken is not None:
+        tasks = tuple(panel.tasks or (IMPORTED,))
+        first_terms(intake.directory, panel, TakenOutputs(intake.taken, tasks, where=intake.files[0]), tasks)
+        check_environment({judge.name: panel.tables[judge.name] for judge in panel.judges})
+        for judge in panel.judges:
+            panel.model(judge.name)
+    with intake.kept(options.disk) as directory:
+        # Once more, now that nobody else can freeze other terms.
+        return judge_study(directory, judge_panel(directory, file, wanted), given, options)
+
+
 @dataclass(frozen=True)
 class _JudgeWork:
     """The judgements of a plan, about the outputs of a study."""
@@ -123,7 +146,7 @@ def judge_study(
     plan = plan_of(study, given)
     before = read_judging(directory)
     tasks = tuple(panel.tasks or (before.tasks if before is not None else open_tasks(study)))
-    frozen = None if before is None else _same_terms(directory, panel, before, tasks)
+    frozen = None if before is None else same_terms(directory, panel, before, tasks)
     ledger = StudyLedger.of(study, plan, frozen, retry_failed=options.retry_failed)
     outputs = StudyOutputs(directory, study, plan, tasks)
     seal = directory.seal()
@@ -135,7 +158,7 @@ def judge_study(
         if isinstance(study, ImportedStudy) and ledger.outputs.open:
             raise _not_all_there(directory, ledger.outputs.open)
         if frozen is None:
-            frozen = _first_terms(directory, panel, outputs, tasks)
+            frozen = first_terms(directory, panel, outputs, tasks)
             ledger.open_judging(frozen, retry_failed=options.retry_failed)
         judging = _Judging(directory, panel, frozen, ledger, outputs, archive, is_new=frozen != before)
         if sealed is not None and not judging.is_new and not judging.asked:
@@ -151,21 +174,28 @@ def _not_all_there(directory: StudyDirectory, missing: int) -> UsageError:
     )
 
 
-def _first_terms(
-    directory: StudyDirectory, panel: JudgePanel, outputs: StudyOutputs, tasks: tuple[str, ...]
+def first_terms(
+    directory: StudyDirectory, panel: JudgePanel, outputs: StudyOutputs | TakenOutputs, tasks: tuple[str, ...]
 ) -> FrozenJudging:
     """The terms of a first judging: all outputs that are there are judged (ruling J7)."""
     if not outputs.keys:
         hint = 'Only tasks with contract = "text" are judged unless --task names others.'
         raise UsageError(str(directory), expected="outputs to judge", found="none", hint=hint)
+    without_task = panel.without_task is True
+    if not without_task:
+        refuse_unknown_tasks(outputs.where, outputs.unasked, len(outputs.keys), hint=outputs.how_to_tell)
+    elif not outputs.unasked:
+        expected, found = "outputs whose task is not known", f"the words of the task of all {len(outputs.keys):,}"
+        raise UsageError("--without-task", expected=expected, found=found, hint="Leave it out.")
     today = datetime.now(UTC).date().isoformat()
     keys, targets = tuple(sorted(outputs.keys)), dict(sorted(outputs.targets.items()))
-    terms = Terms(panel.rubric or DEFAULT, today, keys, aliases_of(targets, keys) if panel.blind else None)
+    aliases = aliases_of(targets, keys) if panel.blind else None
+    terms = Terms(panel.rubric or DEFAULT, today, keys, aliases, without_task)
     judges = tuple(sorted(panel.judges, key=lambda judge: judge.name))
     return FrozenJudging(terms, judges, tuple(outputs.not_arrived()), tasks, targets)
 
 
-def _same_terms(
+def same_terms(
     directory: StudyDirectory, panel: JudgePanel, before: FrozenJudging, tasks: tuple[str, ...]
 ) -> FrozenJudging:
     """The terms that were frozen, with judges who are new; anything else that is new is refused (ruling J7)."""
@@ -173,6 +203,9 @@ def _same_terms(
     _refuse_changes(directory, before.terms.facts(), wanted.facts())
     if panel.blind is not None and panel.blind != before.terms.blind:  # ruling J16
         _refuse_changes(directory, {"blind": before.terms.blind}, {"blind": panel.blind})
+    if panel.without_task is not None and panel.without_task != before.terms.without_task:
+        frozen, given = {"without_task": before.terms.without_task}, {"without_task": panel.without_task}
+        _refuse_changes(directory, dict(frozen), dict(given))
     if tasks != before.tasks:
         _refuse_changes(directory, {"tasks": list(before.tasks)}, {"tasks": list(tasks)})
     known = {judge.name: judge for judge in before.judges}
@@ -242,6 +275,7 @@ class _Judging:
 
 async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
     directory, panel, ledger = judging.directory, judging.panel, judging.judgements
+    check_environment({name: panel.tables[name] for name in judging.asked})
     models = [panel.model(name) for name in judging.asked]
     progress = options.progress
     async with Runner(
@@ -296,5 +330,6 @@ def _facts(frozen: FrozenJudging, panel: JudgePanel) -> Fields:
         "sha256_of_terms": frozen.terms.digest,
         "judges": {judge.name: judge.facts() for judge in panel.judges},
         "blind": frozen.terms.blind,
+        "without_task": frozen.terms.without_task,
         "outputs": len(frozen.terms.outputs),
     }

@@ -13,7 +13,7 @@ from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import MANIFEST
 from affidavit.json_values import digest
 from affidavit.judging.plan import JudgeCell, JudgingPlan
-from affidavit.judging.prompt import PROMPT_IDS, judge_template
+from affidavit.judging.prompt import PROMPT_IDS
 from affidavit.models.model import Message
 from affidavit.plain_text import plain
 from affidavit.reading.tally import Tally
@@ -62,9 +62,10 @@ def judge_sections(
             for cell in sorted(tallies)
             if plan.terms.blind or cell.method == method
         ]
-        how = f"{method}, blind" if plan.terms.blind else method
+        terms = plan.terms
+        how = f"{method}{', blind' * terms.blind}{', without the words of the task' * terms.without_task}"
         title = f"{PROMPT_IDS[method]}: {how}, judging `{plan.terms.digest[:16]}…`"
-        yield from _section(title, judge_template(plan.terms.contract, method), uses)
+        yield from _section(title, plan.terms.template(method), uses)
 
 
 class _Use:

@@ -13,8 +13,9 @@ from affidavit.archive.segments import Line, Place
 from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, NotArrived, StudyDirectory
 from affidavit.contracts.registry import parts_named
 from affidavit.items.item import Item
-from affidavit.judging.outputs import imported_task, output_of, transcript
+from affidavit.judging.outputs import Imported, imported_task, output_of, transcript
 from affidavit.judging.plan import Output
+from affidavit.judging.task_words import Unasked, is_known
 from affidavit.study.freezing import frozen_items
 from affidavit.study.plan import Plan
 
@@ -28,6 +29,7 @@ class StudyOutputs:
         self, directory: StudyDirectory, study: FrozenStudy, plan: Plan | None, tasks: Collection[str]
     ) -> None:
         self._directory = directory
+        self.where = str(directory)
         self._study = study
         self._plan = plan
         self._tasks = frozenset(tasks)
@@ -40,6 +42,13 @@ class StudyOutputs:
         """Of all outputs, in the order of the journal."""
         self.targets: Counter[str] = Counter()
         """How many outputs there are of each model, by its identity."""
+        self.unasked: list[Unasked] = []
+        """Outputs from elsewhere that came without the words of their tasks."""
+        self.how_to_tell = (
+            "Take them in again, with --tasks FILE and another --out; or have judges told that they are not "
+            "known: --without-task"
+        )
+        """What to do about these."""
 
     def add(self, line: Line) -> None:
         """One line of the journal; all of them are shown to this, in order."""
@@ -52,6 +61,8 @@ class StudyOutputs:
             self._places.append(line.place)
             self.keys.append(record.key)
             self.targets[self._study.identities[record.subject.model]] += 1
+            if isinstance(record.subject, ImportIdentity):
+                self.unasked += _unasked(record.subject)
 
     def __iter__(self) -> Iterator[Output]:
         """Every output, in the order of the journal."""
@@ -88,6 +99,42 @@ class StudyOutputs:
                         why = self._failed.get(question.key, NOT_ASKED)
                         target = self._study.identities[model]
                         yield NotArrived(item.id, question.condition, target, question.sample, why)
+
+
+class TakenOutputs:
+    """Outputs from elsewhere, before they stand in any directory."""
+
+    def __init__(self, taken: Imported, tasks: Collection[str], *, where: str) -> None:
+        self.where = where
+        self._responses = taken.responses if IMPORTED in tasks else []
+        self._not_arrived = taken.facts("").not_arrived()
+        self.keys = [response.key for response in self._responses]
+        self.targets = Counter(response.subject.model for response in self._responses)
+        self.unasked = [
+            each
+            for response in self._responses
+            if isinstance(response.subject, ImportIdentity)
+            for each in _unasked(response.subject)
+        ]
+        self.how_to_tell = (
+            "Give them with --tasks FILE, whose rows have question_id and prompt, or in a column prompt beside "
+            "raw_output; or have judges told that they are not known: --without-task"
+        )
+
+    def __iter__(self) -> Iterator[Output]:
+        """Every output, in its order."""
+        for response in self._responses:
+            if isinstance(response.subject, ImportIdentity):
+                words = imported_task(response.subject)
+                yield output_of(response, identity=response.subject.model, task=words)
+
+    def not_arrived(self) -> Iterator[NotArrived]:
+        """What is missing among them."""
+        return iter(self._not_arrived)
+
+
+def _unasked(subject: ImportIdentity) -> list[Unasked]:
+    return [] if is_known(subject.prompt) else [Unasked(subject.item_id, subject.condition)]
 
 
 def open_tasks(study: FrozenStudy) -> list[str]:

@@ -23,6 +23,7 @@ from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgeCell
 from affidavit.judging.terms import JudgeTerms
 from affidavit.models.model import Completion, Failure
+from affidavit.models.registry import check_environment
 from affidavit.reading.tally import Tally
 from affidavit.running.judge_panel import JudgePanel
 from affidavit.running.judging_run import Judged, JudgeOptions, judge_study
@@ -266,7 +267,9 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
             ledger.load(line.record)
     taken_over = TakenOver(_reused(directory, study.study.name, options), questions.settled)
     questions.settled |= taken_over.keys
-    models = [files.model(name) for name in _asked_models(questions, options)]
+    asked = _asked_models(questions, options)
+    check_environment({name: study.models[name] for name in (*asked, *_later_judges(directory, files, options))})
+    models = [files.model(name) for name in asked]
     work, progress = StudyWork(drafted), options.progress
     async with Runner(
         work,
@@ -319,6 +322,14 @@ def _asked_models(questions: QuestionLedger, options: Options) -> list[str]:
     }
     named = dict.fromkeys(cell.model for cell in questions.tallies)
     return [name for name in named if name in left and (not options.models or name in options.models)]
+
+
+def _later_judges(directory: StudyDirectory, files: StudyFiles, options: Options) -> Sequence[str]:
+    """The judges that will be asked at the end of this run: what they lack is told before the first question."""
+    table = files.study.judging
+    if table is None or options.models or read_judging(directory) is not None:
+        return ()
+    return table.judges
 
 
 def _sealed_before(before: PlannedStudy, directory: StudyDirectory, files: StudyFiles, disk: Disk) -> BeforeGrowth:

@@ -4,7 +4,7 @@ Tokens of prompts are estimated (see `token_estimate`); answers are counted at t
 upper bound for short answers and a guess for prompts.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
@@ -24,11 +24,11 @@ from affidavit.study.study_file import Study, requests_of
 from affidavit.study.token_estimate import estimated_tokens
 
 
-@dataclass(frozen=True)
-class PlannedCell:
-    """What one cell would be asked."""
+@dataclass(frozen=True, kw_only=True)
+class PlannedRequests:
+    """How much would be asked under some names, such as a task, a model and a condition."""
 
-    cell: Cell
+    names: tuple[str, ...]
     requests: int
     prompt_tokens: int
     most_answer_tokens: int
@@ -40,6 +40,49 @@ class PlannedCell:
         if self.price is None:
             return None
         return (self.prompt_tokens * self.price.input + self.most_answer_tokens * self.price.output) / 1e6
+
+    def as_json(self) -> Fields:
+        """The counts as JSON values."""
+        return {
+            "requests": self.requests,
+            "prompt_tokens": self.prompt_tokens,
+            "most_answer_tokens": self.most_answer_tokens,
+            "most_cost": self.most_cost,
+        }
+
+
+def requests_table(columns: Sequence[str], asked: Sequence[PlannedRequests]) -> RenderableType:
+    """Counts for a terminal, with their totals; a column for the cost where any has a price."""
+    table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_footer=True)
+    costs = most_costs(asked)
+    for number, name in enumerate(columns):
+        table.add_column(name, "" if number else "all", overflow="fold", no_wrap=True)
+    totals = {
+        "requests": sum(each.requests for each in asked),
+        "tokens in, about": sum(each.prompt_tokens for each in asked),
+        "out, at most": sum(each.most_answer_tokens for each in asked),
+    }
+    for name, count in totals.items():
+        table.add_column(name, f"{count:,}", justify="right", overflow="fold")
+    if costs:
+        table.add_column("cost, at most", f"{sum(costs):,.2f}", justify="right")
+    for each in asked:
+        counts = (each.requests, each.prompt_tokens, each.most_answer_tokens)
+        cost = "–" if each.most_cost is None else f"{each.most_cost:,.2f}"
+        table.add_row(*map(plain, each.names), *(f"{count:,}" for count in counts), *([cost] if costs else []))
+    return Padding.indent(table, 2)
+
+
+def most_costs(asked: Iterable[PlannedRequests]) -> list[float]:
+    """The costs that are known."""
+    return [each.most_cost for each in asked if each.most_cost is not None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedCell(PlannedRequests):
+    """What one cell would be asked."""
+
+    cell: Cell
 
 
 @dataclass(frozen=True)
@@ -53,16 +96,7 @@ class DryRun:
 
     def as_json(self) -> Fields:
         """The plan as JSON values."""
-        cells = [
-            {
-                **each.cell._asdict(),
-                "requests": each.requests,
-                "prompt_tokens": each.prompt_tokens,
-                "most_answer_tokens": each.most_answer_tokens,
-                "most_cost": each.most_cost,
-            }
-            for each in self.asked
-        ]
+        cells = [{**each.cell._asdict(), **each.as_json()} for each in self.asked]
         left = [{**each.cell._asdict(), "why": each.why} for each in self.plan.left_out]
         study = self.plan.study
         return {
@@ -75,24 +109,10 @@ class DryRun:
 
     def as_table(self) -> RenderableType:
         """The plan for a terminal."""
-        table = Table(box=None, padding=(0, 2, 0, 0), show_edge=False, header_style="dim", show_footer=True)
-        requests = sum(each.requests for each in self.asked)
-        prompts, answers = sum(e.prompt_tokens for e in self.asked), sum(e.most_answer_tokens for e in self.asked)
-        costs = [each.most_cost for each in self.asked if each.most_cost is not None]
-        for name, total in (("task", "all"), ("model", ""), ("condition", "")):
-            table.add_column(name, total, overflow="fold", no_wrap=True)
-        for name, count in (("requests", requests), ("tokens in, about", prompts), ("out, at most", answers)):
-            table.add_column(name, f"{count:,}", justify="right", overflow="fold")
-        if costs:
-            table.add_column("cost, at most", f"{sum(costs):,.2f}", justify="right")
-        for each in self.asked:
-            counts = (each.requests, each.prompt_tokens, each.most_answer_tokens)
-            cost = "–" if each.most_cost is None else f"{each.most_cost:,.2f}"
-            table.add_row(*map(plain, each.cell), *(f"{count:,}" for count in counts), *([cost] if costs else []))
         title = Text.assemble((plain(self.plan.study.study.name), "bold"), "  nothing is asked yet")
         notes = [Text(line) for line in left_out(self.plan.study)]
-        used = [Text(plain(f"{_USED[kind]}: {', '.join(each)}")) for kind, each in self.uses.items() if each]
-        return Group(title, Text(""), Padding.indent(table, 2), Text(""), *used, *notes)
+        table = requests_table(Cell._fields, self.asked)
+        return Group(title, Text(""), table, Text(""), *map(Text, used_lines(self.uses)), *notes)
 
 
 _USED = {
@@ -101,6 +121,11 @@ _USED = {
     "files": "files",
     "code": "code that is run, also for this listing",
 }
+
+
+def used_lines(uses: Mapping[str, Sequence[str]]) -> list[str]:
+    """What of the world would be used, a line for each kind of thing."""
+    return [plain(f"{_USED[kind]}: {', '.join(each)}") for kind, each in uses.items() if each]
 
 
 def left_out(study: Study) -> Iterator[str]:
@@ -143,11 +168,12 @@ def dry_run(files: StudyFiles, models: tuple[str, ...] = ()) -> DryRun:
     study = files.study
     asked = [
         PlannedCell(
-            cell,
-            requests,
-            tokens,
-            requests * study.decoding.max_tokens,
-            study.models[cell.model].price,
+            cell=cell,
+            names=cell,
+            requests=requests,
+            prompt_tokens=tokens,
+            most_answer_tokens=requests * study.decoding.max_tokens,
+            price=study.models[cell.model].price,
         )
         for cell, (requests, tokens) in counts.items()
     ]

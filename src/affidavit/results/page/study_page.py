@@ -22,7 +22,6 @@ from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
-from affidavit.judging.prompt import judge_template
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
 from affidavit.results.groups import CELL
@@ -288,7 +287,7 @@ def _prompts(results: StudyResults) -> Iterator[Prompt]:
     judged = results.judging
     if judged is not None:
         for method in JudgingMethod:
-            said = judge_template(judged.terms.contract, method)
+            said = judged.terms.template(method)
             yield Prompt("judging", method.value, [(t["role"], t["content"]) for t in said], digest(said))
 
 

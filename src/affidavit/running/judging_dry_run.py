@@ -1,0 +1,241 @@
+"""What judges would be asked, without asking: requests, tokens and, where prices are given, cost.
+
+Of outputs that are there, every prompt is made, and its tokens are estimated as for a study. Of outputs that a
+study still has to ask for, only the most can be said: as if all of them arrived, each as long as it may be.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from affidavit.archive.study_directory import IMPORTED
+from affidavit.contracts.evaluation import IDENTIFIERS, META, Asked, own_method
+from affidavit.contracts.judge import Judge
+from affidavit.contracts.own_file import GivenContracts
+from affidavit.contracts.parts import parts_of
+from affidavit.json_values import Fields
+from affidavit.judging.directory import read_judging
+from affidavit.judging.outputs import transcript
+from affidavit.judging.plan import JudgingPlan, Output
+from affidavit.judging.prompt import judge_messages
+from affidavit.judging.terms import FrozenJudging, JudgeTerms
+from affidavit.models.request_body import decoding_in
+from affidavit.models.settings import ModelTable
+from affidavit.plain_text import plain
+from affidavit.running.import_outputs import Intake
+from affidavit.running.judge_panel import JudgePanel
+from affidavit.running.judging_run import first_terms, same_terms
+from affidavit.running.ledger import StudyLedger
+from affidavit.running.study_outputs import StudyOutputs, TakenOutputs, open_tasks
+from affidavit.study.dry_run import PlannedRequests, most_costs, requests_table, used_lines
+from affidavit.study.files import StudyFiles, items_for
+from affidavit.study.freezing import plan_of
+from affidavit.study.token_estimate import estimated_tokens
+
+COLUMNS = ("judge", "judging condition")
+
+
+@dataclass(frozen=True)
+class JudgingDryRun:
+    """What a judging would ask, by judge and condition; nothing is asked for it, and nothing written."""
+
+    outputs: int
+    asked: Sequence[PlannedRequests]
+    already: int
+    """Judgements that are there, or that failed for good."""
+    rubric: str
+    without_task: bool
+    uses: Mapping[str, Sequence[str]]
+
+    def as_json(self) -> Fields:
+        """The counts as JSON values."""
+        return {
+            "outputs": self.outputs,
+            "judges": judges_json(self.asked),
+            "already": self.already,
+            "rubric": self.rubric,
+            "without_task": self.without_task,
+            "uses": {kind: list(each) for kind, each in self.uses.items()},
+        }
+
+    def as_table(self) -> RenderableType:
+        """The counts for a terminal."""
+        said = f"  {self.outputs:,} outputs, rubric {self.rubric}; nothing is asked yet"
+        title = Text.assemble(("judging", "bold"), plain(said))
+        notes = [f"{self.already:,} judgements are there already and are not asked for again"] * (self.already > 0)
+        if self.without_task:
+            notes.append("judges are told that the words of the task are not known")
+        lines = map(Text, (*used_lines(self.uses), *notes))
+        return Group(title, Text(""), requests_table(COLUMNS, self.asked), Text(""), *lines)
+
+
+def judges_json(asked: Sequence[PlannedRequests]) -> list[Fields]:
+    """The counts of each judge and condition as JSON values."""
+    names = ("judge", "judging_condition")
+    return [{**dict(zip(names, each.names, strict=True)), **each.as_json()} for each in asked]
+
+
+# --- of outputs that are there ---
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """What there is to judge, on which terms, and what was judged."""
+
+    frozen: FrozenJudging
+    plan: JudgingPlan
+    outputs: StudyOutputs | TakenOutputs
+    settled: frozenset[bytes] = frozenset()
+
+
+def judging_dry_run(
+    intake: Intake, panel: JudgePanel, given: GivenContracts, *, retry_failed: bool = False
+) -> JudgingDryRun:
+    """Make every prompt that would be sent, and count."""
+    standing = _of_directory(intake, panel, given, retry_failed=retry_failed) or _of_taken(intake, panel)
+    plan, asked, already = standing.plan, list[PlannedRequests](), 0
+    for judge in panel.judges:
+        counts = {condition: [0, 0] for condition in judge.conditions}
+        for judgement in plan.judgements(judge.name, standing.outputs):
+            if bytes.fromhex(judgement.key) in standing.settled:
+                already += 1
+                continue
+            counts[judgement.condition][0] += 1
+            counts[judgement.condition][1] += estimated_tokens(judgement.request.messages)
+        asked += [_planned(judge, panel.tables[judge.name], name, *count) for name, count in counts.items()]
+    terms = standing.frozen.terms
+    return JudgingDryRun(
+        len(terms.outputs), asked, already, terms.rubric.name, terms.without_task, _used(intake, panel)
+    )
+
+
+def _planned(
+    judge: JudgeTerms, table: ModelTable, condition: str, requests: int, prompt_tokens: int
+) -> PlannedRequests:
+    longest = decoding_in(judge.request).get("max_tokens", 0)
+    return PlannedRequests(
+        names=(judge.name, condition),
+        requests=requests,
+        prompt_tokens=prompt_tokens,
+        most_answer_tokens=requests * (longest if isinstance(longest, int) else 0),
+        price=table.price,
+    )
+
+
+def _of_taken(intake: Intake, panel: JudgePanel) -> _Standing:
+    """Outputs from elsewhere that stand in no directory yet."""
+    assert intake.taken is not None  # noqa: S101 - else there is a directory
+    tasks = tuple(panel.tasks or (IMPORTED,))
+    outputs = TakenOutputs(intake.taken, tasks, where=intake.files[0])
+    frozen = first_terms(intake.directory, panel, outputs, tasks)
+    return _Standing(frozen, JudgingPlan(intake.name, 0, frozen.terms, frozen.judges), outputs)
+
+
+def _of_directory(
+    intake: Intake, panel: JudgePanel, given: GivenContracts, *, retry_failed: bool
+) -> _Standing | None:
+    """Outputs of a directory, and their judgements; None where it does not have all outputs yet."""
+    directory = intake.directory
+    before = read_judging(directory) if directory.is_study else None
+    if intake.taken is not None and before is None:
+        return None
+    study = directory.frozen()
+    plan = plan_of(study, given)
+    tasks = tuple(panel.tasks or (before.tasks if before is not None else open_tasks(study)))
+    frozen = None if before is None else same_terms(directory, panel, before, tasks)
+    ledger = StudyLedger.of(study, plan, frozen, retry_failed=retry_failed)
+    outputs = StudyOutputs(directory, study, plan, tasks)
+    for line in directory.walk():
+        ledger.load(line.record)
+        outputs.add(line)
+    settled = frozenset[bytes]() if ledger.judging is None else frozenset(ledger.judging.settled)
+    if frozen is None:
+        frozen = first_terms(directory, panel, outputs, tasks)
+    return _Standing(frozen, JudgingPlan(study.name, study.seed, frozen.terms, frozen.judges), outputs, settled)
+
+
+def _used(intake: Intake, panel: JudgePanel) -> dict[str, tuple[str, ...]]:
+    """What of the world a judging would use, each thing once, without any secret."""
+    used = [panel.tables[judge.name].uses() for judge in panel.judges]
+    found = {
+        "addresses": [address for each in used for address in each.addresses],
+        "environment": [name for each in used for name in each.environment],
+        "files": [*intake.files, *panel.files, *(file for each in used for file in each.files)],
+    }
+    return {kind: tuple(dict.fromkeys(each)) for kind, each in found.items()}
+
+
+# --- of outputs that a study has yet to ask for ---
+
+
+def most_judging(files: StudyFiles) -> list[PlannedRequests]:
+    """The most that the judges of a study would be asked: every planned output arrives, as long as it may be."""
+    table, study = files.study.judging, files.study
+    if table is None:
+        return []
+    counts = {name: [0, 0] for name in table.judges}
+    for output in _planned_outputs(files):
+        for name in table.judges:
+            counts[name][0] += 1
+            counts[name][1] += _most_tokens(files, study.models[name].identity or name, output)
+    times = table.repeats
+    return [
+        PlannedRequests(
+            names=(name, condition),
+            requests=requests * times,
+            prompt_tokens=tokens * times,
+            most_answer_tokens=requests * times * table.max_tokens,
+            price=study.models[name].price,
+        )
+        for name, (requests, tokens) in counts.items()
+        for condition in table.conditions
+    ]
+
+
+def most_judging_table(outputs: Sequence[PlannedRequests], judging: Sequence[PlannedRequests]) -> RenderableType:
+    """The counts of the judging that follows these outputs, and what both cost together."""
+    said = "  at most: as if every planned output arrived, as long as it may be"
+    title = Text.assemble("\n", ("judging", "bold"), said)
+    costs = [*most_costs(outputs), *most_costs(judging)]
+    total = f"outputs and judging together cost at most {sum(costs):,.2f}" if costs else ""
+    lines = [Text(""), Text(total)] if total else []
+    return Group(title, Text(""), requests_table(COLUMNS, judging), *lines)
+
+
+def _planned_outputs(files: StudyFiles) -> Iterator[Output]:
+    """All outputs that would be judged, without their texts."""
+    study, plan = files.study, files.plan(dict.fromkeys(files.contracts, 0))
+    table = study.judging
+    named = () if table is None else table.tasks
+    judged = named or [name for name, contract in files.contracts.items() if parts_of(contract).open_ended]
+    for name in judged:
+        task = plan.tasks[name]
+        for item in items_for(files, task):
+            for model in task.conditions:
+                for question in plan.questions(task, item, model):
+                    identity = study.models[model].identity or model
+                    words = transcript(question.request.messages)
+                    yield Output(
+                        key=question.key,
+                        output_id=None,
+                        question_id=item.id,
+                        prompt_variant=question.condition,
+                        model=model,
+                        target_model=identity,
+                        sample=question.sample,
+                        text="",
+                        task=words,
+                    )
+
+
+def _most_tokens(files: StudyFiles, judge: str, output: Output) -> int:
+    """The tokens of a judge's prompt about an output that is as long as it may be."""
+    names = (output.question_id, output.prompt_variant, output.target_model, output.key[:8])
+    meta = {**dict(zip(IDENTIFIERS, names, strict=True)), "judge_model": judge, "timestamp": "2000-01-01"}
+    meta["method"] = own_method(judge, output.target_model)
+    assert meta.keys() == set(META)  # noqa: S101 - what the prompt states, and nothing else
+    contract = Judge(files.rubric)
+    said = judge_messages(contract, Asked(meta, ""), task=output.task, nonce="0" * 32)
+    return estimated_tokens(said) + files.study.decoding.max_tokens
