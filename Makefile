@@ -11,16 +11,18 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start the command hundreds of times: Python may keep what it compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo check test look browser lint types bench docs rulings clean
+.PHONY: help demo check test wheel look browser lint types bench docs rulings interop clean
 
 help:
 	@echo "make demo     run a study on a small model, here, without a server or a key"
 	@echo "make check    lint, types and the quick tests (under a minute)"
 	@echo "make test     everything: what CI runs"
+	@echo "make wheel    build the wheel and try it in an environment of its own (PYTHON=$(PYTHON))"
 	@echo "make look     open a page in a browser and check it (PAGE=$(PAGE))"
 	@echo "make bench    the benchmarks, with their bounds"
-	@echo "make docs     write the command reference from the commands' own help"
+	@echo "make docs     write what is generated: the command reference, the outputs of the notebook"
 	@echo "make rulings  break each ruling in a scratch copy; a test must fail each time"
+	@echo "make interop  studies through other people's servers, each in an environment of its own"
 	@echo "make clean    remove what the other targets made"
 
 demo: $(DEMO_STAMP)
@@ -32,6 +34,9 @@ check: lint types
 
 test: lint types browser
 	$(BIN)/pytest -q -n 2 --durations=10 -rs
+
+wheel:
+	$(PYTHON) tests/support/try_wheel.py dist
 
 look: $(STAMP) browser
 	AFFIDAVIT_PAGE=$(PAGE) $(BIN)/pytest -q tests/results/test_report_browser.py
@@ -54,9 +59,19 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python tests/support/write_commands_page.py
+	$(BIN)/python tests/support/write_notebook.py
 
 rulings: $(STAMP)
 	$(BIN)/python tests/support/break_rulings.py
+
+# Heavy peers are no dependency of ours, of the tests or of CI: what is found here is kept in the tests as a fixture.
+interop: $(STAMP) .venv-interop/litellm/installed
+	$(BIN)/pytest -q -n 0 -rs tests/interop/test_litellm.py
+
+.venv-interop/%/installed: tests/interop/%.txt
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install -q -r $<
+	@touch $@
 
 $(VENV)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -78,4 +93,4 @@ $(DEMO_STAMP): pyproject.toml constraints.txt $(VENV)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis .pytest_cache
+	rm -rf $(VENV) .venv-interop dist .mypy_cache .ruff_cache .hypothesis .pytest_cache

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import affidavit.__main__ as program
-from affidavit.commands.main import main
+from affidavit.commands.entry import main
 from affidavit.errors import AffidavitError, InputError, LockedError, StorageError, UsageError, did_you_mean
 from affidavit.json_values import canonical, digest, shown
 from affidavit.plain_text import plain, plain_lines

@@ -9,6 +9,7 @@ commands are for the terminal; docs/python.md shows them. Names are loaded when 
 for what it names.
 """
 
+import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
@@ -63,6 +64,8 @@ _HOME = {
     "affidavit.results.table": ("Table",),
     "affidavit.running.verify": ("Verified",),
 }  # fmt: skip
+_ON_ANY_SYSTEM = ("affidavit.contracts.", "affidavit.errors")
+"""Whose names load everywhere; what keeps, locks and asks needs a POSIX system."""
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
@@ -79,6 +82,8 @@ def __getattr__(name: str) -> object:
         return _import_module("affidavit.statistics")
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'affidavit' has no attribute {name!r}")
+    if _sys.platform == "win32" and not _MODULE_OF[name].startswith(_ON_ANY_SYSTEM):
+        raise _import_module("affidavit.errors").not_posix()
     value: object = getattr(_import_module(_MODULE_OF[name]), name)
     globals()[name] = value
     return value

@@ -63,3 +63,14 @@ class LockedError(AffidavitError):
     """Another run holds the directory."""
 
     exit_code = 6
+
+
+def not_posix() -> UsageError:
+    """The error for Windows, which has neither the locks nor the synced directories that a record is kept by.
+
+    >>> print(not_posix())
+    this system: expected Linux, macOS or another POSIX system, found Windows
+    Run it in the Windows Subsystem for Linux, or in a container.
+    """
+    hint = "Run it in the Windows Subsystem for Linux, or in a container."
+    return UsageError("this system", expected="Linux, macOS or another POSIX system", found="Windows", hint=hint)

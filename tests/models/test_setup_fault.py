@@ -42,6 +42,8 @@ def test_a_failure_of_the_day_or_of_one_request_is_no_mistake(failure):
         (failed(Reason.TIMEOUT, "no connection within 10 s"), {}, "Is it running"),
         (failed(Reason.UNAUTHORISED, "HTTP 401", 401), {}, 'key_env = "NAME"'),
         (failed(Reason.UNAUTHORISED, "HTTP 403", 403), {"key_env": "K"}, "Set the variable K"),
+        (failed(Reason.BAD_REQUEST, "HTTP 400: No connected db.", 400), {"key_env": "K"}, "Set the variable K"),
+        (failed(Reason.SERVER_ERROR, "HTTP 500", 500), {"status": 500}, "Does it want a key? Name the variable"),
         (failed(Reason.BAD_REQUEST, "HTTP 404", 404), {}, "never in /chat/completions"),
         (failed(Reason.BAD_REQUEST, "HTTP 405", 405), {"elsewhere": "http://h/api/v1"}, "http://h/api/v1"),
         (failed(Reason.BAD_REQUEST, "HTTP 404", 404), {"listed": ["qwen2"]}, "Did you mean qwen2?"),

@@ -16,6 +16,7 @@ import trustme
 
 from affidavit.running.first_failures import MOST_ALIKE
 from support.fault_server import FaultServer, bad_request, dead_address, every
+from support.litellm_answers import WITHOUT, kept
 from support.pretend_servers import (
     LITELLM_UNKNOWN,
     NO_GRAMMAR,
@@ -32,6 +33,7 @@ from support.pretend_servers import (
 from support.studies import fine, laid_over, quiz, records, run, write_study
 
 PAGE = (200, "text/html", "<!doctype html><title>A web page</title>")
+LITELLM = kept()[WITHOUT]
 HELD = {"conditions": {"held": {"constrained": True}}}
 
 
@@ -59,6 +61,11 @@ def proposed_address(said: str) -> dict:
 
 def proposed_name(said: str) -> dict:
     return {"model": re.search(r"Did you mean (\S+)\?", said)[1]}
+
+
+def said(name: str) -> tuple[int, object]:
+    """What LiteLLM's proxy really answered."""
+    return LITELLM[name].status, LITELLM[name].body
 
 
 V1 = {"base_url": "URL/v1"}
@@ -136,6 +143,26 @@ MISTAKES = {
         server={"key": "sk-right"},
         model={**V1, "key_env": "THE_KEY"},
         environment={"THE_KEY": "sk-wrong"},
+        mended_environment={"THE_KEY": "sk-right"},
+    ),
+    "a wrong key, as LiteLLM says it": Mistake(
+        (
+            "models.m at URL/v1: expected a server that takes our credentials, found HTTP 400: No connected db.",
+            "Set the variable THE_KEY to a key that this server takes.",
+        ),
+        server={"key": "sk-right", "wrong_key": said("a question, with a wrong key")},
+        model={**V1, "key_env": "THE_KEY"},
+        environment={"THE_KEY": "sk-wrong"},
+        mended_environment={"THE_KEY": "sk-right"},
+    ),
+    "no key, as LiteLLM fails over it": Mistake(
+        (
+            "models.m at URL/v1: expected a server that answers, found HTTP 500",
+            "Does it want a key? Name the variable",
+        ),
+        server={"key": "sk-right", "wrong_key": said("a question, without a key")},
+        model=V1,
+        mended={"key_env": "THE_KEY"},
         mended_environment={"THE_KEY": "sk-right"},
     ),
     "a key that is not in the environment": Mistake(

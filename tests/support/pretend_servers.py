@@ -1,6 +1,6 @@
 """Servers that answer as those do which people have: the addresses, the lists of models and the words of refusals.
 
-Bodies are those of Ollama 0.5, vLLM 0.6 and 0.10, LiteLLM 1.55 (its proxy), llama.cpp's server b4500, the hosted
+Bodies are those of Ollama 0.5, vLLM 0.6 and 0.10, LiteLLM 1.55 (its proxy; `litellm_answers` has a newer one), llama.cpp's server b4500, the hosted
 interface of OpenAI as of 2025, and a hosted one that takes no seed (Mistral's).
 """
 
@@ -27,7 +27,10 @@ class Pretended:
     refused: tuple[str, int, Mapping[str, object]] | None = None
     """A key of the request that it does not take, or a value of one, and what it says then."""
     key: str | None = None
-    wrong_key: tuple[int, Mapping[str, object]] = (401, {"error": {"message": "Incorrect API key provided."}})
+    wrong_key: tuple[int, Mapping[str, object] | str] = (
+        401,
+        {"error": {"message": "Incorrect API key provided."}},
+    )
     answer: str = "<answer>B</answer>"
     asked: list[dict] = field(default_factory=list)
     """The bodies of the requests that it answered."""
@@ -75,6 +78,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._say(*pretended.nowhere)
         if pretended.key is not None and self.headers.get("Authorization") != f"Bearer {pretended.key}":
             status, said = pretended.wrong_key
+            if isinstance(said, str):
+                return self._say(status, "text/plain", said)
         elif body is None:
             status, said = pretended.listed()
         else:

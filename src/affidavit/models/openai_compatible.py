@@ -265,7 +265,8 @@ class OpenAICompatible:
             key_env=self._server.key_env,
             flavour=self._server.flavour,
         )
-        if failure.reason in (Reason.BAD_REQUEST, Reason.BAD_BODY, Reason.NO_CHOICES):
+        asked_wrongly = (Reason.BAD_REQUEST, Reason.BAD_BODY, Reason.NO_CHOICES)
+        if failure.reason in asked_wrongly or failure.status == 500:
             listed, status = await self._models_at(endpoint)
             other = await self._address_with_models(endpoint) if listed is None else None
             server = replace(server, listed=listed, status=status, elsewhere=other)

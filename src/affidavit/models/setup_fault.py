@@ -59,6 +59,8 @@ def fault_of(failure: Failure, server: AskedServer) -> SetupFault | None:
             return _another_service(failure, server)
         case Reason.BAD_REQUEST:
             return _refused_request(failure, server)
+        case Reason.SERVER_ERROR if failure.status == server.status == 500 and server.key_env is None:
+            return _fails_without_key(failure, server)
     return None
 
 
@@ -80,13 +82,20 @@ def _nobody_there(failure: Failure, server: AskedServer) -> SetupFault:
 
 
 def _refused_key(failure: Failure, server: AskedServer) -> SetupFault:
+    hint = f"Set the variable {server.key_env} to a key that this server takes."
     if server.key_env is None:
-        hint = (
-            f'Name the variable of the environment that holds the key: key_env = "NAME" in [models.{server.name}].'
-        )
-    else:
-        hint = f"Set the variable {server.key_env} to a key that this server takes."
+        hint = _name_the_key(server)
     return SetupFault(server.where, "a server that takes our credentials", failure.detail, hint)
+
+
+def _name_the_key(server: AskedServer) -> str:
+    return f'Name the variable of the environment that holds the key: key_env = "NAME" in [models.{server.name}].'
+
+
+def _fails_without_key(failure: Failure, server: AskedServer) -> SetupFault:
+    """A server that breaks at its list of models too, as LiteLLM's proxy does without database and key."""
+    hint = f"Its list of models fails alike, and its log says why. Does it want a key? {_name_the_key(server)}"
+    return SetupFault(server.where, "a server that answers", failure.detail, hint)
 
 
 def _another_service(failure: Failure, server: AskedServer) -> SetupFault | None:
@@ -110,6 +119,8 @@ def _other_address(failure: Failure, server: AskedServer) -> SetupFault:
 
 def _refused_request(failure: Failure, server: AskedServer) -> SetupFault | None:
     said = failure.detail.lower()
+    if "no connected db" in said:  # LiteLLM's proxy, in whose words a key that is not its own is one to look up
+        return _refused_key(failure, server)
     if _is_unknown_model(said, failure.status):
         return _unknown_model(failure, server)
     if failure.status in (404, 405) or (failure.status is not None and 300 <= failure.status < 400):

@@ -1,0 +1,20 @@
+"""Where the command begins: on a system that it does not run on, one message in place of a traceback.
+
+Nothing of ours or of others is imported before that is known: a library may have its own needs there.
+"""
+
+import sys
+from typing import NoReturn
+
+from affidavit.commands.exit_codes import WRONG
+from affidavit.errors import not_posix
+
+
+def main() -> NoReturn:
+    """Run the command; never returns."""
+    if sys.platform == "win32":
+        sys.stderr.write(f"affidavit: {not_posix()}\n")
+        raise SystemExit(WRONG)
+    from affidavit.commands.main import main as command
+
+    command()
