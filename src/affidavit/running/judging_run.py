@@ -26,6 +26,7 @@ from affidavit.judging.plan import JudgeCell, JudgingPlan, PlannedJudgement
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms, aliases_of
 from affidavit.models.model import Completion, Failure
 from affidavit.reading.tally import Tally
+from affidavit.running.asked_now import AskedNow
 from affidavit.running.evaluation_trees import write_trees
 from affidavit.running.judge_panel import JudgePanel
 from affidavit.running.ledger import JudgingLedger, StudyLedger, asks_again
@@ -46,7 +47,7 @@ class JudgeOptions:
     """What a person may choose about a judging beside its terms."""
 
     retry_failed: bool = False
-    progress: Callable[[Mapping[JudgeCell, Tally]], None] | None = None
+    progress: Callable[[AskedNow[JudgeCell]], None] | None = None
     disk: Disk = field(default_factory=Disk)
     watch: Callable[[Record], None] | None = None
     """Sees all records when the judging has ended, on the walk that the trees are written by."""
@@ -233,13 +234,12 @@ class _Judging:
 async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
     directory, panel, ledger = judging.directory, judging.panel, judging.judgements
     models = [panel.model(name) for name in judging.asked]
-    progress = options.progress
     async with Runner(
         _JudgeWork(judging.plan, judging.outputs),
         models,
         ledger,
         limits=panel.limits,
-        progress=None if progress is None else lambda: progress(ledger.tallies),
+        progress=options.progress,
         thread_from=LARGE,
     ) as runner:
         came = stop_on_signals(runner)
