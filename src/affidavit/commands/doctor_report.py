@@ -28,7 +28,7 @@ def slow_parts(machine: Machine) -> list[str]:
         found.append("not measured how long a file takes to the disk: none can be written in this directory")
     elif machine.sync_seconds >= SLOW_SYNC:
         took = f"{1000 * machine.sync_seconds:,.0f} ms"
-        found.append(f"a file takes {took} to the disk here: give studies a faster one with --out")
+        found.append(f"a file takes {took} to the disk here: give studies a faster one with `affidavit run --out`")
     most = machine.open_files[1]
     if 0 <= most < FEW_FILES:
         found.append(f"at most {most:,} open files (ulimit -n): fewer connections to servers than they could take")

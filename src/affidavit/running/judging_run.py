@@ -152,7 +152,10 @@ def _first_terms(
 ) -> FrozenJudging:
     """The terms of a first judging: all outputs that are there are judged (ruling J7)."""
     if not outputs.keys:
-        hint = 'Only tasks with contract = "text" are judged unless --task names others.'
+        hint = (
+            'Only tasks with contract = "text" are judged, unless tasks in [judging] or `affidavit judge --task` '
+            "names others."
+        )
         raise UsageError(str(directory), expected="outputs to judge", found="none", hint=hint)
     today = datetime.now(UTC).date().isoformat()
     keys, targets = tuple(sorted(outputs.keys)), dict(sorted(outputs.targets.items()))
