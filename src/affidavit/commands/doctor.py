@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("named", nargs=-1, metavar="[STUDY.toml | FILE.toml | URL]...")
+@click.argument("named", nargs=-1, type=click.Path(), metavar="[STUDY.toml | FILE.toml | URL]...")
 @click.option(
     "--model",
     "more",
     multiple=True,
+    type=click.Path(),
     metavar="FILE.toml|URL",
     help="The same as naming it without an option; may be given more than once.",
 )
