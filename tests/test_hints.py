@@ -68,8 +68,7 @@ def commands(command: click.Command, name: str = "") -> Iterator[tuple[str, clic
 
 
 def options_of(command: click.Command) -> set[str]:
-    context = click.Context(command, help_option_names=["--help"])
-    return {word for each in command.get_params(context) for word in (*each.opts, *each.secondary_opts)}
+    return {"--help", *(word for each in command.params for word in (*each.opts, *each.secondary_opts))}
 
 
 OPTIONS = {name: options_of(command) for name, command in commands(cli)}

@@ -1,6 +1,7 @@
 """What a model can do is found out by asking it: servers that behave as people's do, and llama.cpp itself."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from affidavit.models.ability_trials import GRAMMAR, SCHEMA, TOKENS, NamedModel,
 from affidavit.models.registry import read_model_tables
 from affidavit.models.settings import Limits
 from support.fault_server import dead_address
+from support.pages import ROOT
 from support.pretend_servers import (
     NO_GRAMMAR,
     NO_SEED,
@@ -192,3 +194,13 @@ def test_llama_cpp_itself_can_do_all_of_it():
     assert found.fault is None
     assert words(found) == ALL
     assert found.listed is None
+
+
+def test_the_page_of_studies_shows_what_is_found():
+    """The lines of docs/studies.md, of a server that behaves as the page says."""
+    found = checked(Able(**OLLAMA, schema=True), {"flavour": "ollama", "model": "qwen2.5:7b"})
+    shown = re.search(r"^```\nserver at .*?\n(.*?)^```$", (ROOT / "docs/studies.md").read_text(), re.M | re.S)[1]
+    lines = [f"  lists {', '.join(found.listed)}", f"  answers as {found.asked_as}"]
+    for name, each in found.abilities.items():
+        lines.append(f"  {name:<21}  {WORDS[type(each)]}" + (f": {each.detail}" if each.detail else ""))
+    assert shown.splitlines() == lines

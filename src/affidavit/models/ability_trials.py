@@ -152,7 +152,10 @@ class _Trials:
         body = await self._in_time("chat/completions", fields)
         if isinstance(body, Failure):
             return body
-        answer = read_chat(body, self.model.clean)
+        try:
+            answer = read_chat(body, self.model.clean)
+        except RecursionError:
+            return Failure(Reason.BAD_BODY, "the body is nested too deeply")
         if isinstance(answer, Failure):
             return replace(answer, detail=self.model.clean(answer.detail))
         return _Said(answer, loads(body))

@@ -301,7 +301,10 @@ class OpenAICompatible:
         body = self._unpacked(response.body, response.header("Content-Encoding") or "identity")
         if isinstance(body, Failure) or response.status == 200:
             return body
-        failure = read_refusal(response.status, body)
+        try:
+            failure = read_refusal(response.status, body)
+        except RecursionError:
+            return Failure(Reason.BAD_BODY, "the body is nested too deeply")
         return replace(failure, detail=self.clean(failure.detail)[:_LONGEST_DETAIL], status=response.status)
 
     async def complete(self, request: Request) -> Answer:
