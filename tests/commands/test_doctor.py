@@ -67,7 +67,7 @@ def test_the_report_is_for_people():
         "  none; to get a small model: affidavit models pull smollm2",
         "",
         "machine",
-        "  2 cores; 1,024 open files, any number of if asked for",
+        "  2 cores; open files: 1,024 now, no limit above",
         "  a small file takes 4.0 ms to the disk",
         "  cache of columns in ~/.cache/affidavit/columns: 1.5 MB of at most 5,000.0 MB",
         "",
@@ -126,6 +126,18 @@ def test_what_would_be_slow(changed, said):
     found = slow_parts(replace(GOOD, **changed))
     assert len(found) == len(said)
     assert all(line.startswith(words) for line, words in zip(found, said, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("cores", "files", "line"),
+    [
+        (1, (64, 128), "  1 core; open files: 64 now, 128 at most"),
+        (16, (1024, -1), "  16 cores; open files: 1,024 now, no limit above"),
+        (2, (-1, -1), "  2 cores; open files: no limit"),
+    ],
+)
+def test_limits_are_told(cores, files, line):
+    assert line in as_lines(replace(GOOD, cores=cores, open_files=files), [])
 
 
 def test_weights_are_listed_with_their_faults():

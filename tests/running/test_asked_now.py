@@ -81,3 +81,20 @@ def test_a_study_that_has_grown_counts_what_is_new(tmp_path):
     with FaultServer({}) as server:
         progress_of(write_study(tmp_path, server.url, count=3))
         assert progress_of(write_study(tmp_path, server.url, count=7)).end == (4, 4)
+
+
+def test_a_judging_counts_the_judgements_that_it_asks_for(tmp_path):
+    """A judge who joins later is told by its own."""
+    with FaultServer() as server:
+        for judges, cells in ((["m"], {"m": 3}), (["m", "n"], {"n": 3})):
+            models = {name: {"base_url": server.url, "connections": 2} for name in ("m", "n")}
+            changed = {
+                "models": models,
+                "tasks": {"quiz": {"contract": "text", "models": ["m"]}},
+                "judging": {"judges": judges},
+            }
+            told = Told()
+            study = write_study(tmp_path, server.url, count=3, changed=changed)
+            run_study(load(study), Options(tmp_path / "out", judging_progress=told))
+            assert (told.beginning, told.end) == ((0, 3), (3, 3))
+            assert {cell.judge: count for cell, count in told.now.to_ask.items()} == cells

@@ -116,8 +116,10 @@ def _place(machine: Machine) -> Iterator[str]:
         yield f"  {machine.weights_fault or 'none; to get a small model: affidavit models pull smollm2'}"
     yield ""
     yield "machine"
-    soft, hard = (f"{number:,}" if number >= 0 else "any number of" for number in machine.open_files)
-    yield f"  {machine.cores:,} cores; {soft} open files, {hard} if asked for"
+    soft, hard = machine.open_files
+    most = f"{hard:,} at most" if hard >= 0 else "no limit above"
+    cores = "1 core" if machine.cores == 1 else f"{machine.cores:,} cores"
+    yield f"  {cores}; open files: {f'{soft:,} now, {most}' if soft >= 0 else 'no limit'}"
     if machine.sync_seconds is not None:
         yield f"  a small file takes {1000 * machine.sync_seconds:,.1f} ms to the disk"
     if machine.cache is None:

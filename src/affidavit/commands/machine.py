@@ -6,6 +6,7 @@ import re
 import resource
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
@@ -83,7 +84,7 @@ def this_machine() -> Machine:
         weights_fault=fault,
         models_directory="" if fault else _from_home(weights.models_directory()),
         cache=None if cache is None else _from_home(cache),
-        cache_bytes=0 if cache is None else sum(each.lstat().st_size for each in cache.iterdir()),
+        cache_bytes=0 if cache is None else _bytes_in(cache),
         open_files=resource.getrlimit(resource.RLIMIT_NOFILE),
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         avx=_has_avx(Path("/proc/cpuinfo"), platform.machine()),
@@ -134,6 +135,16 @@ def _from_home(path: Path) -> str:
         return f"~/{path.relative_to(Path.home())}"
     except (ValueError, RuntimeError):
         return str(path)
+
+
+def _bytes_in(directory: Path) -> int:
+    """Of the files that are there; one that goes meanwhile has none."""
+    size = 0
+    with suppress(OSError):
+        for each in directory.iterdir():
+            with suppress(OSError):
+                size += each.lstat().st_size
+    return size
 
 
 def _has_avx(cpu: Path, machine: str) -> bool | None:
