@@ -4,8 +4,11 @@ import doctest
 import os
 import re
 import subprocess
+import tomllib
 from pathlib import Path
+from typing import get_args
 
+import msgspec
 import pytest
 
 import affidavit
@@ -15,7 +18,11 @@ from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
 from affidavit.models import model
 from affidavit.models.model import PERMANENT
+from affidavit.models.registry import PROVIDERS
+from affidavit.models.settings import SettingsTable
+from affidavit.reading.rows import _OF_RECORDS
 from affidavit.study.check import parse_study
+from affidavit.study.study_file import Study
 from support import write_commands_page
 from support.command import silent_command
 from support.pages import ROOT, steps, transcripts
@@ -79,6 +86,43 @@ def test_studies_on_the_pages_are_studies():
     assert blocks
     for block in blocks:
         parse_study(block, where="a page")
+
+
+def keys_of_a_study() -> dict[str, set[str]]:
+    """The keys of each table of a study file, by the structs that read it."""
+    tables = {each.name: each.type for each in msgspec.structs.fields(Study)}
+    found = {}
+    for name, kind in tables.items():
+        kinds = [
+            part for part in (kind, *get_args(kind)) if isinstance(part, type) and issubclass(part, SettingsTable)
+        ]
+        assert len(kinds) == 1, name
+        found[name] = set(kinds[0].__struct_fields__)
+    providers = {key for provider in PROVIDERS.values() for key in provider.__struct_fields__}
+    found["models"] = (found["models"] - {"provider"}) | providers
+    return found
+
+
+def keys_on(page: Path, table: str) -> set[str]:
+    """The keys that the studies of a page give a table, and those that its text names as code."""
+    blocks = re.findall(r"^```toml\n(.*?)^```$", page.read_text(), re.M | re.S)
+    given = [tomllib.loads(block).get(table, {}) for block in blocks]
+    by_name = table in ("models", "tasks", "conditions")
+    keys = {key for each in given for inner in (each.values() if by_name else [each]) for key in inner}
+    return keys | set(re.findall(r"`(\w+)(?: = [^`]+)?`", page.read_text()))
+
+
+@pytest.mark.parametrize("table", keys_of_a_study())
+def test_every_key_of_a_study_is_documented(table):
+    """`[judging]` on its own page, all others on that of studies."""
+    page = ROOT / "docs" / ("judging.md" if table == "judging" else "studies.md")
+    assert keys_of_a_study()[table] - keys_on(page, table) == set()
+
+
+def test_every_field_of_a_record_is_documented():
+    page = (ROOT / "docs" / "running.md").read_text() + (ROOT / "docs" / "judging.md").read_text()
+    named = set(re.findall(r"`(\w+)`", page))
+    assert set(_OF_RECORDS) - named == set()
 
 
 def test_every_reason_for_a_failure_is_told_with_what_is_done_about_it():

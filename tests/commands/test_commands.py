@@ -10,14 +10,16 @@ import pytest
 from click.testing import CliRunner
 from rich.table import Table
 
-from affidavit.commands import exit_codes, init, judge, models, output, read, results, run, verify
+from affidavit.commands import doctor, exit_codes, init, judge, models, output, read, results, run, verify
 from affidavit.commands.given_code import contract_options
 from affidavit.commands.main import cli
-from affidavit.commands.starter import STARTER, write_starter
+from affidavit.commands.starter import MODEL, STARTER, write_starter
 from affidavit.errors import UsageError
+from affidavit.models import weights
 from affidavit.study.check import parse_study
 
 COMMANDS = {
+    "doctor": doctor.doctor,
     "init": init.init,
     "run": run.run,
     "read": read.read,
@@ -52,7 +54,7 @@ def test_every_command_says_what_it_does_by_example_and_how_it_ends(name):
     assert codes <= known
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"init", "models"}))
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"doctor", "init", "models"}))
 def test_a_command_that_is_given_nothing_shows_its_help(name):
     code, said = told(name)
     assert code == 2
@@ -72,26 +74,66 @@ def test_help_loads_no_room_but_the_commands():
 def test_a_study_to_start_from_is_a_study_and_is_never_written_over(tmp_path):
     paths = write_starter(tmp_path / "new")
     assert [path.name for path in paths] == list(STARTER)
-    assert parse_study(paths[0].read_text(), where="study.toml").tasks
-    assert all(json.loads(line) for line in paths[1].read_text().splitlines())
+    study = parse_study(paths[0].read_text(), where="study.toml")
+    assert (study.decoding.samples, study.tasks["advice"].contract, study.judging) == (3, "text", None)
+    assert [model.provider.embedded for model in study.models.values()] == [MODEL]
+    for path in paths[1:]:
+        assert all(json.loads(line) for line in path.read_text().splitlines())
     paths[1].write_text("mine")
-    with pytest.raises(UsageError, match=rf"expected a place without a study, found {paths[0]} and {paths[1]}"):
+    there = " and ".join(map(str, paths))
+    with pytest.raises(UsageError, match=f"expected a place without a study, found {there}"):
         write_starter(tmp_path / "new")
-    paths[0].unlink()
+    for path in (paths[0], paths[2]):
+        path.unlink()
     with pytest.raises(UsageError, match=f"found {paths[1]}\nNothing was written"):
         write_starter(tmp_path / "new")
-    assert not paths[0].exists()
+    assert [path.exists() for path in paths] == [False, True, False]
     assert paths[1].read_text() == "mine"
 
 
-def test_what_was_written_is_told_with_what_to_do_next(tmp_path):
+def test_a_link_that_leads_nowhere_is_not_written_over_either(tmp_path):
+    (tmp_path / "study.toml").symlink_to(tmp_path / "elsewhere" / "study.toml")
+    with pytest.raises(UsageError, match="Nothing was written"):
+        write_starter(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
+
+
+def test_what_is_commented_out_in_it_is_right_too(tmp_path):
+    """Whoever takes the marks away has a study with a server, another task and judges."""
+    text = write_starter(tmp_path)[0].read_text()
+    whole = re.sub(r"^# (?=\[|\w+ = )", "", text, flags=re.MULTILINE)
+    study = parse_study(whole, where="study.toml")
+    assert (set(study.models), set(study.tasks)) == ({"smollm2", "server"}, {"trivia", "advice", "hands"})
+    assert study.judging is not None
+    assert study.judging.judges == ["server"]
+    commented = set(re.findall(r"^# (\w+) = ", text.partition("# [judging]")[2], re.MULTILINE))
+    assert commented == set(study.judging.__struct_fields__) - {"tasks"}
+    variants = re.search(r"# (variants = .*)", text)[1]
+    parse_study(text.replace('conditions = ["free"]', variants), where="study.toml")
+
+
+def test_what_was_written_is_told_with_what_to_do_next(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path / "models"))
+    (tmp_path / "models").mkdir()
+    (tmp_path / f"models/{MODEL}.gguf").touch()
     code, said = told("init", tmp_path / "a b")
     assert code == 0
+    run = f"  affidavit run '{tmp_path}/a b/study.toml'"
     assert said.splitlines() == [
-        f"wrote {tmp_path}/a b/study.toml",
-        f"wrote {tmp_path}/a b/questions.jsonl",
-        f"next: affidavit run '{tmp_path}/a b/study.toml' --dry-run",
+        *(f"wrote {tmp_path}/a b/{name}" for name in STARTER),
+        "next:",
+        f"{run} --dry-run",
+        f"{run} --limit 2",
+        run,
+        "every key of the file: docs/studies.md; judging its open task: docs/judging.md",
     ]
+
+
+def test_weights_that_are_not_here_come_first(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr(weights, "find_spec", lambda name: None)  # whatever package is installed here
+    _, said = told("init", tmp_path / "new")
+    assert said.split("next:\n")[1].splitlines()[0] == "  affidavit models pull smollm2"
 
 
 # --- what is printed at the end ---

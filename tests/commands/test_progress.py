@@ -12,7 +12,10 @@ from affidavit.commands.progress import Progress, StatusLine
 from affidavit.commands.run_progress import RunProgress
 from affidavit.judging.plan import JudgeCell
 from affidavit.reading.tally import Tally
+from affidavit.running.asked_now import AskedNow
 from affidavit.study.crossing import Cell
+
+CELL = Cell("quiz", "m", "free")
 
 
 class Stream(io.StringIO):
@@ -70,7 +73,7 @@ def test_a_job_that_ends_within_two_seconds_says_nothing(clock, terminal):
         clock.now += 1.9
         reading.tell(Tally(compliant=3), 50)
     with RunProgress(stream) as running:
-        running.tell({Cell("quiz", "m", "free"): Tally(pending=4)})
+        running.tell(AskedNow({CELL: Tally(pending=4)}, {CELL: 4}))
     assert stream.getvalue() == ""
 
 
@@ -87,32 +90,32 @@ def test_a_reading_says_rows_rate_and_what_is_left(clock):
 def test_a_run_is_told_by_what_it_has_done_itself(clock):
     stream = Stream()
     with RunProgress(stream) as running:
-        running.tell({Cell("quiz", "m", "free"): Tally(compliant=10, pending=10)})
+        running.tell(AskedNow({CELL: Tally(compliant=10, pending=10)}, {CELL: 10}))
         clock.now += 4
-        running.tell({Cell("quiz", "m", "free"): Tally(compliant=18, pending=2)})
-    assert stream.getvalue() == "18 of 20 done  2.0/s  100.0% compliant  1 s to go\n"
+        running.tell(AskedNow({CELL: Tally(compliant=18, pending=2)}, {CELL: 10}, Counter({CELL: 8})))
+    assert stream.getvalue() == "8 of 10 done  2.0/s  100.0% compliant  1 s to go\n"
 
 
 def test_a_judging_is_told_by_its_flags(clock):
     stream = Stream()
     with RunProgress(stream) as running:
         cell = JudgeCell("j", "free", "cross_judge")
-        running.tell_judging({cell: Tally(pending=20)})
+        running.tell_judging(AskedNow({cell: Tally(pending=20)}, {cell: 20}))
         clock.now += 4
         flags = {"flags": Counter(UNPARSABLE_OUTPUT=2)}
-        running.tell_judging({cell: Tally(compliant=6, non_compliant=2, pending=12, breakdowns=flags)})
+        tally = Tally(compliant=6, non_compliant=2, pending=12, breakdowns=flags)
+        running.tell_judging(AskedNow({cell: tally}, {cell: 20}, Counter({cell: 8})))
     assert stream.getvalue() == "8 of 20 judged  2.0/s  75.0% valid  2 UNPARSABLE_OUTPUT  6 s to go\n"
 
 
 def test_on_a_terminal_a_run_has_a_line_for_each_cell_at_most_five_times_a_second(clock, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     stream = Stream(terminal=True)
-    cell = Cell("quiz", "m", "free")
     with RunProgress(stream) as running:
         lengths = []
         for moment in (0, 1.9, 2, 2.1, 2.2, 2.3, 2.5):
             clock.now = 50.0 + moment
-            running.tell({cell: Tally(compliant=1, pending=3)})
+            running.tell(AskedNow({CELL: Tally(compliant=1, pending=3)}, {CELL: 4}, Counter({CELL: 1})))
             lengths.append(len(stream.getvalue()))
     grew = [later > earlier for earlier, later in pairwise(lengths)]
     assert grew == [False, True, False, True, False, True]

@@ -87,3 +87,21 @@ def test_what_a_study_freezes_of_a_contract_gives_its_tables_and_marks_back():
 )
 def test_a_number_is_compared_by_its_text(value, text):
     assert number_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("answer", "row", "advised"),
+    [
+        ("E", {}, 'options = "A-E" in a study, `affidavit read mcqa --options A-E`'),
+        ("E", {"options": list("vwxyz")}, 'options = "A-E" in a study, `affidavit read mcqa --options A-E`'),
+        ("E", {"options": list("wxyz")}, ""),
+        ("paris", {}, ""),
+        ("e", {}, ""),
+        (2, {}, ""),
+    ],
+)
+def test_a_larger_option_set_is_advised_only_where_the_item_may_have_more_options(answer, row, advised):
+    hint = mcqa.answer_hint(answer, row)
+    assert hint.startswith("A right answer is the letter of an option")
+    assert hint.endswith("Unknown: leave it null.")
+    assert (advised in hint) if advised else ("options =" not in hint)

@@ -18,7 +18,7 @@ import pytest
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.models import weights
 from affidavit.models.embedded import RESTARTS
-from support.command import COMMAND, ENVIRONMENT, affidavit
+from support.command import COMMAND, ENVIRONMENT, affidavit, silent_command
 from support.fault_server import LONGEST
 from support.held_llama import Gate
 from support.kills import journal, told_of_it, wait
@@ -546,3 +546,34 @@ def test_the_model_is_listed(smollm2):
     assert {"name": NAME, "sha256": SHA256, "fault": None}.items() <= next(
         each for each in found if each["name"] == NAME
     ).items()
+
+
+# --- the study to start from ---
+
+
+def test_the_study_to_start_from_runs_as_it_is_by_the_commands_that_are_printed(tmp_path):
+    environment = {**ENVIRONMENT, "PATH": silent_command(tmp_path / "bin")}
+
+    def typed(line: str) -> str:
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, (line, done.stderr)
+        return done.stdout
+
+    said = typed("affidavit init 'my study'")
+    commands = re.findall(r"^  (affidavit .+)$", said, re.MULTILINE)
+    assert [command.split("study.toml'")[1] for command in commands] == [" --dry-run", " --limit 2", ""]
+    asked = 6 * 3 * 3 + 3 * 3
+    for command in commands:
+        typed(command)
+    for name, count in (("first-study-trial", 2 * 3 * 3 + 2 * 3), ("first-study", asked)):
+        found = told_by_verify(tmp_path / name)
+        assert (found["sealed"], found["responses"]) == (True, count)
+        assert (tmp_path / name / "report.html").exists()
+    kept = records(tmp_path / "first-study")
+    assert {(each["task"], each["condition"]) for each in kept} == {
+        ("trivia", "free"), ("trivia", "grammar"), ("trivia", "authority-harm"), ("advice", "free"),
+    }  # fmt: skip
+    constrained = [each for each in kept if each["condition"] in ("grammar", "authority-harm")]
+    assert all(each["protocol_compliant"] for each in constrained)

@@ -83,6 +83,18 @@ def test_no_command_runs_code_that_only_the_directory_names(study, trace, comman
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    "named", [("--contract", "own.py:own"), ("--study", "study.toml")], ids=lambda each: each[0]
+)
+def test_the_commands_that_a_judging_prints_name_the_code_again(study, server, named):
+    judging = ("judge", "out", "--judge", "m", "--task", "sum", *named)
+    done = affidavit(*judging, cwd=study)
+    assert fine(done, 0)
+    printed = re.search(r"^to verify: affidavit (.+)$", done.stdout.decode(), re.MULTILINE)[1].split()
+    assert printed == ["verify", "out", *named]
+    assert fine(affidavit(*printed, cwd=study), 0)
+
+
 def test_a_replay_runs_none_either(study, trace, tmp_path):
     tables = {
         "study": {"name": "again", "seed": 1},

@@ -56,6 +56,43 @@ class Pretended:
         }
 
 
+@dataclass
+class Able(Pretended):
+    """A server whose answers depend on what it is asked with."""
+
+    follows_seed: bool = True
+    """Whether the same seed gives the same text; otherwise every text is new."""
+    grammar_key: str = ""
+    """The key of a request in which it takes a grammar; it does not look at others."""
+    schema: bool = False
+    reasoning: str = ""
+    """The field in which it puts what it thought."""
+    thinks_aloud: bool = False
+    logprobs: bool = False
+    tokens: int = 5
+    """As many as it says that it wrote."""
+
+    def completed(self, body: dict) -> tuple[int, object]:
+        status, said = super().completed(body)
+        if status == 200:
+            choice = said["choices"][0]
+            choice["message"]["content"] = self._text(body)
+            if self.reasoning:
+                choice["message"][self.reasoning] = "An owl is an animal."
+            if self.logprobs and body.get("logprobs"):
+                choice["logprobs"] = {"content": [{"token": "An", "logprob": -0.1}]}
+            said["usage"]["completion_tokens"] = self.tokens
+        return status, said
+
+    def _text(self, body: dict) -> str:
+        if self.grammar_key and self.grammar_key in body:
+            return "<answer>C</answer>"
+        if self.schema and "response_format" in body:
+            return json.dumps({"letter": "C"})
+        drawn = body.get("seed") if self.follows_seed else len(self.asked)
+        return ("<think>Which?</think>" if self.thinks_aloud else "") + f"Animal {drawn} sleeps."
+
+
 def _has(body: Mapping[str, object], wanted: str) -> bool:
     name, _, value = wanted.partition("=")
     return name in body and (not value or str(body[name]) == value)
@@ -63,6 +100,7 @@ def _has(body: Mapping[str, object], wanted: str) -> bool:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = 65_536  # head and body in one piece: two small ones would wait for each other
     server: "_Server"
 
     def do_GET(self) -> None:
@@ -115,7 +153,7 @@ def pretending(pretended: Pretended, *, tls: ssl.SSLContext | None = None) -> It
     server.pretended = pretended
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.02), daemon=True)
     thread.start()
     try:
         yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}"

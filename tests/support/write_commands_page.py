@@ -18,6 +18,18 @@ Written from the commands' own help by `make docs`.
 Every command exits with 0 when it is done; 2 when the command or a file is wrong; 3 when a gate is not met; 4
 when it ended with failed, pending or unread outputs; 5 when the disk refused or what it holds is broken; 6 when
 another run holds the directory; 7 when `verify` finds a study that is not sealed; 130 or 143 when a signal stopped it.
+
+## Shell completion
+
+Commands, options and files are completed with the tab key once the shell knows how. One line, for good:
+
+| shell | file | line |
+|---|---|---|
+| bash (4.4 or newer) | `~/.bashrc` | `eval "$(_AFFIDAVIT_COMPLETE=bash_source affidavit)"` |
+| zsh | `~/.zshrc`, after `compinit` | `eval "$(_AFFIDAVIT_COMPLETE=zsh_source affidavit)"` |
+| fish | `~/.config/fish/completions/affidavit.fish` | `_AFFIDAVIT_COMPLETE=fish_source affidavit \\| source` |
+
+`affidavit` must be found by its name: with an environment of its own, activate it first, or write its path into the line.
 """
 
 

@@ -3,6 +3,7 @@
 import gc
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
@@ -10,12 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, WRONG
-from affidavit.commands.given_code import contract_options
+from affidavit.commands.given_code import code_options, contract_options
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from affidavit.contracts.own_file import GivenContracts
     from affidavit.json_values import Fields
     from affidavit.results.judging import Judgements, JudgingFigures
@@ -133,9 +132,12 @@ def judge(
         _report_nothing(judged, as_json=as_json)
     else:
         _report(judged, judgements, include_self=include_self, as_json=as_json)
-        _say_what_is_left(judged, wanted.judges, models_file, as_json=as_json)
+        code = code_options(contracts, study)
+        _say_what_is_left(judged, wanted.judges, models_file, code, as_json=as_json)
         page = not no_page and judged.signal is None
-        say_where_results_are(judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json)
+        say_where_results_are(
+            judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json, code=code
+        )
     sys.exit(_exit_code(judged))
 
 
@@ -261,7 +263,7 @@ def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
 
 
 def _say_what_is_left(
-    judged: "Judged", judges: "Sequence[str]", models_file: Path | None, *, as_json: bool
+    judged: "Judged", judges: Sequence[str], models_file: Path | None, code: list[str], *, as_json: bool
 ) -> None:
     from affidavit.commands.what_is_left import what_is_left
 
@@ -273,17 +275,17 @@ def _say_what_is_left(
         click.echo(f"affidavit: {plain_lines(judged.stopped)}", err=True)
     named = [part for name in judges for part in ("--judge", name)]
     models = [] if models_file is None else ["--models", str(models_file)]
-    again = shlex.join(["affidavit", "judge", str(judged.directory), *named, *models])
+    again = shlex.join(["affidavit", "judge", str(judged.directory), *named, *models, *code])
     if (left := what_is_left(judged.tallies.values(), again, lacking="a judgement")) is not None:
         click.echo(plain_lines(left), err=True)
 
 
 def say_where_results_are(
-    directory: Path, *, asked: int, left: int, page: bool, as_json: bool, study: Path | None = None
+    directory: Path, *, asked: int, left: int, page: bool, as_json: bool, code: Sequence[str] = ()
 ) -> None:
     """In the page, which is written now unless it is there or would take long; else behind a command.
 
-    `study` is the study's file, where its contracts are code that a verification has to be allowed to run.
+    `code` are the options that name the study's own contracts: code that a verification has to be allowed to run.
     """
     said = f"affidavit report {directory}"
     if page:
@@ -294,5 +296,4 @@ def say_where_results_are(
     if not as_json and (page or not left):
         click.echo(plain_lines(f"results: {said}"))
     if not as_json and not left:
-        named = [] if study is None else ["--study", str(study)]
-        click.echo(plain_lines(f"to verify: {shlex.join(['affidavit', 'verify', str(directory), *named])}"))
+        click.echo(plain_lines(f"to verify: {shlex.join(['affidavit', 'verify', str(directory), *code])}"))

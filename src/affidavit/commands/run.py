@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, WRONG
+from affidavit.commands.given_code import code_options
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -226,7 +227,12 @@ def _report_run(
         click.echo(plain_lines(left), err=True)
     asked = ended.asked + (0 if judged is None else judged.asked)
     say_where_results_are(
-        ended.directory, asked=asked, left=ended.open, page=page, as_json=as_json, study=own_code
+        ended.directory,
+        asked=asked,
+        left=ended.open,
+        page=page,
+        as_json=as_json,
+        code=code_options(study=own_code),
     )
 
 

@@ -1,9 +1,9 @@
 """How far a run has come: a line for each model and condition on a terminal, a line for all elsewhere."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from time import monotonic
-from typing import Self, TextIO
+from typing import Any, Self, TextIO
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -15,6 +15,7 @@ from affidavit.commands.progress import SILENT_FOR, StatusLine
 from affidavit.judging.plan import JudgeCell
 from affidavit.plain_text import plain
 from affidavit.reading.tally import Tally, ranked
+from affidavit.running.asked_now import AskedNow, CellT
 from affidavit.study.crossing import Cell
 
 
@@ -24,8 +25,6 @@ class RunProgress:
     def __init__(self, stream: TextIO) -> None:
         self._line = StatusLine(stream)
         self._live = RunDisplay(stream) if stream.isatty() else None
-        self._already: int | None = None
-        self._judged_already: int | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -34,19 +33,13 @@ class RunProgress:
         if self._live is not None:
             self._live.end()
 
-    def tell(self, tallies: Mapping[Cell, Tally]) -> None:
-        """Say where things stand, if it is time to; the first time says where they stood at the start."""
-        if self._already is None:
-            self._already = sum(tally.n - tally.pending for tally in tallies.values())
-        already = self._already
-        self._show(lambda room: run_lines(tallies, room), lambda s: run_line(tallies.values(), s, already))
+    def tell(self, now: AskedNow[Cell]) -> None:
+        """Say where things stand, if it is time to."""
+        self._show(lambda room: run_lines(now, room), lambda seconds: run_line(now, seconds))
 
-    def tell_judging(self, tallies: Mapping[JudgeCell, Tally]) -> None:
+    def tell_judging(self, now: AskedNow[JudgeCell]) -> None:
         """The same of a judging."""
-        if self._judged_already is None:
-            self._judged_already = sum(tally.n - tally.pending for tally in tallies.values())
-        already = self._judged_already
-        self._show(lambda room: judge_lines(tallies, room), lambda s: judge_line(tallies.values(), s, already))
+        self._show(lambda room: judge_lines(now, room), lambda seconds: judge_line(now, seconds))
 
     def _show(self, lines: Callable[[int], Table], total: Callable[[float], str]) -> None:
         if self._live is not None:
@@ -82,43 +75,51 @@ class RunDisplay:
             self._live.stop()
 
 
-def run_lines(tallies: Mapping[Cell, Tally], room: int) -> Table:
+def run_lines(now: AskedNow[Cell], room: int) -> Table:
     """A line for each model and condition; where there is not room for all, those that are not done come first."""
-    lines: dict[tuple[str, str], list[Tally]] = {}
-    for cell, tally in tallies.items():
-        lines.setdefault((cell.model, cell.condition), []).append(tally)
-    totals = [(name, Tally.total(many)) for name, many in lines.items()]
-    if len(totals) > room:
-        totals = sorted(totals, key=lambda each: not each[1].pending)[:room]
+    lines: dict[tuple[str, str], list[Cell]] = {}
+    for cell in now.to_ask:
+        lines.setdefault((cell.model, cell.condition), []).append(cell)
+    names = list(lines)
+    counts = {name: _of_cells(now, cells) for name, cells in lines.items()}
+    if len(names) > room:
+        names = sorted(names, key=lambda name: counts[name][0] == counts[name][1])[:room]
     table = Table.grid(padding=(0, 2, 0, 0))
-    for (model, condition), tally in totals:
-        done = tally.n - tally.pending
+    for name in names:
+        tally = Tally.total(now.tallies[cell] for cell in lines[name])
         so_far = f"{tally.compliant / tally.arrived:.1%} compliant" if tally.arrived else ""
-        bar = ProgressBar(total=tally.n, completed=done, width=24)
-        table.add_row(Text(plain(model)), Text(plain(condition)), bar, f"{done:,} of {tally.n:,}", so_far)
+        table.add_row(*(Text(plain(each)) for each in name), *_bar(*counts[name]), so_far)
     return table
 
 
-def judge_lines(tallies: Mapping[JudgeCell, Tally], room: int) -> Table:
+def judge_lines(now: AskedNow[JudgeCell], room: int) -> Table:
     """A line for each judge, condition and method: valid, flags, quotes found."""
     table = Table.grid(padding=(0, 2, 0, 0))
-    for cell, tally in list(tallies.items())[:room]:
-        done = tally.n - tally.pending
-        bar = ProgressBar(total=tally.n, completed=done, width=24)
+    for cell in list(now.to_ask)[:room]:
         names = (plain(cell.judge), cell.judging_condition, cell.method)
-        table.add_row(*map(Text, names), bar, f"{done:,} of {tally.n:,}", judge_words([tally]))
+        table.add_row(*map(Text, names), *_bar(*_of_cells(now, [cell])), judge_words([now.tallies[cell]]))
     return table
 
 
-def judge_line(tallies: Collection[Tally], seconds: float, already: int) -> str:
+def _of_cells(now: AskedNow[CellT], cells: Collection[CellT]) -> tuple[int, int]:
+    """How many questions of some cells have ended in this run, and how many it asks."""
+    return sum(now.ended[cell] for cell in cells), sum(now.to_ask[cell] for cell in cells)
+
+
+def _bar(done: int, planned: int) -> tuple[ProgressBar, str]:
+    return ProgressBar(total=planned, completed=done, width=24), f"{done:,} of {planned:,}"
+
+
+def judge_line(now: AskedNow[JudgeCell], seconds: float) -> str:
     """The line of a judging after so many seconds.
 
     >>> tally = Tally(compliant=3, non_compliant=1, pending=4, breakdowns={"flags": Counter(UNPARSABLE_OUTPUT=1)})
-    >>> judge_line([tally], 4.0, 0)
+    >>> cell = JudgeCell("j", "free", "cross_judge")
+    >>> judge_line(AskedNow({cell: tally}, {cell: 8}, Counter({cell: 4})), 4.0)
     '4 of 8 judged  1.0/s  75.0% valid  1 UNPARSABLE_OUTPUT  4 s to go'
     """
-    done, to_go = _pace(tallies, seconds, already, "judged")
-    return "  ".join(filter(None, (done, judge_words(tallies), to_go)))
+    done, to_go = _pace(now, seconds, "judged")
+    return "  ".join(filter(None, (done, judge_words(now.tallies.values()), to_go)))
 
 
 def judge_words(tallies: Collection[Tally]) -> str:
@@ -133,14 +134,16 @@ def judge_words(tallies: Collection[Tally]) -> str:
     return "  ".join(filter(None, (*parts, _failed(total.failures))))
 
 
-def run_line(tallies: Collection[Tally], seconds: float, already: int) -> str:
-    """The line after so many seconds of a run that found some answers already there.
+def run_line(now: AskedNow[Cell], seconds: float) -> str:
+    """The line after so many seconds: what a run has done of its own questions, and how all answers look so far.
 
     >>> tally = Tally(compliant=300, non_compliant=100, failed=2, pending=400, failures=Counter(timeout=2))
-    >>> run_line([tally], 4.0, 202)
-    '402 of 802 done  50/s  75.0% compliant  8 s to go  failed: 2 timeout'
+    >>> cell = Cell("quiz", "m", "free")
+    >>> run_line(AskedNow({cell: tally}, {cell: 600}, Counter({cell: 200})), 4.0)
+    '200 of 600 done  50/s  75.0% compliant  8 s to go  failed: 2 timeout'
     """
-    done, to_go = _pace(tallies, seconds, already, "done")
+    done, to_go = _pace(now, seconds, "done")
+    tallies = now.tallies.values()
     arrived = sum(tally.arrived for tally in tallies)
     kept = f"{sum(tally.compliant for tally in tallies) / arrived:.1%} compliant" if arrived else ""
     failures = sum((tally.failures for tally in tallies), Counter())
@@ -152,13 +155,11 @@ def _failed(failures: Counter[str]) -> str:
     return f"failed: {named}" if named else ""
 
 
-def _pace(tallies: Collection[Tally], seconds: float, already: int, done_so: str) -> tuple[str, str]:
+def _pace(now: AskedNow[Any], seconds: float, done_so: str) -> tuple[str, str]:
     """How much is done, and how fast; how long the rest will take, empty where nobody can tell."""
-    planned, pending = sum(tally.n for tally in tallies), sum(tally.pending for tally in tallies)
-    done = planned - pending
-    rate = (done - already) / seconds
-    to_go = f"{_duration(pending / rate)} to go" if rate > 0 else ""
-    return f"{done:,} of {planned:,} {done_so}  {_rate(rate)}", to_go
+    rate = now.done / seconds
+    to_go = f"{_duration((now.planned - now.done) / rate)} to go" if rate > 0 else ""
+    return f"{now.done:,} of {now.planned:,} {done_so}  {_rate(rate)}", to_go
 
 
 def _rate(each_second: float) -> str:

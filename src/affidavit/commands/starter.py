@@ -1,24 +1,27 @@
-"""A study to start from: a commented file and a few questions, which run as they are."""
+"""A study to start from: a commented file, its items, and what to type next."""
 
+import shlex
 from importlib.resources import files
 from pathlib import Path
 
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.errors import UsageError
 
-STARTER = ("study.toml", "questions.jsonl")
+STARTER = ("study.toml", "questions.jsonl", "open_questions.jsonl")
+MODEL = "smollm2-135m-instruct-q4_1"
+"""The weights that the study runs on."""
 
 
 def write_starter(directory: Path) -> list[Path]:
     """Write the files; none of them if one is there already."""
     paths = [directory / name for name in STARTER]
-    there = [str(path) for path in paths if path.exists()]
+    there = [str(path) for path in paths if path.is_symlink() or path.exists()]
     if there:
         raise UsageError(
             str(directory),
             expected="a place without a study",
             found=" and ".join(there),
-            hint="Nothing was written. Choose another directory: affidavit init my-study",
+            hint="Nothing was written. Choose another directory: affidavit init another-study",
         )
     disk = Disk()
     with storage_errors(str(directory)):
@@ -26,3 +29,13 @@ def write_starter(directory: Path) -> list[Path]:
         for path in paths:
             disk.place(path, (files("affidavit.commands") / "starter_files" / path.name).read_bytes())
     return paths
+
+
+def next_commands(study: Path, missing: list[str]) -> list[str]:
+    """What to type next, in this order; `missing` are the commands that get what the study lacks on this machine.
+
+    >>> next_commands(Path("my study/study.toml"), ["affidavit models pull smollm2"])[:2]
+    ['affidavit models pull smollm2', "affidavit run 'my study/study.toml' --dry-run"]
+    """
+    run = ["affidavit", "run", str(study)]
+    return [*missing, *(shlex.join([*run, *more]) for more in (["--dry-run"], ["--limit", "2"], []))]

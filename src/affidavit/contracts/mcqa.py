@@ -165,10 +165,6 @@ class MultipleChoice(KeyedParts):
     shows_options = True
     equals_key = True
     columns_hold_all = True
-    answer_hint = (
-        "A right answer is the letter of an option, a capital; its text or its number is not. More options than "
-        "four: --options A-E. Unknown: leave 'answer' null."
-    )
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations"}
     problem_template = f"{QUESTION}\n\n{OPTIONS}"
     tables = (
@@ -186,6 +182,20 @@ class MultipleChoice(KeyedParts):
         "flips",
         "flips by paradigm",
     )
+
+    def answer_hint(self, answer: object, row: Fields) -> str:
+        """That it is a letter; where the item may have more options than the set, how to say so.
+
+        >>> print(mcqa.answer_hint("E", {"options": ["w", "x", "y", "z"]}))
+        A right answer is the letter of an option, a capital, not its text or its number. Unknown: leave it null.
+        """
+        hint = "A right answer is the letter of an option, a capital, not its text or its number."
+        options = row.get("options")
+        fewer = isinstance(options, list) and len(options) <= len(self.letters)
+        if isinstance(answer, str) and len(answer) == 1 and answer in LETTERS and not fewer:
+            more = f"A-{answer}"
+            hint += f' More options: options = "{more}" in a study, `affidavit read mcqa --options {more}`.'
+        return f"{hint} Unknown: leave it null."
 
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
         """The letter and its diagnosis; `correct` where the row has a key."""

@@ -238,7 +238,6 @@ class KeyedParts(Parts):
 
     item_fields = ("answer",)
     counted: ClassVar[Mapping[str, str]] = {}
-    answer_hint: ClassVar[str] = ""
 
     @property
     def answers(self) -> str:
@@ -250,8 +249,12 @@ class KeyedParts(Parts):
         answer = row.get("answer")
         if answer is not None and not (isinstance(answer, str) and self.can_answer(answer)):
             expected = f"{self.answers} in 'answer'"
-            raise InputError(where, expected=expected, found=shown(answer), hint=self.answer_hint)
+            raise InputError(where, expected=expected, found=shown(answer), hint=self.answer_hint(answer, row))
         return AnswerKey(answer)
+
+    def answer_hint(self, answer: object, row: Fields) -> str:
+        """What to do about a key that no output could ever give."""
+        return ""
 
     def right_answer_known(self, item: Any) -> bool:  # noqa: ANN401
         """Whether `answer` is there and not null."""

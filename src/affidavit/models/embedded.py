@@ -201,6 +201,15 @@ class Embedded:
         self._restarts = 0
         return replace(answer, rendered_prompt=None if isinstance(prompt, Failure) else prompt)
 
+    def clean(self, text: str) -> str:
+        """The text: its process has no secret but one that ends with it."""
+        return text
+
+    async def resource(self, path: str, fields: Mapping[str, object] | None = None) -> bytes | Failure:
+        """What a resource of its OpenAI interface answers."""
+        served = await self._alive()
+        return served if isinstance(served, Failure) else await served.client.resource(path, fields)
+
     async def setup_fault(self, failure: Failure) -> SetupFault | None:
         """A process that does not stay; whatever else fails is a matter of its request."""
         if failure.reason is not Reason.CONNECTION:

@@ -36,7 +36,7 @@ from affidavit.models.setup_fault import NO_CONNECTION, AskedServer, fault_of
 Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter"]
 """Servers speak one interface, and differ in what they add to it."""
 
-_GRAMMAR_IN_BODY: Mapping[str, Callable[[str], Fields]] = {
+GRAMMAR_IN_BODY: Mapping[str, Callable[[str], Fields]] = {
     "llamacpp": lambda grammar: {"grammar": grammar},
     "vllm": lambda grammar: {"structured_outputs": {"grammar": grammar}},
 }
@@ -71,7 +71,7 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     @property
     def takes_grammar(self) -> bool:
         """By its flavour."""
-        return self.flavour in _GRAMMAR_IN_BODY
+        return self.flavour in GRAMMAR_IN_BODY
 
     @property
     def takes_schema(self) -> bool:
@@ -80,7 +80,7 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
 
     def grammar_fields(self, grammar: str) -> Fields:
         """As its flavour takes one."""
-        return _GRAMMAR_IN_BODY[self.flavour](grammar)
+        return GRAMMAR_IN_BODY[self.flavour](grammar)
 
     def check(self, *, where: str, place: str) -> None:
         """Refuse what is no address, and a number of connections that is none."""
@@ -289,6 +289,29 @@ class OpenAICompatible:
             return None, None
         names = listed_models(response.body) if response.status == 200 else None
         return None if names is None else [self._redaction.redacted(name) for name in names], response.status
+
+    def clean(self, text: str) -> str:
+        """A text without any secret that is sent with requests."""
+        return self._redaction.redacted(text)
+
+    async def resource(self, path: str, fields: Mapping[str, object] | None = None) -> bytes | Failure:
+        """What a resource at its first address answers, for whoever looks at more than an answer."""
+        endpoint = self._failed_at = self._endpoints[0]
+        request = endpoint.get(path)
+        if fields is not None:
+            request = endpoint.post(path, json.dumps({**fields, **self._from_environment}).encode())
+        try:
+            response = await self._exchange(endpoint, request)
+        except (HttpError, OSError, UnicodeError) as error:
+            return self._connection_failure(error)
+        body = self._unpacked(response.body, response.header("Content-Encoding") or "identity")
+        if isinstance(body, Failure) or response.status == 200:
+            return body
+        try:
+            failure = read_refusal(response.status, body)
+        except RecursionError:
+            return Failure(Reason.BAD_BODY, "the body is nested too deeply")
+        return replace(failure, detail=self.clean(failure.detail)[:_LONGEST_DETAIL], status=response.status)
 
     async def complete(self, request: Request) -> Answer:
         """One attempt; whoever calls sets its deadline."""

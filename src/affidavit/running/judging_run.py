@@ -28,6 +28,7 @@ from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms, aliases_of
 from affidavit.models.model import Completion, Failure
 from affidavit.models.registry import check_environment
 from affidavit.reading.tally import Tally
+from affidavit.running.asked_now import AskedNow
 from affidavit.running.evaluation_trees import write_trees
 from affidavit.running.import_outputs import Intake
 from affidavit.running.judge_panel import JudgePanel, WantedTerms, judge_panel
@@ -50,7 +51,7 @@ class JudgeOptions:
     """What a person may choose about a judging beside its terms."""
 
     retry_failed: bool = False
-    progress: Callable[[Mapping[JudgeCell, Tally]], None] | None = None
+    progress: Callable[[AskedNow[JudgeCell]], None] | None = None
     disk: Disk = field(default_factory=Disk)
     watch: Callable[[Record], None] | None = None
     """Sees all records when the judging has ended, on the walk that the trees are written by."""
@@ -179,7 +180,10 @@ def first_terms(
 ) -> FrozenJudging:
     """The terms of a first judging: all outputs that are there are judged (ruling J7)."""
     if not outputs.keys:
-        hint = 'Only tasks with contract = "text" are judged unless --task names others.'
+        hint = (
+            'Only tasks with contract = "text" are judged, unless tasks in [judging] or `affidavit judge --task` '
+            "names others."
+        )
         raise UsageError(str(directory), expected="outputs to judge", found="none", hint=hint)
     without_task = panel.without_task is True
     if not without_task:
@@ -277,13 +281,12 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
     directory, panel, ledger = judging.directory, judging.panel, judging.judgements
     check_environment({name: panel.tables[name] for name in judging.asked})
     models = [panel.model(name) for name in judging.asked]
-    progress = options.progress
     async with Runner(
         _JudgeWork(judging.plan, judging.outputs),
         models,
         ledger,
         limits=panel.limits,
-        progress=None if progress is None else lambda: progress(ledger.tallies),
+        progress=options.progress,
         thread_from=LARGE,
     ) as runner:
         came = stop_on_signals(runner)

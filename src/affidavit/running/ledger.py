@@ -6,7 +6,7 @@ invalid, failed or pending (ruling C5). A later record of a key takes the place 
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Generic, Self, TypeVar
 
 from affidavit.archive.record import (
@@ -28,6 +28,7 @@ from affidavit.judging.plan import JudgeCell, JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.models.model import PERMANENT
 from affidavit.reading.tally import Tally
+from affidavit.running.asked_now import AskedNow, left_to_ask
 from affidavit.running.changed_answers import Answers
 from affidavit.running.manifest import judge_sections, manifest_page, task_sections
 from affidavit.running.server_words import ServerWords
@@ -49,6 +50,12 @@ class Ledger(ABC, Generic[CellT]):
         """Of each cell, the least key whose prompt is known as the model's template made it, and that prompt."""
         self.server_words = ServerWords()
         self._failures: dict[str, str] = {}
+        self._now: AskedNow[CellT] | None = None
+        """Once a run has begun to ask."""
+
+    @abstractmethod
+    def asks(self, cell: CellT) -> str:
+        """The model that the questions of a cell are put to."""
 
     @abstractmethod
     def cell(self, names: tuple[str, str, str]) -> CellT:
@@ -57,6 +64,13 @@ class Ledger(ABC, Generic[CellT]):
     @abstractmethod
     def parts(self, cell: CellT) -> Parts:
         """The parts of the contract of a cell: they say what is worth counting."""
+
+    def begin(self, models: Collection[str]) -> AskedNow[CellT]:
+        """What a run of these models will ask; whatever is added from now on is its own."""
+        left = {cell: left_to_ask(tally, retry_failed=self.retry_failed) for cell, tally in self.tallies.items()}
+        asked = {cell: count for cell, count in left.items() if count and self.asks(cell) in models}
+        self._now = AskedNow(self.tallies, asked)
+        return self._now
 
     def load(self, record: Response | Judgement | Failed) -> None:
         """A record of an earlier run."""
@@ -70,6 +84,8 @@ class Ledger(ABC, Generic[CellT]):
         tally = self.tallies.get(cell)
         if tally is None:
             raise _unplanned(key, cell)
+        if self._now is not None:
+            self._now.ended[cell] += 1
         earlier = self._failures.pop(key, None)
         if earlier is None:
             if not tally.pending:
@@ -117,6 +133,10 @@ class QuestionLedger(Ledger[Cell]):
         self._parts = {name: task.reader.parts for name, task in plan.tasks.items()}
         self.answers = Answers(plan.study)
 
+    def asks(self, cell: Cell) -> str:
+        """The model."""
+        return cell.model
+
     def cell(self, names: tuple[str, str, str]) -> Cell:
         """Task, model and condition."""
         return Cell(*names)
@@ -148,6 +168,10 @@ class ImportLedger(Ledger[Cell]):
     def __init__(self, cells: Mapping[tuple[str, str, str], int]) -> None:
         super().__init__({Cell(*names): count for names, count in cells.items()})
 
+    def asks(self, cell: Cell) -> str:
+        """The model."""
+        return cell.model
+
     def cell(self, names: tuple[str, str, str]) -> Cell:
         """Task, model and condition."""
         return Cell(*names)
@@ -173,6 +197,10 @@ class JudgingLedger(Ledger[JudgeCell]):
                     planned[JudgeCell(judge.name, condition, method)] += count * judge.repeats
         super().__init__(planned, retry_failed=retry_failed)
 
+    def asks(self, cell: JudgeCell) -> str:
+        """The judge."""
+        return cell.judge
+
     def cell(self, names: tuple[str, str, str]) -> JudgeCell:
         """Judge, condition and method."""
         return JudgeCell(*names)
@@ -188,7 +216,7 @@ class JudgingLedger(Ledger[JudgeCell]):
 
 def asks_again(tally: Tally, *, retry_failed: bool) -> bool:
     """Whether anything is pending, or failed in a way that may pass."""
-    return tally.pending > 0 or any(retry_failed or reason not in PERMANENT for reason in +tally.failures)
+    return left_to_ask(tally, retry_failed=retry_failed) > 0
 
 
 def _listed(tallies: Mapping[Any, Tally]) -> list[Fields]:

@@ -25,6 +25,7 @@ from affidavit.models.connections import allow_open_files
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
 from affidavit.models.settings import Limits
 from affidavit.models.setup_fault import ignored_grammar
+from affidavit.running.asked_now import AskedNow
 from affidavit.running.attempts import Attempt, Attempts
 from affidavit.running.first_failures import FirstFailures
 from affidavit.running.ledger import Ledger
@@ -90,7 +91,7 @@ class Runner(Generic[AskingT]):
         ledger: Ledger[Any],
         *,
         limits: Limits,
-        progress: Callable[[], None] | None = None,
+        progress: Callable[[AskedNow[Any]], None] | None = None,
         thread_from: int | None = None,
     ) -> None:
         """`thread_from`: answers to questions with so many characters are read in a thread; None: none is."""
@@ -213,8 +214,9 @@ class Runner(Generic[AskingT]):
         """Ask whatever is open; everything that came back is finished when this returns."""
         self._commits = GroupCommit(archive)
         self._attempts.open(archive.directory, archive.disk)
+        now = self._ledger.begin({model.name for model in self._models})
         try:
-            await self._watched([worker for model in self._models for worker in self._workers(model)])
+            await self._watched([worker for model in self._models for worker in self._workers(model)], now)
             for question, failure in self._first_failures.to_keep():
                 await self._write(question, failure)
         except BaseException:
@@ -227,13 +229,13 @@ class Runner(Generic[AskingT]):
         await self._commits.finish()
         self._attempts.close()
 
-    async def _watched(self, workers: "list[asyncio.Task[None]]") -> None:
+    async def _watched(self, workers: "list[asyncio.Task[None]]", now: AskedNow[Any]) -> None:
         """Until all workers are done, one of them broke, or the time after a stop is over."""
         drained, waiting = inf, set(workers)
         try:
             while waiting:
                 if self._progress is not None:  # the first time before anything is asked
-                    self._progress()
+                    self._progress(now)
                 done, waiting = await asyncio.wait(waiting, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
                 for worker in done:
                     worker.result()

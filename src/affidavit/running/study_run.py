@@ -25,6 +25,7 @@ from affidavit.judging.terms import JudgeTerms
 from affidavit.models.model import Completion, Failure
 from affidavit.models.registry import check_environment
 from affidavit.reading.tally import Tally
+from affidavit.running.asked_now import AskedNow
 from affidavit.running.judge_panel import JudgePanel
 from affidavit.running.judging_run import Judged, JudgeOptions, judge_study
 from affidavit.running.ledger import QuestionLedger, StudyLedger, asks_again
@@ -100,8 +101,8 @@ class Options:
     """Directories of other studies, whose answers to the same questions are taken over."""
     models: Collection[str] = ()
     """Which models are asked in this run; all unless given."""
-    progress: Callable[[Mapping[Cell, Tally]], None] | None = None
-    judging_progress: Callable[[Mapping[JudgeCell, Tally]], None] | None = None
+    progress: Callable[[AskedNow[Cell]], None] | None = None
+    judging_progress: Callable[[AskedNow[JudgeCell]], None] | None = None
     judging_watch: Callable[[Record], None] | None = None
     """Sees all records when a judging has ended."""
     disk: Disk = field(default_factory=Disk)
@@ -270,13 +271,13 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
     asked = _asked_models(questions, options)
     check_environment({name: study.models[name] for name in (*asked, *_later_judges(directory, files, options))})
     models = [files.model(name) for name in asked]
-    work, progress = StudyWork(drafted), options.progress
+    work = StudyWork(drafted)
     async with Runner(
         work,
         models,
         questions,
         limits=study.limits,
-        progress=None if progress is None else lambda: progress(questions.tallies),
+        progress=options.progress,
     ) as runner:
         came = stop_on_signals(runner)
         options.stop.connect(runner)

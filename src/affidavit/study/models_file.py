@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -21,6 +22,10 @@ class ModelsFile:
     models: Mapping[str, ModelTable]
     limits: Limits
     beside: Path
+    constrained: bool = False
+    """Whether the file is a study that constrains decoding."""
+    is_address: bool = False
+    """Whether somebody named an address, and no file: then nobody has said which of its models is meant."""
 
     def model(self, name: str) -> Model:
         """One of them, ready to be asked."""
@@ -32,6 +37,7 @@ class _File(msgspec.Struct, frozen=True):
 
     models: dict[str, ModelTable]
     limits: Limits = Limits()
+    conditions: dict[str, dict[str, Any]] = msgspec.field(default_factory=dict)
 
 
 def read_models(path: Path) -> ModelsFile:
@@ -47,7 +53,18 @@ def read_models(path: Path) -> ModelsFile:
     except msgspec.ValidationError as error:
         raise InputError(str(path), expected="models", found=str(error)) from error
     file.limits.check(where=str(path))
-    return ModelsFile(file.models, file.limits, path.parent)
+    constrained = any(condition.get("constrained") is True for condition in file.conditions.values())
+    return ModelsFile(file.models, file.limits, path.parent, constrained)
+
+
+def models_at(address: str, key_env: str | None) -> ModelsFile:
+    """The one model at an address, by a name of its own.
+
+    >>> models_at("http://127.0.0.1:8000/v1", None).models["server"].provider.addresses
+    ['http://127.0.0.1:8000/v1']
+    """
+    table = {"base_url": address, **({} if key_env is None else {"key_env": key_env})}
+    return ModelsFile(read_model_tables({"server": table}, where="the address"), Limits(), Path(), is_address=True)
 
 
 def models_for(directory: StudyDirectory, file: Path | None) -> ModelsFile:

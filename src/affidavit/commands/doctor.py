@@ -1,0 +1,98 @@
+"""`affidavit doctor`: what is here, and what the models that are named can do, for a report of a mistake."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.plain_text import plain, plain_lines
+
+if TYPE_CHECKING:
+    from affidavit.models.ability import CheckedModel
+    from affidavit.study.models_file import ModelsFile
+
+
+@click.command()
+@click.argument("named", nargs=-1, type=click.Path(), metavar="[STUDY.toml | FILE.toml | URL]...")
+@click.option(
+    "--model",
+    "more",
+    multiple=True,
+    type=click.Path(),
+    metavar="FILE.toml|URL",
+    help="The same as naming it without an option; may be given more than once.",
+)
+@click.option(
+    "--key-env", metavar="NAME", help="With a URL: the environment variable that holds the key of the server."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def doctor(named: tuple[str, ...], more: tuple[str, ...], key_env: str | None, *, as_json: bool) -> None:
+    """Say what is here, and what a model can do.
+
+    Versions, extras, weights, limits, and what would be slow on this machine: for a report of a mistake. With a
+    study, a file with [models.NAME] or the address of a server, every model there is asked about ten small
+    questions: whether it answers, by which name it takes a limit of tokens, whether the same seed gives the same
+    text, whether a grammar and a JSON schema hold, where its reasoning is, whether it gives logprobs. Of a URL the
+    first model that it lists is asked. No secret is printed.
+
+    \b
+    Examples:
+      affidavit doctor
+      affidavit doctor study.toml
+      affidavit doctor http://127.0.0.1:11434/v1 --json
+
+    \b
+    Exit codes: 0 all that was named can be asked; 2 the command or a file is wrong; 4 a model
+    that was named cannot be asked.
+    """
+    from affidavit.commands.doctor_report import as_json as report_as_json
+    from affidavit.commands.doctor_report import as_lines, usable
+    from affidavit.commands.machine import this_machine
+    from affidavit.commands.output import show
+
+    files = [_models_of(each, key_env) for each in (*named, *more)]
+    machine = this_machine()
+    models = [model for file in files for model in _checked(file)]
+    if as_json:
+        show(report_as_json(machine, models))
+    else:
+        click.echo("\n".join(map(plain, as_lines(machine, models))))
+    sys.exit(DONE if usable(models) else ENDED_WITH_FAILURES)
+
+
+def _models_of(named: str, key_env: str | None) -> "ModelsFile":
+    """The models of a file, or one at an address."""
+    from affidavit.errors import UsageError
+    from affidavit.study.models_file import models_at, read_models
+
+    if "://" in named:
+        return models_at(named, key_env)
+    if key_env is not None:
+        hint = 'In a file, each model names its own: key_env = "NAME" in [models.NAME].'
+        raise UsageError("--key-env", expected="the address of a server", found=named, hint=hint)
+    return read_models(Path(named))
+
+
+def _checked(file: "ModelsFile") -> "list[CheckedModel]":
+    import asyncio
+
+    from affidavit.models.ability_trials import NamedModel, checked_model
+
+    async def all_checked() -> "list[CheckedModel]":
+        found = []
+        for name, table in file.models.items():
+            click.echo(plain_lines(f"asking {name}"), err=True)
+            named = NamedModel(
+                name=name,
+                table=table,
+                limits=file.limits,
+                beside=file.beside,
+                constrained=file.constrained,
+                first_listed=file.is_address,
+            )
+            found += [await checked_model(each) for each in named.apart()]
+        return found
+
+    return asyncio.run(all_checked())

@@ -1,0 +1,280 @@
+"""`affidavit doctor`: facts of this machine, what a named model can do, and how it ends."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from affidavit import __version__
+from affidavit.commands import machine
+from affidavit.commands.doctor_report import as_json, as_lines, slow_parts, usable
+from affidavit.commands.machine import Extra, Machine, this_machine
+from affidavit.models.ability import CheckedModel, Lacks, Untold, Works
+from affidavit.models.weights import Weights
+from support.command import affidavit
+from support.fault_server import dead_address
+from support.pretend_servers import OLLAMA, Able, pretending
+from support.studies import fine
+
+SMALL = Weights(
+    path=Path("small.gguf"),
+    size=98_362_432,
+    sha256="ab",
+    quantisation="Q4_1 (3)",
+    licence=None,
+    quantised_twice_from=None,
+)
+BARE = Extra(name="embedded", libraries={"gguf": "0.10", "xllamacpp": None})
+GOOD = Machine(
+    versions={"affidavit": "0.1.0", "Python": "3.11.2 (CPython)", "platform": "Linux"},
+    extras=(BARE, Extra(name="hf", libraries={"datasets": "4.0"})),
+    models_directory="~/.cache/affidavit/models",
+    cache="~/.cache/affidavit/columns",
+    cache_bytes=1_500_000,
+    open_files=(1024, -1),
+    cores=2,
+    avx=True,
+    sync_seconds=0.004,
+)
+SERVER = CheckedModel(
+    name="server",
+    where="http://127.0.0.1:8000/v1",
+    flavour="vllm",
+    asked_as="qwen",
+    listed=["qwen", "other"],
+    abilities={"seed": Works(), "grammar": Lacks("taken and ignored"), "reasoning": Untold("none came")},
+)
+AWAY = CheckedModel(name="away", where="http://h/v1", flavour="openai", fault="nobody is there\nIs it running?")
+
+
+# --- the report, of facts that are given ---
+
+
+def test_the_report_is_for_people():
+    assert as_lines(GOOD, [SERVER, AWAY]) == [
+        "installation",
+        "  affidavit  0.1.0",
+        "  Python     3.11.2 (CPython)",
+        "  platform   Linux",
+        "",
+        "extras",
+        "  embedded  not installed: pip install 'affidavit[embedded]'",
+        "  hf        datasets 4.0",
+        "",
+        "weights in ~/.cache/affidavit/models",
+        "  none; to get a small model: affidavit models pull smollm2",
+        "",
+        "machine",
+        "  2 cores; open files: 1,024 now, no limit above",
+        "  a small file takes 4.0 ms to the disk",
+        "  cache of columns in ~/.cache/affidavit/columns: 1.5 MB of at most 5,000.0 MB",
+        "",
+        "would be slow",
+        "  nothing that was looked at",
+        "",
+        "server at http://127.0.0.1:8000/v1 (vllm)",
+        "  lists qwen, other",
+        "  answers as qwen",
+        "  seed       yes",
+        "  grammar    no: taken and ignored",
+        "  reasoning  cannot be told: none came",
+        "",
+        "away at http://h/v1 (openai)",
+        "  cannot be used",
+        "    nobody is there",
+        "    Is it running?",
+        "",
+        "1 of 2 can be asked",
+    ]
+
+
+def test_the_report_is_for_programs():
+    content = json.loads(json.dumps(as_json(GOOD, [SERVER, AWAY])))
+    assert content["limits"] == {"open_files": 1024, "most_open_files": -1, "cores": 2, "avx2": True}
+    assert content["extras"][0] == {
+        "name": "embedded",
+        "installed": False,
+        "libraries": {"gguf": "0.10", "xllamacpp": None},
+        "command": "pip install 'affidavit[embedded]'",
+    }
+    assert [model["usable"] for model in content["models"]] == [True, False]
+    assert content["models"][0]["abilities"]["grammar"] == {"found": "no", "detail": "taken and ignored"}
+    assert content["usable"] is False
+    assert usable([SERVER])
+    assert usable([])
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, []),
+        ({"cores": 1}, ["one core"]),
+        ({"avx": False}, ["no AVX2"]),
+        ({"avx": None}, []),
+        ({"sync_seconds": 0.049}, []),
+        ({"sync_seconds": 0.2}, ["a file takes 200 ms to the disk"]),
+        ({"sync_seconds": None}, ["not measured"]),
+        ({"open_files": (64, 128)}, ["at most 128 open files"]),
+        ({"weights": (SMALL,)}, ["weights are here, and nothing that runs them: pip install"]),
+        ({"weights": (replace(SMALL, fault="broken"),)}, []),
+        ({"cores": 1, "avx": False}, ["one core", "no AVX2"]),
+    ],
+)
+def test_what_would_be_slow(changed, said):
+    found = slow_parts(replace(GOOD, **changed))
+    assert len(found) == len(said)
+    assert all(line.startswith(words) for line, words in zip(found, said, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("cores", "files", "line"),
+    [
+        (1, (64, 128), "  1 core; open files: 64 now, 128 at most"),
+        (16, (1024, -1), "  16 cores; open files: 1,024 now, no limit above"),
+        (2, (-1, -1), "  2 cores; open files: no limit"),
+    ],
+)
+def test_limits_are_told(cores, files, line):
+    assert line in as_lines(replace(GOOD, cores=cores, open_files=files), [])
+
+
+def test_weights_are_listed_with_their_faults():
+    lines = as_lines(replace(GOOD, weights=(SMALL, replace(SMALL, fault="it is torn"))), [])
+    assert "  small  98.4 MB" in lines
+    assert "  small  98.4 MB  cannot be used: it is torn" in lines
+    assert not [line for line in lines if "can be asked" in line]
+
+
+# --- the facts ---
+
+
+def test_the_facts_are_those_of_this_installation(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path / "models"))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache/some").write_bytes(b"a" * 300)
+    found = this_machine()
+    assert found.versions["affidavit"] == __version__
+    assert re.fullmatch(r"\d.*", found.versions["polars"])
+    assert [extra.name for extra in found.extras] == ["embedded", "hf"]
+    assert set(found.extras[0].libraries) == {"gguf", "xllamacpp"}
+    assert (found.cache, found.cache_bytes) == (str(tmp_path / "cache"), 300)
+    assert found.models_directory == str(tmp_path / "models")
+    assert {"AFFIDAVIT_CACHE", "AFFIDAVIT_MODELS"} <= set(found.variables)
+    assert found.cores >= 1
+    assert found.sync_seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "kind", "expected"),
+    [
+        ("flags\t\t: fpu sse avx avx2", "x86_64", True),
+        ("flags\t\t: fpu sse avx", "x86_64", False),
+        ("model name: other", "x86_64", None),
+        ("Features: fp asimd", "aarch64", None),
+    ],
+)
+def test_whether_a_processor_has_avx(tmp_path, flags, kind, expected):
+    (tmp_path / "cpuinfo").write_text(f"processor: 0\n{flags}\n")
+    assert machine._has_avx(tmp_path / "cpuinfo", kind) is expected
+    assert machine._has_avx(tmp_path / "nothing", kind) is None
+
+
+def test_a_directory_that_takes_no_file_is_not_measured(tmp_path):
+    assert machine._sync_seconds(tmp_path / "nowhere") is None
+    assert list(tmp_path.iterdir()) == []
+    assert machine._sync_seconds(tmp_path) > 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whose_home_it_is_is_not_told(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/somebody")
+    assert machine._from_home(Path("/home/somebody/.cache/affidavit")) == "~/.cache/affidavit"
+    assert machine._from_home(Path("/srv/models")) == "/srv/models"
+
+
+# --- the command ---
+
+
+def test_without_a_name_it_says_what_is_here():
+    done = affidavit("doctor")
+    assert fine(done, 0)
+    assert done.stdout.decode().startswith(f"installation\n  affidavit  {__version__}\n")
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("way", [[], ["--model"]])
+def test_a_server_is_asked_by_its_address(way):
+    with pretending(Able(**OLLAMA, schema=True)) as url:
+        done = affidavit("doctor", *way, f"{url}/v1", "--json")
+        wrong = affidavit("doctor", *way, url)
+    assert fine(done, 0)
+    (model,) = json.loads(done.stdout)["models"]
+    assert (model["where"], model["asked_as"]) == (f"{url}/v1", "llama3.2:latest")
+    assert model["abilities"]["JSON schema"] == {"found": "yes", "detail": ""}
+    assert fine(wrong, 4)
+    assert f'write base_url = "{url}/v1"'.encode() in wrong.stdout
+
+
+STUDY = """
+[study]
+name = "s"
+
+[models.one]
+base_url = "URL/v1"
+model = "llama3.2:latest"
+flavour = "llamacpp"
+
+[models.two]
+base_url = "http://DEAD/v1"
+
+[tasks.quiz]
+contract = "mcqa"
+items = "nothing-is-read.jsonl"
+
+[conditions.held]
+constrained = true
+"""
+
+
+def test_every_model_of_a_study_is_asked_and_its_items_are_not_read(tmp_path):
+    with pretending(Able(**OLLAMA)) as url, dead_address() as dead:
+        (tmp_path / "study.toml").write_text(STUDY.replace("URL", url).replace("DEAD", dead))
+        done = affidavit("doctor", tmp_path / "study.toml", "--json")
+    assert fine(done, 4)
+    one, two = json.loads(done.stdout)["models"]
+    assert "no grammar holds here" in one["fault"]
+    assert one["abilities"]["grammar"]["found"] == "no"
+    assert "the connection was refused" in two["fault"]
+    assert done.stderr == b"asking one\nasking two\n"
+
+
+def test_no_secret_is_printed(tmp_path):
+    """Neither a key, nor a password in an address, also where the server repeats them."""
+    secret = "-".join(("sk", "5ecret", "5ecret"))
+    refusal = (401, {"error": {"message": f"Incorrect API key provided: {secret}."}})
+    with pretending(Able(key="another", wrong_key=refusal)) as url:
+        done = affidavit("doctor", f"{url}/v1", "--key-env", "DOCTOR_KEY", DOCTOR_KEY=secret)
+        in_address = affidavit("doctor", f"{url.replace('://', f'://me:{secret}@')}/v1", "--json")
+    for each in (done, in_address):
+        assert fine(each, 4)
+        assert secret.encode() not in each.stdout + each.stderr
+    assert b"Set the variable DOCTOR_KEY to a key that this server takes" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nothing.toml"], "nothing.toml: expected a TOML file with [models.NAME]"),
+        (["ftp://127.0.0.1/v1"], "expected an http:// or https:// address"),
+        (["nothing.toml", "--key-env", "KEY"], "--key-env: expected the address of a server, found nothing.toml"),
+        (["--zebra"], "No such option"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(arguments, said):
+    done = affidavit("doctor", *arguments)
+    assert fine(done, 2)
+    assert said in done.stderr.decode()
+    assert done.stdout == b""
