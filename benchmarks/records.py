@@ -23,7 +23,8 @@ from pathlib import Path
 from time import process_time
 
 from affidavit.archive.parquet_copy import journal_frame
-from affidavit.archive.record import QuestionIdentity, Response, decode, encode
+from affidavit.archive.record import QuestionIdentity, Response, encode
+from affidavit.archive.record_lines import decode
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.json_values import Fields

@@ -27,11 +27,11 @@ from affidavit.archive.record import (
     Response,
     content_digest,
     content_digest_of,
-    decode,
     encode,
     record_fields,
 )
 from affidavit.archive.record_columns import RecordColumns
+from affidavit.archive.record_lines import decode
 from affidavit.archive.seal import Root, read_seal
 from affidavit.archive.versions import FORMAT
 from affidavit.contracts.evaluation import META

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 from scipy.stats import t as student
 
-from affidavit.archive.record import QuestionIdentity, Response, decode, encode
+from affidavit.archive.record import QuestionIdentity, Response, encode
+from affidavit.archive.record_lines import decode
 from affidavit.archive.study_directory import NotArrived
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.judging.plan import JudgeCell, JudgingPlan, Output

@@ -37,10 +37,7 @@ class Walk:
         for segment in present:
             if segment.number > sealed and segment != present[-1]:
                 raise not_sealed(segment)
-            end = 0
-            for line in scan(segment, first=first, sealed=segment.number <= sealed):
-                first, end = first + 1, line.place.end
-                yield line
+            first, end = yield from scan(segment, first=first, sealed=segment.number <= sealed)
             self.torn = self.torn or segment.path.stat().st_size > end
 
 

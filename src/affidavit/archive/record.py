@@ -9,14 +9,13 @@ person said of one. Each stands on a line of its own (see `checked_lines`), with
     ... )
     >>> response = Response(asked, "é", "text/1", {}, True, {})
     >>> line = encode(response, seq=1, group=1)
-    >>> decode(line) == Placed(seq=1, group=1, record=response)
+    >>> any_record(content_of(line)) == Placed(seq=1, group=1, record=response)
     True
 
 This is the one place that knows how the parts of a record are called on a line. The types are structs of msgspec,
 frozen and slotted like a dataclass, at half its cost: reports decode a million of them.
 """
 
-import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from hashlib import sha256
@@ -28,7 +27,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias, get_args, get_origin, get
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from affidavit.archive.checked_lines import checked_content, checked_line, content_of
+from affidavit.archive.checked_lines import checked_line, content_of
 from affidavit.archive.json_bytes import loads
 from affidavit.archive.versions import FORMAT
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
@@ -340,6 +339,8 @@ def content_digest_of(line: bytes, placed: "Placed") -> bytes:
 
 # --- from a line ---
 
+MOST_USAGE = 2**53
+
 
 class NotARecordError(Exception):
     """A line that is whole, and whose fields are not those of a record."""
@@ -359,11 +360,8 @@ class Placed(Struct, frozen=True):
     record: Record
 
 
-def decode(line: bytes) -> Placed | None:
-    """What a whole line says; None for any other. Raises NotARecordError if its fields are not a record's."""
-    content = checked_content(line)
-    if content is None:
-        return None
+def any_record(content: bytes) -> Placed:
+    """The record that a JSON object says, whichever it is. Raises NotARecordError if it says none."""
     try:
         fields: Fields = loads(content)
     except (ValueError, RecursionError) as error:
@@ -459,7 +457,7 @@ _LABEL = _Shape(_Place, Label)
 _FINDING, _QUOTE, _FURTHER = _Shape(RecordedFinding), _Shape(RecordedQuote), _Shape(RecordedCount)
 _QUESTION_END = 2 + len(QuestionIdentity.__struct_fields__)
 _JUDGED_END = 2 + len(JudgementIdentity.__struct_fields__)
-_KEY = re.compile("[0-9a-f]{64}")
+_KEY_LENGTH = 64
 _SOMETIMES_KINDS = ((bool, NoneType), (bool, NoneType), (str, NoneType))
 _SOMETIMES = frozenset(product(*_SOMETIMES_KINDS))
 """Of the fields of a response that are not always there."""
@@ -490,7 +488,7 @@ def _response(fields: Fields) -> Placed:
         contract,
         params,
         compliant,
-        fields,
+        dict(sorted(fields.items())),
         finish_reason,
         reasoning,
         rendered,
@@ -560,8 +558,20 @@ def _check(value: object, kinds: tuple[type, ...], name: str) -> None:
         raise NotARecordError(f"{' or '.join(_IN_WORDS[kind] for kind in kinds)} in {name!r}", shown(value))
 
 
+def is_key(key: str) -> bool:
+    """Whether these are 64 hexadecimal digits, in a third of the time that a pattern takes.
+
+    >>> is_key("0f" * 32), is_key("0f" * 31 + "0F"), is_key("0f" * 31), is_key("0f" * 32 + "\\n")
+    (True, False, False, False)
+    """
+    try:
+        return len(key) == _KEY_LENGTH and bytes.fromhex(key).hex() == key
+    except ValueError:
+        return False
+
+
 def _check_key(key: str, name: str) -> None:
-    if _KEY.fullmatch(key) is None:
+    if not is_key(key):
         raise NotARecordError(f"64 hexadecimal digits in {name!r}", shown(key))
 
 
@@ -573,7 +583,7 @@ def _check_counts(counts: Mapping[str, int], name: str) -> None:
 
 def _check_usage(usage: Mapping[str, int | str]) -> None:
     for count in usage.values():
-        if not (type(count) is int and 0 <= count <= 2**53) and type(count) is not str:
+        if not (type(count) is int and 0 <= count <= MOST_USAGE) and type(count) is not str:
             raise NotARecordError("counts from 0 to 2**53, or texts, in 'usage'", shown(usage))
 
 

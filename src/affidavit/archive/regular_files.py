@@ -21,13 +21,15 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFREG: "a file",
 }
+_BUFFER = 1 << 17
+"""Bytes that are read at once: journals are read line by line, and are long."""
 _HINT = "A study's directory is data, and nothing in it may lead elsewhere. Put a plain copy in its place."
 
 
 def open_to_read(path: Path) -> BinaryIO:
     """A regular file, open for reading; whatever else has the name is refused."""
     # Without waiting: the opening of a pipe would end only when somebody writes to it.
-    return os.fdopen(open_regular(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    return os.fdopen(open_regular(path, os.O_RDONLY | os.O_NONBLOCK), "rb", _BUFFER)
 
 
 def open_regular(path: Path, flags: int) -> int:

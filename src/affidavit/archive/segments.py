@@ -10,10 +10,10 @@ refused with file and line.
 whose group began after the first missing record proves that the missing one had been synced.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -21,7 +21,8 @@ from affidavit.archive.checked_lines import LONGEST_LINE, lines_of
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.layout import RECORDS
-from affidavit.archive.record import NotARecordError, Placed, Record, decode
+from affidavit.archive.record import NotARecordError, Placed, Record
+from affidavit.archive.record_lines import decode
 from affidavit.archive.regular_files import open_to_read
 
 
@@ -71,10 +72,19 @@ class Line(msgspec.Struct, frozen=True):
         return self.placed.record
 
 
-def scan(segment: Segment, *, first: int, sealed: bool) -> Iterator[Line]:
-    """Every line of a segment; ends before a torn tail, if the segment may have one."""
+class Scanned(NamedTuple):
+    """How far a segment is whole."""
+
+    following: int
+    """The number of the record that would come next."""
+    end: int
+    """The bytes up to which it goes."""
+
+
+def scan(segment: Segment, *, first: int, sealed: bool) -> Generator[Line, None, Scanned]:
+    """Every line of a segment; ends before a torn tail, if the segment may have one, and then says how far."""
     expected, end = first, 0
-    path = segment.path
+    path, at = segment.path, segment.number
     with storage_errors(str(path)), open_to_read(path) as stream:
         for number, content in enumerate(lines_of(stream), 1):
             try:
@@ -86,10 +96,11 @@ def scan(segment: Segment, *, first: int, sealed: bool) -> Iterator[Line]:
                 if sealed or placed is not None or _later_group_follows(stream, expected):
                     found = _seen(content, placed)
                     raise corrupt(f"{path}:{number}", f"record {expected} as it was written", found)
-                return
+                break
             start, end = end, end + len(content)
             expected += 1
-            yield Line(segment, number, Place(segment.number, start, end), placed, content)
+            yield Line(segment, number, Place(at, start, end), placed, content)
+    return Scanned(expected, end)
 
 
 def _seen(content: bytes, placed: Placed | None) -> str:

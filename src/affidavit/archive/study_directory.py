@@ -40,7 +40,8 @@ from affidavit.archive.layout import (
     STUDY,
 )
 from affidavit.archive.lock import Holder, holder, locked
-from affidavit.archive.record import Failed, NotARecordError, Record, decode
+from affidavit.archive.record import Failed, NotARecordError, Record
+from affidavit.archive.record_lines import decode
 from affidavit.archive.regular_files import check_kinds, open_to_read
 from affidavit.archive.revisions import last_revision, revision_file, revision_items, revision_names
 from affidavit.archive.seal import Seal, bad_line, check_seal, file_sha256, is_sealed_by, read_seal
@@ -452,7 +453,7 @@ class StudyDirectory:
 
     def records(self) -> Iterator[Record]:
         """All records in order, by a walk over the journal."""
-        return (line.record for line in self.walk())
+        return (line.placed.record for line in self.walk())
 
     def records_at(self, places: Iterable[Place]) -> Iterator[Record]:
         """The records at places that an earlier walk has passed."""

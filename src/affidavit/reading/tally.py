@@ -105,21 +105,28 @@ class Tally:
             self.right += times * (added["correct"] is True)
         if parts is not None:
             for name in parts.counted:
-                self.breakdowns.setdefault(name, Counter())
+                if name not in self.breakdowns:
+                    self.breakdowns[name] = Counter()
             for name, label in parts.labels(added):
                 self.breakdowns[name][label] += times
             self.valid_but_for_evidence += times * parts.nearly_kept(added)
         readings = added.get("other_readings")
         if isinstance(readings, dict):
-            for lens, answer in readings.items():
-                self.lenses[lens] = self.lenses.get(lens, 0) + times * (answer is not None)
+            self._add_readings(readings, times)
 
-    def add_tokens(self, usage: object) -> None:
+    def _add_readings(self, readings: Mapping[str, object], times: int) -> None:
+        for lens, answer in readings.items():
+            self.lenses[lens] = self.lenses.get(lens, 0) + times * (answer is not None)
+
+    def add_tokens(self, usage: Mapping[str, int | str] | None) -> None:
         """What a server counted for one output; what it told in words is not added up."""
-        counts = {name: n for name, n in usage.items() if type(n) is int} if isinstance(usage, Mapping) else {}
-        if counts:
-            self.tokens["outputs"] += 1
-            self.tokens.update(counts)
+        tokens, counted = self.tokens, False
+        for name, count in () if usage is None else usage.items():
+            if type(count) is int:
+                if not counted:
+                    tokens["outputs"] += 1
+                tokens[name] += count
+                counted = True
 
     def _add_unknown(self, added: Mapping[str, object], known: bool | None, times: int) -> None:  # noqa: FBT001
         keyed, unsaid = times * (known is True), times * (known is None)

@@ -83,13 +83,13 @@ class Answers:
             if "flips" in parts_named(study.tasks[cell.task].contract).tables
             if (control := study.conditions[cell.condition].control)
         }
-        self._given: dict[Cell, dict[str, list[_Answer]]] = {
+        self._given: dict[tuple[str, str, str], dict[str, list[_Answer]]] = {
             cell: {} for pair in self._controls.items() for cell in pair
         }
 
-    def add(self, cell: Cell, response: Response) -> None:
+    def add(self, cell: tuple[str, str, str], response: Response) -> None:
         """A response of a cell; failures say nothing of an answer (ruling C1)."""
-        items = self._given.get(cell)
+        items = self._given.get(cell) if self._given else None
         if items is None:
             return
         own = response.fields

@@ -46,6 +46,7 @@ class Ledger(ABC, Generic[CellT]):
         self.settled: set[bytes] = set()
         """The keys that need no more asking."""
         self.tallies = {cell: Tally(pending=count) for cell, count in planned.items()}
+        self._by_names: Mapping[tuple[str, ...], Tally] = self.tallies  # type: ignore[assignment]  # a cell is a tuple
         self.rendered: dict[CellT, tuple[str, str]] = {}
         """Of each cell, the least key whose prompt is known as the model's template made it, and that prompt."""
         self.server_words = ServerWords()
@@ -62,8 +63,8 @@ class Ledger(ABC, Generic[CellT]):
         """The cell of these names."""
 
     @abstractmethod
-    def parts(self, cell: CellT) -> Parts:
-        """The parts of the contract of a cell: they say what is worth counting."""
+    def parts(self, names: tuple[str, str, str]) -> Parts:
+        """The parts of the contract of the cell of these names: they say what is worth counting."""
 
     def begin(self, models: Collection[str]) -> AskedNow[CellT]:
         """What a run of these models will ask; whatever is added from now on is its own."""
@@ -80,16 +81,18 @@ class Ledger(ABC, Generic[CellT]):
 
     def add(self, record: Response | Judgement | Failed) -> None:
         """Count a record; a later one of the same key takes the place of a failure."""
-        key, cell = record.key, self.cell(record.subject.cell)
-        tally = self.tallies.get(cell)
+        subject = record.subject
+        # There may be a million records: no cell is made of names that are as good a key.
+        key, names = subject.key, subject.cell
+        tally = self._by_names.get(names)
         if tally is None:
-            raise _unplanned(key, cell)
+            raise _unplanned(key, names)
         if self._now is not None:
-            self._now.ended[cell] += 1
-        earlier = self._failures.pop(key, None)
+            self._now.ended[self.cell(names)] += 1
+        earlier = self._failures.pop(key, None) if self._failures else None
         if earlier is None:
             if not tally.pending:
-                raise _unplanned(key, cell)
+                raise _unplanned(key, names)
             tally.pending -= 1
         else:
             tally.failed -= 1
@@ -100,15 +103,16 @@ class Ledger(ABC, Generic[CellT]):
             tally.failures[record.reason] += 1
             return
         known: bool | None = False
-        if isinstance(record, Response) and isinstance(record.subject, QuestionIdentity):
+        if isinstance(record, Response) and isinstance(subject, QuestionIdentity):
             known = record.keyed
-        tally.add(record.reading, parts=self.parts(cell), right_answer_known=known)
+        tally.add(record.reading, parts=self.parts(names), right_answer_known=known)
         tally.truncated += record.finish_reason == "length"
         tally.add_tokens(record.usage)
         self.server_words.add(record)
-        rendered = record.rendered_prompt
-        if rendered is not None and (cell not in self.rendered or key < self.rendered[cell][0]):
-            self.rendered[cell] = (key, rendered)
+        if (rendered := record.rendered_prompt) is not None:
+            cell = self.cell(names)
+            if cell not in self.rendered or key < self.rendered[cell][0]:
+                self.rendered[cell] = (key, rendered)
 
     @property
     def open(self) -> int:
@@ -141,15 +145,15 @@ class QuestionLedger(Ledger[Cell]):
         """Task, model and condition."""
         return Cell(*names)
 
-    def parts(self, cell: Cell) -> Parts:
+    def parts(self, names: tuple[str, str, str]) -> Parts:
         """Those of the task's contract."""
-        return self._parts[cell.task]
+        return self._parts[names[0]]
 
     def add(self, record: Response | Judgement | Failed) -> None:
         """Count a record, and keep the answers that are compared with those of a control condition."""
         super().add(record)
         if isinstance(record, Response):
-            self.answers.add(self.cell(record.subject.cell), record)
+            self.answers.add(record.subject.cell, record)
 
     def counts(self) -> Fields:
         """The counts of a seal, in the order of names: a frozen study does not know the order of its file."""
@@ -176,7 +180,7 @@ class ImportLedger(Ledger[Cell]):
         """Task, model and condition."""
         return Cell(*names)
 
-    def parts(self, cell: Cell) -> Parts:
+    def parts(self, names: tuple[str, str, str]) -> Parts:
         """Those of the contract that takes any text."""
         return text_contract
 
@@ -205,7 +209,7 @@ class JudgingLedger(Ledger[JudgeCell]):
         """Judge, condition and method."""
         return JudgeCell(*names)
 
-    def parts(self, cell: JudgeCell) -> Parts:
+    def parts(self, names: tuple[str, str, str]) -> Parts:
         """Those of the judge contract."""
         return judge_contract
 
@@ -287,14 +291,21 @@ class StudyLedger:
 
     def load(self, record: Record) -> None:
         """A record of an earlier run; labels are counted elsewhere."""
-        if isinstance(record, Label):
-            return
+        if not isinstance(record, Label):
+            self._ledger_of(record).load(record)
+
+    def count(self, record: Record) -> None:
+        """The same where nothing will be asked: which keys need no more asking is not remembered."""
+        if not isinstance(record, Label):
+            self._ledger_of(record).add(record)
+
+    def _ledger_of(self, record: Response | Judgement | Failed) -> Ledger[Any]:
+        """Where a record belongs."""
         if not isinstance(record.subject, JudgementIdentity):
-            self.outputs.load(record)
-        elif self.judging is None:
+            return self.outputs
+        if self.judging is None:
             raise judging_is_gone()
-        else:
-            self.judging.load(record)
+        return self.judging
 
     def counts(self) -> Fields:
         """The counts of a seal."""

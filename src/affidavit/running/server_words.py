@@ -22,6 +22,8 @@ class ServerWords:
 
     def add(self, record: Response | Judgement) -> None:
         """One more answer."""
+        if record.server_model is None and record.system_fingerprint is None:
+            return
         subject = record.subject
         who = subject.judge if isinstance(subject, JudgementIdentity) else subject.model
         for kind in _KINDS:

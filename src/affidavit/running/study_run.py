@@ -228,7 +228,7 @@ def _as_it_stands(ended: Ended, directory: StudyDirectory, plan: Plan) -> Ended:
         return ended
     ledger = StudyLedger.planned(plan, read_judging(directory))
     for record in directory.records():
-        ledger.load(record)
+        ledger.count(record)
     return _counted(ended, ledger.questions, seal, plan)
 
 
