@@ -113,11 +113,15 @@ def judge(
     say_where_results_are(
         judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json, code=code
     )
+    sys.exit(_exit_code(judged))
+
+
+def _exit_code(judged: "Judged") -> int:
     if judged.signal is not None:
-        sys.exit(128 + judged.signal)
+        return 128 + judged.signal
     if judged.setup_mistake:
-        sys.exit(WRONG)
-    sys.exit(ENDED_WITH_FAILURES if judged.open else DONE)
+        return WRONG
+    return ENDED_WITH_FAILURES if judged.open else DONE
 
 
 def _judged(
