@@ -10,7 +10,7 @@ from affidavit.models.ability import WORDS, CheckedModel, Lacks, Untold, Works
 from affidavit.models.ability_trials import GRAMMAR, SCHEMA, TOKENS, NamedModel, checked_model
 from affidavit.models.registry import read_model_tables
 from affidavit.models.settings import Limits
-from support.fault_server import dead_address
+from support.fault_server import FaultServer, dead_address
 from support.pages import ROOT
 from support.pretend_servers import (
     NO_GRAMMAR,
@@ -21,6 +21,7 @@ from support.pretend_servers import (
     Able,
     pretending,
 )
+from support.studies import fine, run, write_study
 from support.weight_files import ready_to_run
 
 PATIENT = Limits(connect=600.0, attempt=600.0)
@@ -181,6 +182,10 @@ def test_a_study_that_constrains_decoding_needs_a_grammar_that_holds(flavour, co
 
 
 def test_answers_of_another_study_have_no_abilities(tmp_path):
+    with FaultServer() as server:
+        assert fine(run(write_study(tmp_path, server.url, count=2).parent), 0)
+    there = asyncio.run(checked_model(named({"replay": "out", "model": "m"}, beside=tmp_path)))
+    assert (there.usable, there.where, there.abilities, there.listed) == (True, "out", {}, None)
     found = asyncio.run(checked_model(named({"replay": "nowhere"}, beside=tmp_path)))
     assert "nowhere" in found.fault
 

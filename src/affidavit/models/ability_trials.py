@@ -7,7 +7,7 @@ What a server says is looked at as it came, since an answer has no room for all 
 import asyncio
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -114,7 +114,10 @@ async def _looked_into(found: CheckedModel, model: Model, wanted: NamedModel) ->
 async def _words_of(model: Model, failure: Failure) -> str:
     """Why it cannot be asked: the mistake of the setup, if it is one."""
     fault: SetupFault | None = await model.setup_fault(failure)
-    return str(fault.error()) if fault is not None else f"{failure.reason}: {failure.detail}"
+    if fault is not None:
+        return str(fault.error())
+    said = f"{failure.reason}: {failure.detail}"
+    return model.clean(said) if isinstance(model, Inspected) else said
 
 
 @dataclass(frozen=True)
@@ -260,7 +263,7 @@ def _refused(failure: Failure) -> Outcome:
     return Lacks(words) if failure.reason in PERMANENT else Untold(words)
 
 
-def _fits(said: _Said | Failure, fits: "Fits") -> Outcome:
+def _fits(said: _Said | Failure, fits: Callable[[str], bool]) -> Outcome:
     """Whether a constrained answer is as it must be."""
     if isinstance(said, Failure):
         return _refused(said)
@@ -270,13 +273,6 @@ def _fits(said: _Said | Failure, fits: "Fits") -> Outcome:
     if not text and said.completion.reasoning:
         return Untold("all tokens went into reasoning")
     return Lacks(f"taken and ignored: {shown(text)}")
-
-
-class Fits(Protocol):
-    """Whether a text is in a form."""
-
-    def __call__(self, text: str, /) -> bool:
-        """True if it is."""
 
 
 def _is_choice(text: str) -> bool:
