@@ -9,7 +9,6 @@ traceback into the rooms.
     [True, False]
 """
 
-import json
 import os
 import re
 import sys
@@ -24,9 +23,9 @@ from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpac
 
 import polars as pl
 
+from affidavit.archive.item_columns import items_frame
 from affidavit.archive.parquet_copy import records_frame
-from affidavit.archive.record_columns import without_surrogates
-from affidavit.archive.study_directory import FrozenItem, ImportedStudy, StudyDirectory
+from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.commands.run_progress import RunProgress
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.own_file import checked_contract
@@ -252,7 +251,7 @@ class Study:
         if isinstance(self._frozen, ImportedStudy):
             found = "outputs from elsewhere, which have none"
             raise UsageError(str(self.directory), expected="a study with items", found=found)
-        return _items_frame(list(self._directory.items()))
+        return items_frame(list(self._directory.items()))
 
     @_for_python
     def results(self, by: Names = CELL, *, cluster: str | None = None, include_self: bool = False) -> Results:
@@ -316,30 +315,6 @@ class Study:
         return study_page.write_page(
             self._directory, by=_names(by), cluster=cluster, include_self=include_self, out=path, mask=covered
         ).path
-
-
-def _items_frame(items: Sequence[FrozenItem]) -> pl.LazyFrame:
-    fields = dict.fromkeys(name for item in items for name in item.fields if name != "id")
-    columns = [
-        pl.Series("task", [without_surrogates(item.task) for item in items], dtype=pl.String),
-        pl.Series("item_id", [without_surrogates(item.id) for item in items], dtype=pl.String),
-    ]
-    columns += [
-        _item_column(without_surrogates(name), [item.fields.get(name) for item in items])
-        for name in fields
-        if name not in ("task", "item_id")
-    ]
-    return pl.DataFrame(columns).lazy()
-
-
-def _item_column(name: str, values: list[Any]) -> pl.Series:
-    nested = any(isinstance(value, dict) for value in values)
-    try:
-        if not nested:
-            return pl.Series(name, values)
-    except (TypeError, OverflowError, UnicodeEncodeError, pl.exceptions.PolarsError):
-        pass  # of different kinds, or nothing that a column can hold
-    return pl.Series(name, [None if value is None else json.dumps(value) for value in values], dtype=pl.String)
 
 
 @_for_python

@@ -412,7 +412,7 @@ def test_hostile_names_are_shown_as_text(hostile):
     assert fine(done, 0)
     cells = list(csv.reader(io.StringIO(done.stdout.decode(), newline=""), strict=True))
     values = {row[3] for row in cells[1:] if row[2] in ("model", "condition")}
-    assert values == {"'=1+1", HOSTILE[1], "'@x", "'\tz"}
+    assert values == {"'=1+1", HOSTILE[1].replace("\x1b", "\\u001b"), "'@x", "'\\u0009z"}
     differences = [float(row[3]) for row in cells[1:] if row[2] == "difference" and row[3]]
     assert differences == [-1.0] * 8, "numbers stay numbers"
     assert {row["model"] for row in compared(*hostile)["comparison"]["rows"]} == set(HOSTILE)
