@@ -48,8 +48,8 @@ def test_python_examples_run(page):
     assert doctest.testfile(str(page), module_relative=False).failed == 0
 
 
-# The tutorial needs a server, and has a test of its own.
-SHOWN = [page for page in PAGES if transcripts(page) and page.name != "tutorial.md"]
+# These need a server, and have tests of their own.
+SHOWN = [page for page in PAGES if transcripts(page) and page.name not in ("tutorial.md", "judging.md")]
 
 
 @pytest.mark.parametrize("page", SHOWN, ids=lambda page: page.name)

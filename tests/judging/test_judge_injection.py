@@ -17,7 +17,7 @@ from affidavit.judging.terms import JudgeTerms, Terms
 from support.command import affidavit
 from support.fault_server import Call, FaultServer, says
 from support.judged_studies import judgements
-from support.outputs_elsewhere import row, write_jsonl, write_models
+from support.outputs_elsewhere import bare, row, write_jsonl, write_models
 from support.scripted_judge import (
     Always,
     canonical,
@@ -225,12 +225,16 @@ async def echoing(call: Call) -> None:
 
 
 @pytest.mark.slow
-def test_hostile_outputs_reach_the_judge_verbatim_and_echoes_are_invalid(tmp_path):
-    rows = [row("Q1", "A", "m", f"o{n}", text) for n, text in enumerate(CORPUS)]
+@pytest.mark.parametrize("made", [row, bare], ids=["with the task", "without it"])
+def test_hostile_outputs_reach_the_judge_verbatim_and_echoes_are_invalid(tmp_path, made):
+    rows = [made("Q1", "A", "m", f"o{n}", text) for n, text in enumerate(CORPUS)]
+    without = () if made is row else ("--without-task",)
     with FaultServer(Always(echoing)) as server:
         models = write_models(tmp_path, server.url)
         source = write_jsonl(tmp_path / "given.jsonl", rows)
-        done = affidavit("judge", source, "--out", tmp_path / "out", "--judge", "j", "--models", models, "--json")
+        done = affidavit(
+            "judge", source, "--out", tmp_path / "out", "--judge", "j", "--models", models, "--json", *without
+        )
         assert fine(done, 0)
         prompts = judged_in(server.log)
     assert {prompt.meta["output_id"]: prompt.output for _, prompt in prompts} == {

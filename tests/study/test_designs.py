@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from math import ceil
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -753,7 +754,8 @@ def test_a_dry_run_prints_what_would_be_asked_and_what_it_would_cost(lived):
     assert rows[0] == "mixed nothing is asked yet"
     for each in planned["cells"]:
         counts = [each["requests"], each["prompt_tokens"], each["most_answer_tokens"]]
-        cost = "–" if each["most_cost"] is None else f"{each['most_cost']:.2f}"
+        # what is said to be the most is rounded up
+        cost = "–" if each["most_cost"] is None else f"{ceil(each['most_cost'] * 100) / 100:.2f}"
         assert (
             f"{each['task']} {each['model']} {each['condition']} {' '.join(f'{n:,}' for n in counts)} {cost}"
             in rows
@@ -763,7 +765,7 @@ def test_a_dry_run_prints_what_would_be_asked_and_what_it_would_cost(lived):
         for name in ("requests", "prompt_tokens", "most_answer_tokens")
     ]
     cost = sum(each["most_cost"] or 0.0 for each in planned["cells"])
-    assert f"all {' '.join(f'{n:,}' for n in total)} {cost:.2f}" in rows
+    assert f"all {' '.join(f'{n:,}' for n in total)} {ceil(cost * 100) / 100:.2f}" in rows
     assert sum("left out" in row for row in rows) == len(LEFT_OUT)
     assert {task["task"] for task in planned["planning"]} <= {each["task"] for each in planned["cells"]}
     rows_of_all = 3 * sum(task["comparisons"] for task in planned["planning"])

@@ -17,7 +17,7 @@ from affidavit.archive.record import Response
 from affidavit.archive.regular_files import open_to_read, other_kind
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import RAW_OUTPUT
-from affidavit.errors import AffidavitError, InputError, UsageError
+from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.judging.outputs import Imported, folder_rows, imported
 from affidavit.judging.task_words import task_words
@@ -61,9 +61,10 @@ class Intake:
 
     @contextmanager
     def kept(self, disk: Disk) -> Iterator[StudyDirectory]:
-        """The directory with all outputs in it, locked; if the block ends in an error, new ones do not stay.
+        """The directory with all outputs in it, locked; if the block refuses something, new ones do not stay.
 
-        Outputs that were never judged are no study yet: whoever mends what was wrong begins anew.
+        Outputs that were never judged are no study yet: whoever mends what was wrong begins anew. What a disk
+        refuses is left as a kill would leave it, to be gone on with.
         """
         with storage_errors(str(self.directory)):
             disk.make_directory(self.directory.path)
@@ -72,7 +73,7 @@ class Intake:
             try:
                 self._keep(disk)
                 yield self.directory
-            except AffidavitError:
+            except (UsageError, InputError):
                 if new and self.directory.judging_fields() is None:
                     self.directory.take_back(disk)
                 raise

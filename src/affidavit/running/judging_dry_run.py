@@ -29,7 +29,7 @@ from affidavit.running.judge_panel import JudgePanel
 from affidavit.running.judging_run import first_terms, same_terms
 from affidavit.running.ledger import StudyLedger
 from affidavit.running.study_outputs import StudyOutputs, TakenOutputs, open_tasks
-from affidavit.study.dry_run import PlannedRequests, most_costs, requests_table, used_lines
+from affidavit.study.dry_run import PlannedRequests, in_hundredths, most_costs, requests_table, used_lines
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.freezing import plan_of
 from affidavit.study.token_estimate import estimated_tokens
@@ -199,7 +199,7 @@ def most_judging_table(outputs: Sequence[PlannedRequests], judging: Sequence[Pla
     said = "  at most: as if every planned output arrived, as long as it may be"
     title = Text.assemble("\n", ("judging", "bold"), said)
     costs = [*most_costs(outputs), *most_costs(judging)]
-    total = f"outputs and judging together cost at most {sum(costs):,.2f}" if costs else ""
+    total = f"outputs and judging together cost at most {in_hundredths(sum(costs))}" if costs else ""
     lines = [Text(""), Text(total)] if total else []
     return Group(title, Text(""), requests_table(COLUMNS, judging), *lines)
 

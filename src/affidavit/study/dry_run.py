@@ -6,6 +6,7 @@ upper bound for short answers and a guess for prompts.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -65,12 +66,21 @@ def requests_table(columns: Sequence[str], asked: Sequence[PlannedRequests]) -> 
     for name, count in totals.items():
         table.add_column(name, f"{count:,}", justify="right", overflow="fold")
     if costs:
-        table.add_column("cost, at most", f"{sum(costs):,.2f}", justify="right")
+        table.add_column("cost, at most", in_hundredths(sum(costs)), justify="right")
     for each in asked:
         counts = (each.requests, each.prompt_tokens, each.most_answer_tokens)
-        cost = "–" if each.most_cost is None else f"{each.most_cost:,.2f}"
+        cost = "–" if each.most_cost is None else in_hundredths(each.most_cost)
         table.add_row(*map(plain, each.names), *(f"{count:,}" for count in counts), *([cost] if costs else []))
     return Padding.indent(table, 2)
+
+
+def in_hundredths(most: float) -> str:
+    """A cost that is at most so much, rounded up: rounded down it might be exceeded.
+
+    >>> in_hundredths(0.0), in_hundredths(0.003), in_hundredths(1234.56)
+    ('0.00', '0.01', '1,234.56')
+    """
+    return f"{ceil(round(most * 100, 6)) / 100:,.2f}"
 
 
 def most_costs(asked: Iterable[PlannedRequests]) -> list[float]:
