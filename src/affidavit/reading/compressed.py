@@ -7,16 +7,20 @@ shorter text.
 
 import gzip
 import io
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
-import zstandard
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
-_SLICE = 1024
-"""Bytes that are given to Zstandard at once: the worst of them make 32 MiB."""
+_SLICE = 1 << 17
+"""Bytes that are given to Zstandard at once; it gives back no more than it is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,30 +107,29 @@ class _Gunzipped(_Unpacked):
 class _Unzstd(_Unpacked):
     def __init__(self, packed: io.RawIOBase) -> None:
         super().__init__(packed)
-        self._decompressor = zstandard.ZstdDecompressor()
-        self._frame = self._decompressor.decompressobj()
+        self._frame = zstd.ZstdDecompressor()
         self._begun = False
-        self._unpacked = memoryview(b"")
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        while not self._unpacked:
-            packed = self._frame.unused_data if self._frame.eof else b""
+        while True:
+            packed = b""
             if self._frame.eof:
-                self._frame, self._begun = self._decompressor.decompressobj(), False
-            packed = packed or self._packed.read(_SLICE)
-            if not packed:
-                if self._begun:
-                    raise OSError(_cut("Zstandard"))
-                return 0
+                packed = self._frame.unused_data
+                self._frame, self._begun = zstd.ZstdDecompressor(), False
+            if not packed and self._frame.needs_input:
+                packed = self._packed.read(_SLICE)
+                if not packed:
+                    if self._begun:
+                        raise OSError(_cut("Zstandard"))
+                    return 0
             self._begun = True
             try:
-                self._unpacked = memoryview(self._frame.decompress(packed))
-            except zstandard.ZstdError as error:
+                unpacked = self._frame.decompress(packed, max_length=len(buffer))
+            except zstd.ZstdError as error:
                 raise OSError(f"broken Zstandard data ({error})") from error
-        count = min(len(buffer), len(self._unpacked))
-        buffer[:count] = self._unpacked[:count]
-        self._unpacked = self._unpacked[count:]
-        return count
+            if unpacked:
+                buffer[: len(unpacked)] = unpacked
+                return len(unpacked)
 
 
 def _cut(name: str) -> str:
@@ -139,7 +142,8 @@ def _gzipped(stream: BinaryIO) -> BinaryIO:
 
 
 def _zstd(stream: BinaryIO) -> BinaryIO:
-    return cast("BinaryIO", zstandard.ZstdCompressor(write_checksum=True).stream_writer(stream, closefd=False))
+    options: dict[int, int] = {zstd.CompressionParameter.checksum_flag: 1}
+    return cast("BinaryIO", zstd.ZstdFile(stream, "wb", options=options))
 
 
 _SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))
