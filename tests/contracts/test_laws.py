@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import islice, pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate, mcqa, text
@@ -298,6 +298,23 @@ def test_a_quote_is_found_in_a_long_text_as_in_a_short_one(searched, quote):
     assert locate(quote, f"{searched}{filler}") == locate(quote, f"{searched}\u0416")
     plain = searched.encode("ascii", "ignore").decode()
     assert locate(quote, f"{plain}{'~' * _LONG}") == locate(quote, f"{plain}~")
+
+
+few = st.lists(st.sampled_from(["a", "a", "b", " ", "  ", '"', "“", "”", "...", "…", "é"]), max_size=24).map(
+    "".join
+)
+"""Texts of which one holds another many times, now word for word and now only normalised."""
+
+
+@given(few, few)
+@example("“a b”a b", '"a b"')
+@example("a  ba b", "a b")
+@example("a  ba  b", " a b")
+@example("a b...a b", "a b...")
+def test_of_many_places_in_a_long_text_the_one_of_the_short_text_is_found(searched, quote):
+    """Ruling J6: the first exact place, however many normalised ones stand before it."""
+    assert locate(quote, f"{searched}{'~' * _LONG}") == locate(quote, f"{searched}~")
+    assert locate(quote, f"{searched}{'Ж' * _LONG}") == locate(quote, f"{searched}Ж")
 
 
 def test_a_pair_of_quote_marks_alone_is_found_exactly_or_not_at_all():

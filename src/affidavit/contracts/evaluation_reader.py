@@ -26,13 +26,14 @@ from affidavit.contracts.rubric import TOTAL, Rubric, Verdict
 TOP = frozenset(("meta", "scores", "verdict", "flags", "evidence", "notes"))
 EVIDENCE_ITEM = frozenset(("dimension", "quote", "reason"))
 
-_DAY = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _NAMES: dict[type, str] = {dict: "an object", list: "an array", str: "a string", int: "an integer"}
 _KindT = TypeVar("_KindT", dict[str, object], list[object], str, int)
 _META = frozenset(META)
 _FLAGS = frozenset(Flag)
 _VERDICTS = {verdict.value: verdict for verdict in Verdict}
 _METHODS = frozenset(JudgingMethod)
+_EVIDENCE_KINDS = {kind: EvidenceKind(kind) for kind in MatchKind}
 
 
 def read_evaluation(evaluation: dict[str, object], asked: Asked, rubric: Rubric) -> EvaluationReading:
@@ -258,7 +259,7 @@ class _EvaluationReader:
         if location.kind is MatchKind.ABSENT:
             path = f"{_evidence_path(place)}.quote"
             self.tell(Code.QUOTE_NOT_FOUND, path, "words of the judged output", found_value(quote))
-        return Evidence(dimension, kept, EvidenceKind(location.kind), location.span)
+        return Evidence(dimension, kept, _EVIDENCE_KINDS[location.kind], location.span)
 
     def carries(self, evidence: Evidence, score: object, reason: str | None) -> bool:
         """Whether an item supports its dimension: a located quote, or a reasoned absence below full score."""
@@ -291,12 +292,10 @@ def _is_day(text: str) -> bool:
 
 @lru_cache(maxsize=64)  # a judging has one date or two
 def _is_calendar_day(text: str) -> bool:
-    match = _DAY.fullmatch(text)
-    if match is None:
+    if _DAY.fullmatch(text) is None:  # ISO 8601 knows days of weeks, too
         return False
-    year, month, day = map(int, match.groups())
     try:
-        date(year, month, day)
+        date.fromisoformat(text)
     except ValueError:
         return False
     return True

@@ -41,6 +41,7 @@ _LONGEST_LETTER_IN_FULL = unicodedata.normalize("NFKC", _LONGEST_LETTER)
 _ASCII_BLANKS = "".join(chr(code) for code in range(128) if chr(code).isspace()).encode()
 _COMMON_BLANKS = " \n\r\t"
 # NFKC has turned every … into three dots by the time a quote is split.
+_DOTS = "..."
 _ELLIPSIS = re.compile(r"\[\.\.\.\.*+\]|\(\.\.\.\.*+\)|\.\.\.\.*+")
 _EAST_ASIAN = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303b\u3041-\u3096\u309d-\u30ff\u3131-\u318e"
@@ -100,29 +101,40 @@ class Quotable:
             return self._locate_once(quote)
         return self._exact(quote) or _locate_normalised(_wanted(quote), self._normalised)
 
-    def _exact(self, quote: str) -> Location | None:
-        start = self._text.find(quote)
+    def _exact(self, quote: str, since: int = 0, until: int | None = None) -> Location | None:
+        start = self._text.find(quote, since, until)
         return None if start < 0 else Location(MatchKind.EXACT, Span(start, start + len(quote)))
 
     def _locate_once(self, quote: str) -> Location:
-        """The same, with one search through a long text for a quote that is not there, in place of two.
+        """The same, with one search through a long text for a quote that is not there, or is there once.
 
-        Where nothing attaches to what stands before it, whatever is there exactly is there normalised too.
+        Where nothing attaches to what stands before it, whatever is there exactly is there normalised too: an
+        exact place holds a normalised one, and begins and ends no further from it than the quote is long.
         """
-        wanted = _wanted(quote)
-        location = _locate_normalised(wanted, self._normalised)
-        if location.kind is MatchKind.NORMALISED or not wanted:
-            return self._exact(quote) or location
-        return location
+        wanted, searched = _wanted(quote), self._normalised
+        if not wanted:
+            return self._exact(quote) or ABSENT
+        start = searched.find(wanted)
+        if start < 0:
+            return _locate_elided(wanted, searched)
+        span = searched.original(start, start + len(wanted))
+        exact = self._exact(quote, max(0, span.start - len(quote)), span.end + len(quote))
+        if exact is None and searched.text.find(wanted, start + 1) >= 0:
+            exact = self._exact(quote, span.start)
+        return exact or Location(MatchKind.NORMALISED, span)
 
 
 def _locate_normalised(wanted: str, searched: "_Normalised") -> Location:
     if not wanted:
         return ABSENT
-    start = searched.text.find(wanted)
-    if start >= 0:
-        return Location(MatchKind.NORMALISED, searched.original(start, start + len(wanted)))
-    if "..." not in wanted:
+    start = searched.find(wanted)
+    if start < 0:
+        return _locate_elided(wanted, searched)
+    return Location(MatchKind.NORMALISED, searched.original(start, start + len(wanted)))
+
+
+def _locate_elided(wanted: str, searched: "_Normalised") -> Location:
+    if _DOTS not in wanted:
         return ABSENT
     pieces = [piece for piece in _ELLIPSIS.split(wanted) if piece]
     if not pieces or any(_too_short(piece) for piece in pieces):
@@ -173,6 +185,14 @@ class _Normalised:
             folded.append(plain)
             place += len(plain)
         self.text = "".join(folded)
+
+    def find(self, wanted: str) -> int:
+        """Where it is first, or -1; a quote with an ellipsis stands word for word in no text without one."""
+        return -1 if _DOTS in wanted and not self._has_dots else self.text.find(wanted)
+
+    @cached_property
+    def _has_dots(self) -> bool:
+        return _DOTS in self.text
 
     def _pieces(self) -> Iterator[tuple[int, str]]:
         text = self._original

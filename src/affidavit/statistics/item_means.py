@@ -60,8 +60,6 @@ def mean_difference(
     >>> mean_difference([0.5, 0.0], [2, 1]).method
     'fewer than 10 items: no interval'
     """
-    from scipy.special import stdtrit
-
     counts, n = _counted("differences", differences, times, lowest=-1)
     value = fsum(each * count for each, count in zip(differences, counts, strict=True)) / n
     if n < FEWEST_ITEMS:
@@ -72,6 +70,8 @@ def mean_difference(
             reach = Z95**2 / (n + Z95**2)
             return Estimate(0.0, -reach, reach, n, f"all differences are 0: Tango 95% over {units}")
         return without_interval(value, n, f"all {n:,} differences are equal: no interval")
+    from scipy.special import stdtrit
+
     reach = float(stdtrit(n - 1, 0.975)) * error
     return Estimate(value, max(-1.0, value - reach), min(1.0, value + reach), n, f"t 95% over {units}")
 
@@ -115,10 +115,10 @@ def t_test(differences: Sequence[float], times: Sequence[int]) -> float | None:
     >>> round(t_test([0.5, 0.0, -0.5], [4, 10, 2]), 3)
     0.432
     """
-    from scipy.special import stdtr
-
     counts, n = _counted("differences", differences, times, lowest=-1)
     if n < FEWEST_ITEMS or (error := standard_error(differences, counts)) == 0:
         return None
+    from scipy.special import stdtr
+
     mean = fsum(each * count for each, count in zip(differences, counts, strict=True)) / n
     return max(LEAST_CHANCE, 2 * float(stdtr(n - 1, -abs(mean) / error)))
