@@ -20,7 +20,7 @@ def test_the_version_is_stated_twice_and_alike():
 
 def extras_named(text: str) -> set[str]:
     """The extras of the package that a text has people install."""
-    named = re.findall(r"pip install ['\"]?(?:affidavit|\.)\[([^\]]*)\]", text)
+    named = re.findall(r"pip install ['\"]?(?:affidavit|\.)\[([^\]{]*)\]", text)
     return {extra.strip() for names in named for extra in names.split(",")}
 
 

@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
@@ -104,7 +105,6 @@ def judge(
 
     \b
     Examples:
-      affidavit judge my-study --judge server
       affidavit judge my-study --judge server --blind --dry-run
       affidavit judge outputs.jsonl --tasks tasks.csv --out judged --judge server --models models.toml
       affidavit judge outputs.jsonl --without-task --out judged --judge server --models models.toml
@@ -126,18 +126,14 @@ def judge(
     if dry_run:
         _show_plan(order, retry_failed=retry_failed, as_json=as_json)
         return
-    judgements = Judgements()
-    judged = _judged(order, judgements, retry_failed=retry_failed)
-    if not judged.begun:
-        _report_nothing(judged, as_json=as_json)
-    else:
+    judged = _judged(order, judgements := Judgements(), retry_failed=retry_failed)
+    if judged.begun:
         _report(judged, judgements, include_self=include_self, as_json=as_json)
         code = code_options(contracts, study)
-        _say_what_is_left(judged, wanted.judges, models_file, code, as_json=as_json)
-        page = not no_page and judged.signal is None
-        say_where_results_are(
-            judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json, code=code
-        )
+        options = _options_to_continue(wanted.judges, models_file, code)
+        _say_what_follows(judged, options, code, as_json=as_json, page=not no_page)
+    else:
+        _report_nothing(judged, as_json=as_json)
     sys.exit(_exit_code(judged))
 
 
@@ -262,9 +258,19 @@ def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
     show(judging_closing(judged.frozen, figures, late=judged.late))
 
 
-def _say_what_is_left(
-    judged: "Judged", judges: Sequence[str], models_file: Path | None, code: list[str], *, as_json: bool
+def _options_to_continue(judges: Sequence[str], models_file: Path | None, code: Sequence[str]) -> list[str]:
+    """What names the same judges again, where they are described, and the code that they need."""
+    models = [] if models_file is None else [("--models", str(models_file))]
+    return [*chain.from_iterable([*(("--judge", name) for name in judges), *models]), *code]
+
+
+def _say_what_follows(
+    judged: "Judged", options: Sequence[str], code: Sequence[str], *, as_json: bool, page: bool
 ) -> None:
+    """What is to be known of this run, what is left, and where the results are.
+
+    `options` are those with which it goes on, `code` those that a verification takes.
+    """
     from affidavit.commands.what_is_left import what_is_left
 
     for note in judged.notes:
@@ -273,11 +279,13 @@ def _say_what_is_left(
         click.echo(f"note: {count:,} failed in this run with {plain_lines(said)}", err=True)
     if judged.stopped:
         click.echo(f"affidavit: {plain_lines(judged.stopped)}", err=True)
-    named = [part for name in judges for part in ("--judge", name)]
-    models = [] if models_file is None else ["--models", str(models_file)]
-    again = shlex.join(["affidavit", "judge", str(judged.directory), *named, *models, *code])
+    again = shlex.join(["affidavit", "judge", str(judged.directory), *options])
     if (left := what_is_left(judged.tallies.values(), again, lacking="a judgement")) is not None:
         click.echo(plain_lines(left), err=True)
+    page = page and judged.signal is None
+    say_where_results_are(
+        judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json, code=code
+    )
 
 
 def say_where_results_are(
