@@ -43,7 +43,7 @@ def chance_table(
     sizes: dict[tuple[str, ...], dict[int, int]] = {}
     for at, number, count in items.iter_rows():
         sizes.setdefault(names_of(coded.names[at]), {})[int(number)] = int(count)
-    rows, accuracies = [], _accuracies(records, tasks)
+    rows, accuracies = [], _accuracies(records, groups, tasks)
     for group in groups:
         if of_group := sizes.get(group.names):
             count = sum(of_group.values())
@@ -56,8 +56,12 @@ def chance_table(
     return Table("chance", "What would blind guessing give?", columns, tuple(rows), foot) if rows else None
 
 
-def _accuracies(records: RecordSet, tasks: Sequence[str]) -> dict[tuple[str, ...], Estimate | None]:
+def _accuracies(
+    records: RecordSet, groups: Sequence[Group], tasks: Sequence[str]
+) -> dict[tuple[str, ...], Estimate | None]:
     """By group, the accuracy of these tasks alone: what guesses are compared with, however records are grouped."""
+    if "task" in records.by:  # then a group is of one task, and knows its own
+        return {group.names: group.share("right", "compared") for group in groups}
     coded = records.coded
     compared = pl.col("task").is_in(list(tasks)) & pl.col("holds_answer") & pl.col("correct").is_not_null()
     kinds = coded.kinds(compared, {"n": pl.lit(value=True), "right": pl.col("correct")})
