@@ -137,6 +137,7 @@ def test_items_of_different_kinds_are_json(tmp_path):
     assert study.items().collect()["item_id"].to_list() == ["\\ud800", "q1"]
 
 
+@pytest.mark.slow
 def test_results_are_the_tables_of_the_report(study, directory):
     results = study.results(by=["model", "condition"])
     shown = reported(here("report", directory, "--by", "model,condition", "--format", "json"))
@@ -165,6 +166,7 @@ def test_a_table_that_is_not_there_says_which_there_are(study):
     assert "nothing" not in results
 
 
+@pytest.mark.slow
 def test_a_comparison_is_the_command_s(study, directory):
     sides = [f"{directory}@condition={name}" for name in ("free", "firm")]
     shown = reported(here("compare", *sides, "--format", "json"))
@@ -175,6 +177,7 @@ def test_a_comparison_is_the_command_s(study, directory):
     assert accuracy["difference"].to_list() == [pytest.approx(-2 / 18)]
 
 
+@pytest.mark.slow
 def test_clusters_are_those_of_the_commands(tmp_path):
     """Ruling S8, in Python as in the shell: figures, comparisons and gates over passages."""
     rows = [{**row, "metadata": {"passage": f"p{n // 2}"}} for n, row in enumerate(questions(30))]
@@ -218,6 +221,7 @@ def test_two_studies_are_compared_with_the_readings_that_moved(study, tmp_path, 
     assert list(study.compare(directory / ".." / directory.name)) == ["comparison"], "the same study"
 
 
+@pytest.mark.slow
 def test_a_gate_is_true_if_it_is_met_and_lists_its_checks(study, directory):
     assert study.gate(min_compliance=0.9)
     result = public.gate(directory, min_compliance=0.9, min_accuracy=0.85, by=["condition"])
@@ -233,6 +237,7 @@ def test_a_gate_is_true_if_it_is_met_and_lists_its_checks(study, directory):
     assert set(interface.Thresholds.__annotations__) == set(gates.MEASURES)
 
 
+@pytest.mark.slow
 def test_parts_and_baselines_are_gated_as_by_the_command(study, directory):
     first, second = (study.part(condition=name) for name in ("free", "firm"))
     sides = (f"{directory}@condition=firm", "--baseline", f"{directory}@condition=free")
@@ -243,6 +248,7 @@ def test_parts_and_baselines_are_gated_as_by_the_command(study, directory):
     assert study.gate(baseline=study, margin=1.0)
 
 
+@pytest.mark.slow
 def test_tables_as_latex_are_what_the_command_prints(study, directory):
     assert here("report", directory, "--format", "latex").stdout.decode() == study.results().to_latex()
 
@@ -378,6 +384,7 @@ def test_long_tables_say_what_they_leave_out():
 # --- running and judging ---
 
 
+@pytest.mark.slow
 def test_a_study_is_run_and_gone_on_with(tmp_path, asked):
     with FaultServer({"q5": first(status(500))}) as server:
         file = write_study(tmp_path, server.url, count=6, changed={"limits": {"attempts": 1}})
@@ -392,6 +399,7 @@ def test_a_study_is_run_and_gone_on_with(tmp_path, asked):
     assert study.verify().root_sha256 == public.verify(asked).root_sha256, "the same as the command's"
 
 
+@pytest.mark.slow
 def test_a_study_is_run_beside_a_running_loop(tmp_path):
     async def cell() -> public.Study:
         return public.run_study(tmp_path / "study.toml", out=tmp_path / "out")
@@ -433,6 +441,7 @@ def test_wrong_arguments_of_a_run_are_refused(tmp_path):
         public.run_study(file, models="n")
 
 
+@pytest.mark.slow
 def test_outputs_are_judged(tmp_path):
     few = {"models": {"gamma": None}, "tasks": {"advice": {"variants": {"listed": None, "firm": None}}}}
     with serving() as server:

@@ -22,6 +22,7 @@ def test_it_gives_what_it_shows():
         assert given.outputs == shown.outputs, f"{shown.source}\nrun `make docs` if this is as it should be"
 
 
+@pytest.mark.slow
 def test_what_is_kept_was_run_in_order_and_without_an_error():
     cells = code_cells(read())
     assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))

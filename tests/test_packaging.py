@@ -24,6 +24,7 @@ def extras_named(text: str) -> set[str]:
     return {extra.strip() for names in named for extra in names.split(",")}
 
 
+@pytest.mark.slow
 def test_every_extra_that_a_hint_names_is_one():
     named = {path.name: extras_named(path.read_text()) for path in SOURCES}
     assert {"embedded", "hf"} <= set.union(*named.values()), "nothing would be tested"

@@ -40,6 +40,7 @@ def test_a_hint_is_given_where_a_known_name_is_near():
     assert did_you_mean("xyz", ["temperature"]) == ""
 
 
+@pytest.mark.slow
 @given(values)
 def test_equal_values_have_equal_bytes_whatever_the_order_of_their_names(value):
     turned = json.loads(json.dumps(value))
@@ -66,6 +67,7 @@ def test_no_text_commands_a_terminal(text):
     assert plain_lines(text).replace("\n", "").isprintable()
 
 
+@pytest.mark.slow
 def test_the_package_can_be_run_as_a_module():
     assert program.main is main
     done = subprocess.run([sys.executable, "-m", "affidavit", "nothing"], capture_output=True, check=False)

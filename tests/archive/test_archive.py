@@ -177,6 +177,7 @@ def test_two_halves_of_a_pair_come_back_as_one():
     assert checked_fields(line)["text"] == "😀"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HARD_TEXTS.values(), ids=HARD_TEXTS)
 def test_any_text_comes_back_from_the_archive(tmp_path, text):
     archive = Archive(tmp_path)
@@ -332,6 +333,7 @@ def flips_are_found(directory: Path, *, flips: int, seed: int) -> None:
     check(directory)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_in_a_sealed_archive_is_found_and_named(tmp_path):
     flips_are_found(tmp_path, flips=100, seed=4)
 
@@ -357,6 +359,7 @@ def test_a_missing_file_is_found(tmp_path, name, why):
         check(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_in_an_open_segment_costs_no_earlier_group(tmp_path):
     """In the last group it looks like a torn tail; before, it is corruption."""
     made(tmp_path, 4, 6, 5)
@@ -424,6 +427,7 @@ def cuts_of_a_sealed_segment(directory: Path, *, every: int) -> None:
     assert list(directory.glob("records/*.torn-*")) == []
 
 
+@pytest.mark.slow
 def test_a_cut_sealed_segment_is_refused(tmp_path):
     cuts_of_a_sealed_segment(tmp_path, every=97)
 

@@ -107,6 +107,7 @@ def fresh(copied, tmp_path, monkeypatch) -> Path:
     return directory
 
 
+@pytest.mark.slow
 def test_all_tables_are_the_same_from_the_copy_and_from_the_journal(fresh, monkeypatch):
     from_copy = figures(fresh)
     assert from_copy == of_the_journal(fresh, monkeypatch)
@@ -124,6 +125,7 @@ def test_the_frame_of_the_copy_is_that_of_the_journal(fresh, monkeypatch):
     assert from_copy.equals(records_frame(StudyDirectory(fresh)).collect().sort("key"))
 
 
+@pytest.mark.slow
 def test_a_copy_in_the_directory_is_never_read(fresh, monkeypatch):
     """A second truth: whoever sends a directory could send other figures with it."""
     forged = pl.read_parquet(copy_in_cache(fresh)).clear()
@@ -176,6 +178,7 @@ def test_a_copy_of_other_segments_is_not_found(fresh):
     assert copied_frame(study, None) is None, "nothing is counted from a copy before the seal was checked"
 
 
+@pytest.mark.slow
 def test_a_copy_is_not_used_once_more_was_written_after_its_seal(copied, tmp_path):
     folder = shutil.copytree(copied.parent, tmp_path / "again")
     directory, plan = (
@@ -216,6 +219,7 @@ def test_lone_surrogates_are_escaped_and_come_back(copied):
     assert others["raw_output_escaped"].null_count() == len(others)
 
 
+@pytest.mark.slow
 def test_names_that_no_column_can_hold_are_spelt_out(tmp_path):
     rows = [{**questions(1)[0], "id": name} for name in ("\ud800", "plain")]
     directory = written(tmp_path, tables(), {"quiz": rows}, lambda question: "<answer>B</answer>")

@@ -47,6 +47,7 @@ class Noting(Disk):
         super().sync_directory(path)
 
 
+@pytest.mark.slow
 def test_a_file_is_on_the_disk_before_it_takes_its_name_and_its_name_before_anybody_goes_on(tmp_path):
     disk = Noting()
     (tmp_path / ".x.partial").write_bytes(b"left by a kill")

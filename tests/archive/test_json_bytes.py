@@ -40,6 +40,7 @@ def test_pieces_of_json(text):
     same(text.encode())
 
 
+@pytest.mark.slow
 @given(VALUES, st.booleans())
 def test_whatever_python_writes(value, ascii_only):
     same(json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass"))

@@ -107,6 +107,7 @@ def race(contenders) -> tuple[dict[str, object], dict[str, object]]:
     return held[0][0], next(outcome for outcome, _ in outcomes if not outcome["held"])
 
 
+@pytest.mark.slow
 def test_of_two_writers_one_is_refused_and_told_who_holds_the_lock(tmp_path, contenders):
     """The last race's winner has left its name: it must not be taken for this one's."""
     astray = []
@@ -220,6 +221,7 @@ def test_a_lock_that_is_let_go_meanwhile_is_taken(tmp_path, monkeypatch):
     assert lock.holder(tmp_path) is None
 
 
+@pytest.mark.slow
 def test_the_name_of_one_who_is_dead_is_not_believed(tmp_path, monkeypatch):
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()

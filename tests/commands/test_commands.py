@@ -61,6 +61,7 @@ def test_a_command_that_is_given_nothing_shows_its_help(name):
     assert said.startswith(f"Usage: cli {name} ")
 
 
+@pytest.mark.slow
 def test_help_loads_no_room_but_the_commands():
     program = "import sys, affidavit.commands.main; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

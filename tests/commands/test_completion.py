@@ -25,6 +25,7 @@ def asked(shell: str, words: str, number: int, partial: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_the_script_of_every_shell_is_made(shell):
     variable = f"_AFFIDAVIT_COMPLETE={shell}_source"
@@ -34,6 +35,7 @@ def test_the_script_of_every_shell_is_made(shell):
     assert f"_AFFIDAVIT_COMPLETE={shell}_complete" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
@@ -58,16 +60,19 @@ def test_bash_completes_once_the_line_of_the_page_was_read(words, completed):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shell", "answer"), [("zsh", "plain\nrun\n"), ("fish", "plain,run\t")])
 def test_other_shells_are_answered_as_they_ask(shell, answer):
     assert asked(shell, "affidavit ru", 1, "ru").startswith(answer)
 
 
+@pytest.mark.slow
 def test_a_study_is_completed_as_a_file():
     for command in ("run", "doctor"):
         assert asked("bash", f"affidavit {command} st", 2, "st") == "file,st\n"
 
 
+@pytest.mark.slow
 def test_completing_loads_no_room_but_the_commands():
     program = (
         "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "

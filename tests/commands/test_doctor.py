@@ -198,6 +198,7 @@ def test_whose_home_it_is_is_not_told(monkeypatch):
 # --- the command ---
 
 
+@pytest.mark.slow
 def test_without_a_name_it_says_what_is_here():
     done = affidavit("doctor")
     assert fine(done, 0)
@@ -205,6 +206,7 @@ def test_without_a_name_it_says_what_is_here():
     assert done.stderr == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [[], ["--model"]])
 def test_a_server_is_asked_by_its_address(way):
     with pretending(Able(**OLLAMA, schema=True)) as url:
@@ -239,6 +241,7 @@ constrained = true
 """
 
 
+@pytest.mark.slow
 def test_every_model_of_a_study_is_asked_and_its_items_are_not_read(tmp_path):
     with pretending(Able(**OLLAMA)) as url, dead_address() as dead:
         (tmp_path / "study.toml").write_text(STUDY.replace("URL", url).replace("DEAD", dead))
@@ -251,6 +254,7 @@ def test_every_model_of_a_study_is_asked_and_its_items_are_not_read(tmp_path):
     assert done.stderr == b"asking one\nasking two\n"
 
 
+@pytest.mark.slow
 def test_no_secret_is_printed(tmp_path):
     """Neither a key, nor a password in an address, also where the server repeats them."""
     secret = "-".join(("sk", "5ecret", "5ecret"))

@@ -37,6 +37,7 @@ def test_the_command_says_what_it_needs(code):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["open_study", "run_study", "read_frame", "verify", "GateResult"])
 def test_a_name_that_needs_more_than_there_is_says_so(name):
     done = on_windows(
@@ -45,6 +46,7 @@ def test_a_name_that_needs_more_than_there_is_says_so(name):
     assert (done.stdout, done.stderr, done.returncode) == (f"{not_posix()}\n", "", 0)
 
 
+@pytest.mark.slow
 def test_contracts_read_anywhere():
     done = on_windows("import affidavit\nprint(affidavit.mcqa.read('<answer>B</answer>').extracted_answer)")
     assert (done.stdout, done.stderr) == ("B\n", "")
@@ -56,6 +58,7 @@ def test_the_system_that_is_pretended_lacks_what_a_study_needs():
     assert "ModuleNotFoundError: import of fcntl halted" in done.stderr
 
 
+@pytest.mark.slow
 def test_elsewhere_the_command_begins():
     done = subprocess.run(
         [

@@ -170,6 +170,7 @@ def test_pull_refuses_in_one_message(folder, monkeypatch, tmp_path):
 # --- making one ---
 
 
+@pytest.mark.slow
 def test_quantize_shows_the_new_file_and_how_to_use_it(folder, tmp_path):
     small_model(tmp_path / "m-f16.gguf")
     result = said("quantize", tmp_path / "m-f16.gguf", "--to", "q8_0")

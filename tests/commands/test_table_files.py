@@ -37,6 +37,7 @@ def rows_of(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text, newline=""), strict=True))
 
 
+@pytest.mark.slow
 def test_csv_goes_to_a_directory_with_a_file_for_each_table(study, tmp_path):
     done = affidavit("report", study, "--format", "csv", "--out", tmp_path / "tables")
     assert fine(done, 0)
@@ -58,6 +59,7 @@ def test_csv_goes_to_a_directory_with_a_file_for_each_table(study, tmp_path):
                 assert cell == expected if isinstance(expected, str) else float(cell) == expected
 
 
+@pytest.mark.slow
 def test_comparisons_go_the_same_ways(study, tmp_path):
     sides = (f"{study}@model==1+1", f"{study}@model=meta-llama/Llama-3.1-8B-Instruct-Q4_K_M")
     assert fine(here("compare", *sides, "--format", "csv", "-o", tmp_path / "tables"), 0)
@@ -68,6 +70,7 @@ def test_comparisons_go_the_same_ways(study, tmp_path):
     assert (tmp_path / "page.md").read_text().startswith("# "), "a file is Markdown unless something else is asked"
 
 
+@pytest.mark.slow
 def test_a_name_that_ends_in_csv_is_one_file(study, tmp_path):
     assert fine(here("report", study, "--format", "csv", "-o", tmp_path / "all.csv"), 0)
     assert (tmp_path / "all.csv").read_bytes() == here("report", study, "--format", "csv").stdout
@@ -108,6 +111,7 @@ def estimated(table: Table) -> set[str]:
 GOLDEN_STUDIES = sorted((GOLDEN / "studies").iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("directory", GOLDEN_STUDIES, ids=lambda path: path.name)
 def test_a_table_has_the_same_columns_whatever_was_found(directory):
     """A program that has read one report can read the next: which figures exist is no part of the shape."""
@@ -124,6 +128,7 @@ def test_a_table_has_the_same_columns_whatever_was_found(directory):
                 assert frame[f"{name}_n"].dtype == frame[f"{name}_clusters"].dtype == pl.Int64
 
 
+@pytest.mark.slow
 def test_changed_answers_have_one_header_with_and_without_a_null(tmp_path):
     heads = []
     for samples in (1, 2):
@@ -150,6 +155,7 @@ def test_a_terminal_gets_tables_that_fit(study, command, columns):
     assert "Llama-3.1-8B-Instruct-Q4_K_M" in "".join("".join(lines).split())
 
 
+@pytest.mark.slow
 def test_every_form_can_be_printed(study):
     printed = {form: here("report", study, "--format", form).stdout for form in FORMS}
     assert len(set(printed.values())) == len(FORMS)
@@ -180,6 +186,7 @@ def evidence(tmp_path):
     return written(tmp_path, tables(), {"quiz": questions(5)}, lambda question: "<answer>B</answer>")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "order",
     [
@@ -215,6 +222,7 @@ def test_csv_takes_no_file_of_another_kind(evidence):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "begins"), [("t.tex", b"%"), ("t.json", b"{"), ("t.md", b"# "), ("t.csv", b"table,")]
 )

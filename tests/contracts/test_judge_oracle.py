@@ -136,6 +136,7 @@ def nearly_valid(draw):
     return value
 
 
+@pytest.mark.slow
 @given(nearly_valid())
 def test_valid_exactly_if_an_independent_schema_says_so(value):
     expected = ORACLE.is_valid(value) and consistent(value)

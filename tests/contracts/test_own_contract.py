@@ -349,6 +349,7 @@ def test_a_hostile_declaration_is_refused(change, ran, tmp_path):
         assert "study.json:1: expected the contracts of a study, found" in done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_a_strange_declaration_that_a_contract_could_make_is_shown_and_nothing_more(ran, tmp_path):
     """Markup, names of ours, fields that nobody has or that are called like a column."""
     shutil.copytree(ran.out, tmp_path / "out")
@@ -688,6 +689,7 @@ TALKATIVE = RAISES.replace(
 )
 
 
+@pytest.mark.slow
 def test_what_it_prints_is_no_result_and_it_is_told_the_id_of_its_item(tmp_path):
     (tmp_path / "own.py").write_text(TALKATIVE)
     rows = [{"raw_output": "12", "answer": "12"}]

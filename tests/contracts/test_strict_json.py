@@ -16,6 +16,7 @@ values = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), values),
     st.sampled_from(["", " ", "\r\n\t"]),

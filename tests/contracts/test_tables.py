@@ -44,6 +44,7 @@ def test_game24(case):
     } == {key: case[key] for key in ("candidate", "method", "start", "end", "reason")}, case["why"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases("judge"))
 def test_judge(case):
     raw = case["raw"] if "raw" in case else "".join(part * times for part, times in case["raw_repeat"])

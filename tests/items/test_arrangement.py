@@ -47,6 +47,7 @@ rights = st.integers(0, len(LETTERS) - 1)
 # --- the order ---
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(orders, draws)
 def test_an_order_shows_every_option_once_and_the_way_back_is_sure(how, draw):
@@ -60,6 +61,7 @@ def test_an_order_shows_every_option_once_and_the_way_back_is_sure(how, draw):
         assert own_letter(shown_letter(letter, order), order) == letter
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(orders, draws, rights | st.none())
 def test_an_item_is_shown_with_the_letter_of_its_right_option(how, draw, right):
@@ -190,6 +192,7 @@ def planned(how: str, seed: int) -> Plan:
     return Plan(chosen, {"quiz": ChoiceOfEachItem()}, {"quiz": 1}, {})
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(seeds, orders, counts, rights, names)
 def test_models_and_conditions_see_the_same_order_and_hear_of_the_same_options(seed, how, count, answer, item):
@@ -389,6 +392,7 @@ def shown_at_letters(question: Question, was: Asked) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=2)
 @given(seed=seeds)

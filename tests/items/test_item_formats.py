@@ -386,6 +386,7 @@ def test_an_item_comes_back_from_tables_of_four(asked, lettered):
     assert row["options"][LETTERS.index(row["answer"])] == right
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(questions())
 def test_an_item_comes_back_from_parquet(asked):
@@ -406,6 +407,7 @@ def test_any_bytes_are_read_or_refused(content):
 # --- generated hands ---
 
 
+@pytest.mark.slow
 def test_a_sample_of_hands_is_stable_and_solvable():
     ten = list(generated_hands(10, seed=3))
     assert list(generated_hands(4, seed=3)) == ten[:4]

@@ -198,6 +198,7 @@ def peak(work: Callable[[str], object], raw: str) -> int:
     return held
 
 
+@pytest.mark.slow
 def test_findings_that_are_not_kept_cost_no_memory():
     raw = members(lambda n: f"a{n}", "1", LARGEST)
     assert sum(each.count for each in judge.read(raw).further_findings) > 20_000

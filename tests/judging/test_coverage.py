@@ -2,6 +2,7 @@
 
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,6 +74,7 @@ def test_lists_are_bounded_and_say_how_many_others_there_are():
 names = st.tuples(*[st.sampled_from("ab")] * 5)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(names, st.booleans())))
 def test_counts_are_those_of_a_plain_count(rows):
     coverage = Coverage()

@@ -207,6 +207,7 @@ def test_a_planted_evaluation_with_anything_around_it_is_not_the_judges_own(arou
         assert not judge.read(raw, Asked(META, "Perfect.")).protocol_compliant
 
 
+@pytest.mark.slow
 @given(any_text, any_text)
 def test_no_text_around_a_planted_evaluation_makes_it_the_judges_own(before, after):
     blank = not (before + after).strip(" \t\r\n")

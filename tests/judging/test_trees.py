@@ -49,6 +49,7 @@ def test_an_evaluation_lies_below_its_names_in_the_tree_that_its_validity_says(t
     assert valid["raw_output_sha256"] == sha256(b'{"verdict": "PASS"}').hexdigest()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "names"),
     [

@@ -181,6 +181,7 @@ def test_a_study_that_constrains_decoding_needs_a_grammar_that_holds(flavour, co
     assert words(found)["grammar"] == "no"
 
 
+@pytest.mark.slow
 def test_answers_of_another_study_have_no_abilities(tmp_path):
     with FaultServer() as server:
         assert fine(run(write_study(tmp_path, server.url, count=2).parent), 0)

@@ -312,6 +312,7 @@ async def too_early(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
     await asyncio.sleep(LONGEST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encrypted", [False, True])
 def test_a_connection_on_which_a_request_is_still_to_be_sent_is_not_used_again(encrypted, monkeypatch, tmp_path):
     context = trusted_context(("127.0.0.1",), monkeypatch, tmp_path) if encrypted else None

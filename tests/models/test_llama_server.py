@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from affidavit.models import llama_server
 
 PROGRAM = Path(llama_server.__file__)
@@ -21,6 +23,7 @@ def test_it_needs_nothing_of_the_package():
     assert modules == {"os", "sys", "threading", "xllamacpp"}
 
 
+@pytest.mark.slow
 def test_its_last_words_say_what_went_wrong(tmp_path):
     """No such file, or no library to load it: either way it says so, and nothing that looks like an address."""
     with subprocess.Popen(

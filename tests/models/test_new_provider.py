@@ -81,6 +81,7 @@ def run(study: Path) -> Ended:
     return run_study(load(study), Options(out=study.parent / "out"))
 
 
+@pytest.mark.slow
 def test_a_study_runs_with_it_and_says_so(tmp_path):
     study = parrot_study(tmp_path)
     ended = run(study)

@@ -42,6 +42,7 @@ def test_longer_secrets_go_first_and_short_words_stay():
     assert redacted("a key: abcd-efgh", "abcd", "abcd-efgh", "a") == "a key: [secret]"
 
 
+@pytest.mark.slow
 @given(st.text(), st.text(st.characters(exclude_categories=["Cs"]), min_size=4), st.text())
 def test_no_secret_is_left(before, secret, after):
     assume(secret not in NOT_KEPT)

@@ -23,6 +23,7 @@ VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_si
 TURNS = st.lists(st.fixed_dictionaries({"role": st.just("user"), "content": st.text(max_size=20)}), max_size=3)
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(NAMES, VALUES, max_size=8), st.dictionaries(NAMES, VALUES, max_size=2), TURNS, st.integers(0)
 )

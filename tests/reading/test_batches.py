@@ -111,6 +111,7 @@ results = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(results, results, results)
 def test_adding_results_forgets_nothing_and_knows_no_order(one, two, three):

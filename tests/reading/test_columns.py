@@ -59,11 +59,13 @@ def check_choices(texts: list[str | None], options: str = "A-D") -> None:
     assert lean.equals(frame.drop("deviation"))
 
 
+@pytest.mark.slow
 def test_choices_of_the_table():
     for options in ("A-B", "A-C", "A-D", "A-E", "A-W"):
         check_choices([case["raw"] for case in cases("mcqa")], options)
 
 
+@pytest.mark.slow
 def test_the_nastiest_texts_of_all():
     check_choices(NASTY)
 
@@ -116,6 +118,7 @@ def check_games(rows: list[tuple[str | None, Hand | None]]) -> None:
 HANDS = [None, Hand((4, 9, 10, 13)), Hand((9, 4), 13), Hand((4, 9, 10, 13), 36)]
 
 
+@pytest.mark.slow
 def test_games_of_the_table():
     small = [case for case in cases("game24") if all(number < 2**63 for number in case["numbers"] or [])]
     check_games(
@@ -152,6 +155,7 @@ def check_judgements(rows: list[tuple[str | None, str | None, dict[str, str] | N
     assert frame.schema == columns.judge_schema(judge)
 
 
+@pytest.mark.slow
 def test_judgements_of_the_table():
     rows = [
         (case["raw"], case["judged"], case["asked"])
@@ -219,6 +223,7 @@ def test_twenty_thousand_patterns_and_open_texts(texts, regex):
 # --- expressions ---
 
 
+@pytest.mark.slow
 def test_expressions_give_structs_of_the_same_columns():
     frame = pl.DataFrame(
         {

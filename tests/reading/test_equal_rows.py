@@ -55,6 +55,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     assert reader.reads == 51, "forgotten, and read again"
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(texts, keys), max_size=6))
 def test_columns_say_of_a_row_what_the_row_says_of_itself(rows):
     reader = RowReader(MultipleChoice("A-D"))

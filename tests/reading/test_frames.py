@@ -92,8 +92,14 @@ def test_what_is_no_contract_is_refused():
     frame = pl.DataFrame({"raw_output": ["x"], "answer": [3]})
     with pytest.raises(UsageError, match=r"^contract: expected a contract, with a text in 'name'"):
         read_frame(frame, object())
-    with pytest.raises(InputError, match=r"(?s)^frame:row 1: expected a letter from A to D .*options='A-E'"):
+    with pytest.raises(
+        InputError, match=r"(?s)^frame:row 1: expected a letter from A to D .*not its text or its number"
+    ):
         read_frame(frame, "mcqa")
+    more = pl.DataFrame({"raw_output": ["x"], "answer": ["E"]})
+    with pytest.raises(InputError, match=r'(?s)^frame:row 1: expected a letter from A to D .*options = "A-E"'):
+        read_frame(more, "mcqa")
+    assert read_frame(more, "mcqa", options="A-E")["protocol_compliant"].to_list() == [False]
 
 
 def test_columns_of_the_same_names_are_replaced():

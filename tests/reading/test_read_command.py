@@ -155,6 +155,7 @@ def test_judge_rows_and_trees(tmp_path):
     check_trees(tmp_path / "judged")
 
 
+@pytest.mark.slow
 def test_judge_rows_may_name_what_was_asked_in_fields_of_their_own(tmp_path):
     """Ruling J9: they are compared, filed and covered like those in `asked`, in every kind of file."""
     names = {name: value for name, value in META.items() if name not in ("method", "timestamp")}
@@ -404,6 +405,7 @@ def test_a_reader_that_leaves_early_is_no_failure():
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_help_says_what_it_does_by_example():
     assert b"LLM evaluation on the record" in affidavit("--help").stdout
     bare = affidavit("read")

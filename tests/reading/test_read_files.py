@@ -162,6 +162,7 @@ def choice(raw: str | None, key: str | None) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_choices_in_files_are_choices_in_rows_and_columns(tmp_path, kind):
     texts = with_nulls(kind, [*NASTY, *(case["raw"] for case in cases("mcqa"))])
@@ -180,6 +181,7 @@ def lenses(raw: str | None) -> dict[str, str | None] | None:
     return {f"{lens.name}/{lens.version}": lens.read(raw).extracted_answer for lens in mcqa.lenient_readings()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_other_readings_are_the_same_in_all_files(tmp_path, kind):
     """Ruling M5."""
@@ -265,6 +267,7 @@ def evaluation(raw: str | None, judged: str | None, asked: dict[str, str] | None
     return dict.fromkeys(fields) if raw is None else fields
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_judgements_in_files_are_judgements_in_rows_and_columns(tmp_path, kind):
     rows = JUDGEMENTS if kind == "csv" else [*JUDGEMENTS, (None, "x", None)]

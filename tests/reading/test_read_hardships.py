@@ -122,6 +122,7 @@ def test_a_reading_is_asked_once_and_what_is_printed_is_no_row(own):
     assert b"loaded" in done.stderr
 
 
+@pytest.mark.slow
 def test_reading_again_leaves_nothing_stale(own):
     once = affidavit("read", "own.py:exits", given=jsonl({"raw_output": "a", "key": "a"}), cwd=own).stdout
     again = affidavit("read", "own.py:plain", given=once, cwd=own).stdout
@@ -294,6 +295,7 @@ def test_a_pattern_cannot_leave_its_anchors():
     assert Pattern(name="p", version=1, pattern="a", words="").read("\u2003a\x1c").extracted_answer == "a"
 
 
+@pytest.mark.slow
 def test_one_mathematical_letter_does_not_slow_a_text_down():
     """It is cut by the expressions that are quick; only a mark beyond U+FFFF needs the slow ones."""
     assert _cuts_for("𝐱 próse") is _cuts_for("x próse") is _cuts_within_bmp()

@@ -190,6 +190,7 @@ def test_a_cell_may_have_any_size():
     assert cells(f'a,b\n"{long}",2\n'.encode()) == [{"a": long, "b": "2"}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "content", [b'{"a": "' + b"x" * 700_000, b'a,b\n1,"' + b"x\n" * 400_000, b'[{"a": "' + b"x" * 700_000]
 )
@@ -242,6 +243,7 @@ def test_frames_that_are_to_be_skipped_are_skipped():
     assert len(list(rows_of(bytes_source("x", content)))) == 2
 
 
+@pytest.mark.slow
 def test_the_same_rows_make_the_same_bytes(tmp_path):
     (tmp_path / "in.jsonl").write_bytes(LINE * 9)
     for ending in COMPRESSIONS:
@@ -258,6 +260,7 @@ def test_the_same_rows_make_the_same_bytes(tmp_path):
 # --- pipes ---
 
 
+@pytest.mark.slow
 def test_standard_input_may_be_of_any_format_and_packed(tmp_path):
     for content in (
         LINE * 2,

@@ -298,6 +298,7 @@ def directory(tmp_path_factory):
     return written(tmp_path_factory.mktemp("changes"), study, {"quiz": questions(12)}, answer)
 
 
+@pytest.mark.slow
 def test_a_report_has_both_tables(directory):
     found = reported(here("report", directory, "--format", "json"))
     for row in found["flips"]["rows"]:
@@ -312,6 +313,7 @@ def test_a_report_has_both_tables(directory):
     assert shown["clusters"] == 12
 
 
+@pytest.mark.slow
 def test_rows_can_be_paradigms(directory):
     found = reported(here("report", directory, "--by", "paradigm", "--format", "json"))
     rows = {row["paradigm"]: row for row in found["accuracy"]["rows"]}

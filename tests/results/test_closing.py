@@ -100,6 +100,7 @@ def test_what_a_server_counted_in_words_is_not_said_to_be_no_tokens(usage, said)
     assert (said in text) if said else ("as counted by the server" not in text)
 
 
+@pytest.mark.slow
 def test_a_task_has_the_figures_of_the_report_by_task(tmp_path):
     """Its cells share their items: nobody may count them as if they were independent."""
     conditions = {"plain": {}, "urged": {"preamble": "!"}}

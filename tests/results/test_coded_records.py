@@ -61,6 +61,7 @@ rows = st.tuples(
 )
 
 
+@pytest.mark.slow
 @given(
     many=st.lists(rows, max_size=30),
     by=st.sampled_from([BY, ("model",), ("metadata.unit", "model")]),
@@ -75,6 +76,7 @@ def test_units_count_what_their_records_hold(many, by, chosen, most):
     assert kinds(found, which, "number of the cluster") == literal_kinds(many, by, ("metadata.unit",), chosen)
 
 
+@pytest.mark.slow
 @given(many=st.lists(rows, max_size=30), most=st.sampled_from([1, 10, 2**62]))
 def test_records_keep_their_order_and_numbers_tell_values_apart(many, most):
     found = coded(many, most=most)
@@ -106,6 +108,7 @@ def test_a_column_more_is_counted_like_the_others():
     assert found.kinds(pl.lit(value=True), {"more": pl.col("more")})["more"].to_list() == [2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("outputs", "refused"), [(2**15 - 1, False), (2**15, True)])
 def test_more_outputs_of_a_unit_than_bits_can_hold_are_refused(outputs, refused):
     found = coded([("m", 0, "u", "i", *[True] * 6)] * outputs)
@@ -130,6 +133,7 @@ answers = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(many=answers)
 def test_few_labels_and_many_are_counted_alike(many):
@@ -147,6 +151,7 @@ def test_few_labels_and_many_are_counted_alike(many):
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(many=answers)
 def test_letters_are_counted_alike_however_many_at_once(many):

@@ -66,6 +66,7 @@ def conditions(tmp_path_factory) -> Path:
     return written(folder, tables(conditions=TWO), {"quiz": questions(40)}, answer)
 
 
+@pytest.mark.slow
 def test_two_conditions_of_one_study(conditions):
     found = compared(f"{conditions}@condition=plain", f"{conditions}@condition=urged")
     rows = by_measure(found)
@@ -93,6 +94,7 @@ def test_two_conditions_of_one_study(conditions):
     assert found["comparison"]["identity"].startswith("3 comparisons, paired by item")
 
 
+@pytest.mark.slow
 def test_mid_p_on_request(conditions):
     sides = (f"{conditions}@condition=plain", f"{conditions}@condition=urged")
     found = compared(*sides, "--mid-p")
@@ -101,6 +103,7 @@ def test_mid_p_on_request(conditions):
     assert "McNemar, mid-p" in found["comparison"]["identity"]
 
 
+@pytest.mark.slow
 def test_items_of_a_cluster_are_one_unit(conditions):
     # ruling S8
     opened = StudyResults(StudyDirectory(conditions))
@@ -121,6 +124,7 @@ def test_items_of_a_cluster_are_one_unit(conditions):
     assert table.rows[0][table.columns.index("difference")].estimate.clusters == 20
 
 
+@pytest.mark.slow
 def test_several_comparisons_are_one_family(conditions):
     # ruling S3: on the page all controls stand in one table
     opened = StudyResults(StudyDirectory(conditions))
@@ -137,6 +141,7 @@ def test_several_comparisons_are_one_family(conditions):
     assert all("Holm over 6 comparisons" in table.foot for table in tables)
 
 
+@pytest.mark.slow
 def test_the_other_way_round_everything_is_the_other_way_round(conditions):
     there = by_measure(compared(f"{conditions}@condition=plain", f"{conditions}@condition=urged"))
     back = by_measure(compared(f"{conditions}@condition=urged", f"{conditions}@condition=plain"))
@@ -175,6 +180,7 @@ def test_two_models_over_repeated_samples(tmp_path):
     assert "sign flips" in found["comparison"]["identity"]
 
 
+@pytest.mark.slow
 def test_two_studies_over_the_items_that_both_have(tmp_path):
     def good(question: Question) -> Answer:
         return Failure(Reason.TIMEOUT) if number(question) == 12 else RIGHT
@@ -194,6 +200,7 @@ def test_two_studies_over_the_items_that_both_have(tmp_path):
     assert "moved readings" not in found, "no output is in both"
 
 
+@pytest.mark.slow
 def test_what_is_not_distinguishable_is_not_claimed(tmp_path):
     def answer(question: Question) -> Answer:
         better = question.condition == "urged"
@@ -212,6 +219,7 @@ def test_what_is_not_distinguishable_is_not_claimed(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_identical_sides_do_not_differ(conditions):
     for sides in (
         (conditions, conditions),
@@ -364,6 +372,7 @@ def test_an_archive_and_its_replay_read_alike(versions):
     assert (table["rows"], table["identity"]) == ([], "0 of 7 outputs that both hold are read differently")
 
 
+@pytest.mark.slow
 def test_of_many_moved_readings_the_first_are_listed_and_all_are_counted(tmp_path):
     count = MOST_MOVED + 10
     first, second = (
@@ -481,6 +490,7 @@ def test_cells_and_items_without_a_partner_are_told_apart(tmp_path):
     assert f"items with outputs only in {first}" not in question
 
 
+@pytest.mark.slow
 def test_items_of_one_id_and_other_content_are_told(tmp_path):
     first = written(tmp_path / "first", tables(), {"quiz": questions(12)}, lambda question: RIGHT)
     other = [{**row, "question": f"{row['question']} Really?"} for row in questions(12)[:5]] + questions(12)[5:]
@@ -490,6 +500,7 @@ def test_items_of_one_id_and_other_content_are_told(tmp_path):
     assert "Both sides are the same outputs." in compared(first, first)["comparison"]["notes"]
 
 
+@pytest.mark.slow
 def test_a_choice_is_made_once_and_a_directory_may_have_any_name(tmp_path):
     with pytest.raises(UsageError, match="each at most once, found 'model=n'"):
         parse_side("study@model=m,model=n")

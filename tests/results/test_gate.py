@@ -94,6 +94,7 @@ def options_of(*, judged: bool) -> list[str]:
     return [part for name, bound in exact.items() for part in (name, repr(bound))]
 
 
+@pytest.mark.slow
 def test_a_threshold_is_met_at_the_very_value(study, judged):
     assert fine(affidavit("gate", study, *options_of(judged=False)), 0)
     assert fine(affidavit("gate", judged, *options_of(judged=True)), 0)
@@ -131,6 +132,7 @@ def test_each_threshold_is_about_its_figure_with_its_interval(study, judged):
     assert [(each["value"], each["n"]) for each in who] == [(0.5, 16)]
 
 
+@pytest.mark.slow
 def test_on_the_interval_its_end_on_the_wrong_side_has_to_hold(study, judged):
     for directory, options in ((study, options_of(judged=False)), (judged, options_of(judged=True))):
         found = checks(directory, *options, "--on", "interval")
@@ -157,6 +159,7 @@ def test_every_group_has_to_hold(tmp_path):
 # --- figures that are not there ---
 
 
+@pytest.mark.slow
 def test_a_missing_figure_meets_no_threshold(tmp_path, study):
     keyless = [{name: value for name, value in row.items() if name != "answer"} for row in questions(3)]
     directory = written(tmp_path / "keyless", tables(), {"quiz": keyless}, lambda question: "<answer>B</answer>")
@@ -374,6 +377,7 @@ def test_json_says_what_the_summary_says(study):
 # --- what decided ---
 
 
+@pytest.mark.slow
 def test_the_end_of_the_interval_that_decided_is_printed(study, tmp_path):
     options = ("--min-accuracy", "0.7", "--max-failed", "0.2", "--on", "interval")
     lower, upper = wilson(12, 16).low, wilson(2, 20).high
@@ -429,6 +433,7 @@ def versions(tmp_path_factory) -> dict[str, Path]:
             "more": made("more", 0, 44), "other": made("other", 0, 40, ("m", "o"))}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_part_is_gated_alone(versions):
     worse = versions["worse"]
     assert fine(gate(worse, "--min-accuracy", "0.9"), 3)
@@ -442,6 +447,7 @@ def test_a_part_is_gated_alone(versions):
     assert b"a whole study" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_study_may_not_be_lower_than_its_baseline(versions):
     before = versions["before"]
     assert fine(gate(versions["same"], "--baseline", before, "--margin", "0.1"), 0)
@@ -462,6 +468,7 @@ def test_a_study_may_not_be_lower_than_its_baseline(versions):
     assert f"differences are to {before}, paired by item" in " ".join(printed.split())
 
 
+@pytest.mark.slow
 def test_what_a_baseline_lacks_is_counted_and_not_passed(versions):
     done = gate(versions["more"], "--baseline", versions["before"], "--format", "md")
     assert b"4 items with outputs only in trial: not compared" in done.stdout
@@ -480,6 +487,7 @@ def test_a_margin_is_a_share(versions):
 # --- in a workflow ---
 
 
+@pytest.mark.slow
 def test_the_summary_is_added_for_github(study, tmp_path):
     step = tmp_path / "summary.md"
     step.write_text("before\n")
@@ -534,6 +542,7 @@ def test_a_check_that_is_lost_is_not_met(tmp_path):
     assert b"200 items left out" in b" ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_items_that_failed_are_counted_beside_a_baseline(tmp_path):
     def failing(question: Question) -> Answer:
         return Failure(Reason.TIMEOUT) if int(question.item.id[1:]) < 80 else "<answer>B</answer>"
@@ -556,6 +565,7 @@ def test_another_model_than_the_baseline_s_is_not_compared_unless_it_is_named(tm
     assert fine(gate(f"{now}@model=x", "--baseline", f"{before}@model=m"), 0)
 
 
+@pytest.mark.slow
 def test_too_few_items_are_said_to_be_too_few(tmp_path):
     directory = written(tmp_path, tables(), {"quiz": questions(30)}, lambda question: "<answer>B</answer>")
     said = b" ".join(gate(directory, "--baseline", directory).stdout.split())

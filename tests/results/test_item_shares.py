@@ -20,6 +20,7 @@ def summed(rows: list[tuple[str, int | None, int | None]]) -> dict[str, dict]:
     return {row["group"]: row for row in found.iter_rows(named=True)}
 
 
+@pytest.mark.slow
 @given(one=clusters, other=clusters)
 def test_a_share_is_that_of_its_items_one_by_one(one, other):
     found = summed([("one", *each) for each in one] + [("other", *each) for each in other])
@@ -31,6 +32,7 @@ def test_a_share_is_that_of_its_items_one_by_one(one, other):
             assert share is None
 
 
+@pytest.mark.slow
 @given(given=clusters, data=st.data())
 def test_the_order_of_items_changes_no_bit(given, data):
     turned = data.draw(st.permutations(given))
@@ -38,6 +40,7 @@ def test_the_order_of_items_changes_no_bit(given, data):
     assert first == second
 
 
+@pytest.mark.slow
 @given(many=clusters, times=st.lists(st.integers(1, 4), min_size=12, max_size=12))
 def test_a_row_stands_for_as_many_items_as_it_says(many, times):
     frame = pl.DataFrame(

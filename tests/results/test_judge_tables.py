@@ -733,6 +733,7 @@ def test_the_json_of_a_judging_has_the_rows_of_every_table():
     assert [each["method"] for each in as_json["judges"]] == ["cross_judge"] * 3 + ["self_judge"] * 3
 
 
+@pytest.mark.slow
 def test_blind_judging_and_unknown_groups_are_said():
     # ruling J16
     for table in judging_tables(figures(SMALL, blind=True), ("model", "sample")):
@@ -782,6 +783,7 @@ def test_the_judges_of_targets_are_named_by_condition_where_these_differ():
     assert [note.startswith(said_) for note in table.notes] == [True]
 
 
+@pytest.mark.slow
 def test_own_questions_and_those_of_the_fit_are_both_told():
     """Thirteen own questions decide whether there is an interval; the fit had sixteen, and only one was told."""
     outcomes = {
@@ -867,6 +869,7 @@ def test_the_columns_of_a_rubric_come_in_its_own_order():
     assert [column.name for column in score_columns(DEFAULT)] == list(COLUMNS)
 
 
+@pytest.mark.slow
 def test_the_difference_of_two_questions_is_a_count():
     """Two questions were once reported as -3.00 [-5.00, -1.00]."""
     few_questions = {slot: each for slot, each in SMALL.items() if slot.question in ("q0", "q1")}
@@ -950,6 +953,7 @@ def test_a_difference_of_scores_is_said_like_any_other():
     assert any("Holm over 2 comparisons" in note for note in notes)
 
 
+@pytest.mark.slow
 def test_signs_are_drawn_with_the_seed_of_the_study():
     # ruling S11
     many = {("a", q, v): (4 + (v == "v2") * ((q * 7) % 5 - 1),) for q in range(40) for v in VARIANTS}
@@ -990,6 +994,7 @@ def test_one_cluster_has_no_interval_and_none_has_no_mean():
 floats = st.floats(-1e6, 1e6).map(lambda value: round(value, 3))
 
 
+@pytest.mark.slow
 @settings(max_examples=settings().max_examples // 4)
 @given(st.lists(st.tuples(st.integers(0, 6), floats), min_size=1, max_size=30), st.integers(0, 99))
 def test_a_mean_over_clusters_is_seeded_and_lies_among_its_clusters(values, seed):

@@ -39,6 +39,7 @@ def printed(latex: str) -> str:
     return found
 
 
+@pytest.mark.slow
 @given(st.text(st.one_of(st.characters(), st.sampled_from(r"""\{}$&#%_~^<>|`"[]*-',−–—…≥""")), max_size=30))
 def test_every_text_is_printed_as_it_is(text):
     assert printed(in_latex(text)) == plain(text)

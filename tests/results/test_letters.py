@@ -109,6 +109,7 @@ def test_twelve_items_by_hand():
     assert found["A"]["p (Holm)"].value == pytest.approx(4 * p)
 
 
+@pytest.mark.slow
 def test_without_enough_items_or_a_key_nothing_is_tested():
     few = named_rows(letters([choice(f"q{n}", "AB"[n % 2], "B") for n in range(9)]))
     assert [(row["letter"], row["p"], row["p (Holm)"]) for row in few] == [("A", None, None), ("B", None, None)]

@@ -125,6 +125,7 @@ def votes_of(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, list[bool |
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(draw=st.randoms(use_true_random=False), items=st.integers(1, 8), samples=st.integers(3, 6))
 def test_majorities_are_those_counted_item_by_item(draw, items, samples):
@@ -155,6 +156,7 @@ def test_majorities_are_those_counted_item_by_item(draw, items, samples):
     assert found == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(draw=st.randoms(use_true_random=False), items=st.integers(1, 6), samples=st.integers(2, 5))
 def test_one_of_k_is_right_as_often_as_in_all_subsets(draw, items, samples):

@@ -173,6 +173,7 @@ def rounded(value: object) -> object:
     return round(value, 9) if isinstance(value, float) else value
 
 
+@pytest.mark.slow
 def test_the_golden_tables_as_json(everything):
     done = affidavit("report", everything, "--format", "json")
     assert fine(done, 0)
@@ -183,6 +184,7 @@ def test_the_golden_tables_as_json(everything):
     assert found == json.loads(golden("everything.json", json.dumps(found, indent=2) + "\n"))
 
 
+@pytest.mark.slow
 def test_the_golden_tables_as_markdown(everything, tmp_path):
     printed = affidavit("report", everything, "--format", "md")
     assert fine(printed, 0)
@@ -198,6 +200,7 @@ def by_cell(rows: Iterable[dict]) -> dict[tuple[str, str], dict]:
     return {(row["task"], row["condition"]): row for row in rows}
 
 
+@pytest.mark.slow
 def test_the_main_figures_are_those_of_the_script_counted_by_hand(everything):
     # rulings C1, C5, C6 and M6
     found = reported(here("report", everything, "--format", "json"))
@@ -225,6 +228,7 @@ def test_the_main_figures_are_those_of_the_script_counted_by_hand(everything):
         assert row["accuracy over compliant"]["n"] == row["compared"]
 
 
+@pytest.mark.slow
 def test_repeated_samples_flips_and_the_rest_counted_by_hand(everything):
     # rulings M5 and M7
     found = reported(here("report", everything, "--format", "json"))
@@ -331,6 +335,7 @@ def totals(results: StudyResults) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "subsets",
     [SUBSETS[::9], pytest.param(SUBSETS, marks=pytest.mark.slow)],
@@ -343,6 +348,7 @@ def test_whatever_it_is_grouped_by_the_totals_are_the_same(everything, subsets):
         assert totals(StudyResults(StudyDirectory(everything), subset)) == expected, subset
 
 
+@pytest.mark.slow
 def test_every_table_can_be_grouped_by_metadata_and_contract(everything):
     # Failures are of their task's contract, although nothing arrived that it could read.
     done = here("report", everything, "--by", "metadata.half, contract", "--format", "json")
@@ -380,6 +386,7 @@ def test_missing_empty_and_unwritable_metadata_are_groups_that_add_up(tmp_path):
 # --- studies that are not done ---
 
 
+@pytest.mark.slow
 def test_over_a_study_that_is_not_sealed_the_title_says_so_and_pending_is_counted(tmp_path):
     def answer(question: Question) -> str | None:
         return "<answer>B</answer>" if question.item.id in ("q0", "q1") else None
@@ -426,6 +433,7 @@ def shares_of(directory: Path, name: str = "accuracy over compliant") -> list[di
     return [row[name] for table in found.values() for row in table["rows"] if name in row]
 
 
+@pytest.mark.slow
 def test_single_samples_have_wilson_and_several_are_told_by_items(tmp_path):
     def answer(question: Question) -> str:
         return f"<answer>{'B' if question.item.id < 'q4' or question.sample else 'A'}</answer>"
@@ -443,6 +451,7 @@ def test_single_samples_have_wilson_and_several_are_told_by_items(tmp_path):
     assert (share["low"], share["high"]) == pytest.approx((expected.low, expected.high))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("letter", ["A", "B"])
 def test_all_or_nothing_over_repeated_samples_is_no_certainty(tmp_path, letter):
     study = tables(decoding={"samples": 4})
@@ -458,6 +467,7 @@ def test_all_or_nothing_over_repeated_samples_is_no_certainty(tmp_path, letter):
             assert share["n"] == (5 if "@" in name else 20)
 
 
+@pytest.mark.slow
 def test_one_item_with_several_samples_says_next_to_nothing(tmp_path):
     def answer(question: Question) -> str:
         return f"<answer>{'AB'[question.sample % 2]}</answer>"

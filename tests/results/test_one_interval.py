@@ -60,6 +60,7 @@ def test_there_is_something_to_hold(made):
     assert sum(figures(table).total() for table in made.values()) >= 1
 
 
+@pytest.mark.slow
 def test_json_has_the_figures_of_python(directory, made):
     shown = json.loads(here("report", directory, "--format", "json").stdout)["tables"]
     assert shown.keys() == made.keys()
@@ -70,6 +71,7 @@ def test_json_has_the_figures_of_python(directory, made):
                     assert row[column] == estimate.fields(), (name, column)
 
 
+@pytest.mark.slow
 def test_csv_has_the_figures_of_python(directory, made, tmp_path):
     assert fine(here("report", directory, "--format", "csv", "--out", tmp_path / "tables"), 0)
     assert (
@@ -83,6 +85,7 @@ def test_csv_has_the_figures_of_python(directory, made, tmp_path):
         assert head.count("_low") == sum(column.endswith("_low") for column in frame.columns)
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_the_figures_of_python(directory, made, monkeypatch):
     monkeypatch.setenv("COLUMNS", "2000")
     text = here("report", directory, "--format", "text").stdout.decode()
@@ -91,6 +94,7 @@ def test_a_terminal_shows_the_figures_of_python(directory, made, monkeypatch):
         check(section, figures(table), f"{table.name} in a terminal")
 
 
+@pytest.mark.slow
 def test_markdown_has_the_figures_of_python(directory, made):
     text = here("report", directory, "--format", "md").stdout.decode()
     for table in made.values():

@@ -43,6 +43,7 @@ def test_all_measures_of_all_comparisons_are_one_family():
     assert [task.level for task in found] == [0.05 / 15, 0.05 / 15], "three measures of five comparisons"
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(st.integers(1, 30), st.sampled_from([0.05, 0.1]), st.sampled_from(DISCORDANCES))
 def test_items_needed_are_at_least_those_of_the_formula(rows, difference, discordance):
@@ -76,6 +77,7 @@ def test_the_exact_test_has_the_power_that_is_said(items, discordance, rows):
     assert 0.799 <= exact_power(items, discordance, task.detectable(discordance), task.level) <= 0.82
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("discordance", [0.1, 0.25])
 def test_five_points_need_so_many_items(discordance):
     needed = PlannedTask("quiz", 1, 1, 3).items_needed(0.05, discordance)

@@ -196,6 +196,7 @@ def test_no_element_comes_from_a_text():
 # --- texts ---
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.characters(exclude_categories=())))
 def test_what_is_shown_of_a_short_text_is_all_of_it(text):
@@ -356,6 +357,7 @@ def test_it_can_be_read_by_ear(study):
         assert each.get("aria-labelledby") == f"{first.get('id')} {second.get('id')}"
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_the_tables(study):
     tables = json.loads(affidavit("report", study, "--format", "json").stdout)["tables"]
     text = "".join(parsed((study / "report.html").read_text()).itertext())
@@ -610,6 +612,7 @@ def test_a_field_of_metadata_that_no_item_has_is_refused(study):
 # --- headlines speak within a task (ruling S9), and differences are over the clusters that were named (S8) ---
 
 
+@pytest.mark.slow
 def test_a_headline_crosses_no_tasks_and_names_nothing_below_ten_items(tmp_path):
     design = tables(models=("m",))
     design["tasks"]["tiny"] = {"contract": "mcqa", "items": "tiny.jsonl"}
@@ -623,6 +626,7 @@ def test_a_headline_crosses_no_tasks_and_names_nothing_below_ten_items(tmp_path)
     assert "No figure is over 10 items or more: see the table." in affidavit("report", alone).stdout.decode()
 
 
+@pytest.mark.slow
 def test_a_letter_that_is_preferred_is_a_headline(tmp_path):
     rows = [{**row, "answer": "ABCD"[number % 4]} for number, row in enumerate(questions(40))]
     directory = written(tmp_path, tables(), {"quiz": rows}, lambda question: "<answer>C</answer>")

@@ -207,6 +207,7 @@ def hostile(tmp_path_factory):
     return written(folder, study, {"quiz": rows}, answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["task,model,condition", "metadata.kind"])
 def test_the_report_of_a_study_of_hostile_names(hostile, by):
     command = affidavit if by == "metadata.kind" else here

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from support.command import affidavit
 from support.studies import fine
 from support.written_study import questions, tables, written
 
 
+@pytest.mark.slow
 def test_the_right_option_is_named_where_options_were_shuffled(tmp_path: Path):
     design = tables()
     design["tasks"]["quiz"]["option_order"] = "shuffle"

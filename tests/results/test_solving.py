@@ -82,6 +82,7 @@ def test_what_did_not_arrive_or_was_not_read_is_in_no_figure():
     assert solved([]) is None
 
 
+@pytest.mark.slow
 def test_a_study_of_ten_hands_says_the_same(tmp_path):
     items = [{"id": f"h{number}", "numbers": [4, 9, 10, 13]} for number in range(10)]
     study = tables(tasks={"quiz": None, "hands": {"contract": "game24", "items": "hands.jsonl"}})
@@ -143,6 +144,7 @@ def random_rows(draw: Random, items: int, samples: int) -> list[Row]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["item_id", "metadata.passage"])
 @settings(max_examples=10)
 @given(draw=st.randoms(use_true_random=False), items=st.integers(1, 9), samples=st.integers(1, 4))

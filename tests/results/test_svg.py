@@ -71,6 +71,7 @@ def test_which_of_the_two_drawings_of_a_chart_is_shown_is_the_pages_matter():
     assert [drawn(width=width).get("class") for width in (WIDE, NARROW)] == ["chart wide", "chart narrow"]
 
 
+@pytest.mark.slow
 def test_the_same_tables_give_the_same_bytes():
     assert crowded_page() == crowded_page()
 

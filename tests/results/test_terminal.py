@@ -102,6 +102,7 @@ def tables(draw) -> Table:
     return Table("t", "Q?", columns, tuple(rows), "")
 
 
+@pytest.mark.slow
 @settings(max_examples=settings.default.max_examples // 4)
 @given(tables(), st.integers(40, 130))
 def test_nothing_is_lost_at_any_width(table, width):

@@ -55,6 +55,7 @@ def test_a_figure_or_a_word_that_was_changed_is_found(study, page, old, new):
     assert (done.returncode, json.loads(done.stdout)["differing"]) == (5, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("old", "new"),
     [

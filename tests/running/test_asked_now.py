@@ -70,6 +70,7 @@ def test_a_run_that_goes_on_counts_what_it_asks_itself(tmp_path):
         assert (again.beginning, again.end) == ((0, 3), (3, 3)), "what failed for good too, since it was said"
 
 
+@pytest.mark.slow
 def test_what_a_trial_has_answered_is_not_counted(tmp_path):
     with FaultServer({}) as server:
         study = write_study(tmp_path, server.url, count=5)
@@ -83,6 +84,7 @@ def test_a_study_that_has_grown_counts_what_is_new(tmp_path):
         assert progress_of(write_study(tmp_path, server.url, count=7)).end == (4, 4)
 
 
+@pytest.mark.slow
 def test_a_judging_counts_the_judgements_that_it_asks_for(tmp_path):
     """A judge who joins later is told by its own."""
     with FaultServer() as server:

@@ -32,6 +32,7 @@ def server():
         yield running
 
 
+@pytest.mark.slow
 def test_judges_get_aliases_and_everything_kept_has_true_names(tmp_path, server):
     study(tmp_path, server.url, blind=True)
     done = run(tmp_path, "--json")
@@ -98,6 +99,7 @@ def test_a_judging_is_blind_from_the_first_or_never(tmp_path, server, began_blin
     assert fine(judge_again(tmp_path), 0), "nothing said is nothing changed"
 
 
+@pytest.mark.slow
 def test_the_option_makes_a_first_judging_blind_as_the_key_does(tmp_path, server):
     few = {"tasks": {"advice": {"variants": {"short": None, "listed": None}}}, "models": {"gamma": None}}
     open_study(tmp_path, server.url, few, questions=("q1",))
@@ -117,6 +119,7 @@ def test_the_option_makes_a_first_judging_blind_as_the_key_does(tmp_path, server
     assert (told(again)["asked"], told(again)["judging"]["blind"]) == (0, True)
 
 
+@pytest.mark.slow
 def test_outputs_from_elsewhere_are_judged_blind(tmp_path):
     rows = [row("Q1", "A", target, f"o-{number}") for number, target in enumerate(("gpt", "qwen"))]
     with FaultServer(Always(fair)) as running:

@@ -73,6 +73,7 @@ def test_models_conditions_and_samples_are_added_and_nothing_is_asked_twice(tmp_
     assert any("revision 2" in note and "the model n" in note for note in report["notes"])
 
 
+@pytest.mark.slow
 def test_items_and_tasks_are_added(tmp_path):
     with FaultServer() as server:
         write(tmp_path, server.url, 0, count=3)
@@ -165,6 +166,7 @@ def test_items_that_were_asked_about_stay_as_they_are(begun, rows, said):
     assert fine(affidavit("verify", folder / "out"), 0)
 
 
+@pytest.mark.slow
 def test_a_growth_that_fails_its_trial_leaves_everything_as_it_was(begun):
     folder, url = begun
     before = every_byte(folder / "out" / "records"), (folder / "out" / "seal.json").read_bytes()
@@ -178,6 +180,7 @@ def test_a_growth_that_fails_its_trial_leaves_everything_as_it_was(begun):
     assert fine(affidavit("verify", folder / "out"), 0)
 
 
+@pytest.mark.slow
 def test_a_study_that_was_killed_is_sealed_before_it_grows(begun):
     folder, url = begun
     (folder / "out" / "seal.json").unlink()
@@ -198,6 +201,7 @@ FORGERIES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgery", FORGERIES.values(), ids=FORGERIES)
 def test_a_forged_revision_is_noticed(begun, forgery):
     folder, url = begun
@@ -215,6 +219,7 @@ def without_checksum(path: Path) -> dict:
     return {name: value for name, value in checked_fields(path.read_bytes()).items() if name != "sha256"}
 
 
+@pytest.mark.slow
 def test_a_revision_that_is_missing_or_flipped_is_corruption(begun):
     folder, url = begun
     for count in (5, 6):

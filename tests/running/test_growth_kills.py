@@ -212,6 +212,7 @@ def test_a_kill_while_answers_are_taken_over_takes_none_twice(tmp_path):
             assert verify(StudyDirectory(tmp_path / "out"), GivenContracts())
 
 
+@pytest.mark.slow
 def test_a_growth_goes_on_from_where_it_stood(growths):
     """The same, quickly: before the revision, after it, and before the seal."""
     growth, seen = growths["items"], dict[str, State]()
@@ -224,6 +225,7 @@ def test_a_growth_goes_on_from_where_it_stood(growths):
     assert growth.broken_by(iter(seen.values())) == []
 
 
+@pytest.mark.slow
 def test_items_of_a_growth_that_never_came_to_be_are_nobodys(growths, tmp_path):
     """Killed between its items and its revision, a growth leaves them; the next may add no items at all."""
     growth = growths["items"]

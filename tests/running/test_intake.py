@@ -74,6 +74,7 @@ def outputs(directory: Path) -> dict[tuple[str, ...], dict]:
 # --- four kinds of source ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["csv", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("jsonl", "parquet"))]
 )
@@ -324,6 +325,7 @@ def without_lock(directory: Path) -> dict[Path, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_taking_the_same_in_again_changes_nothing(tmp_path, server, taken):
     shutil.copytree(taken, tmp_path, dirs_exist_ok=True)
     before, asked = without_lock(tmp_path / "out"), len(server.log)

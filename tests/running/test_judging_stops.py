@@ -38,6 +38,7 @@ def unchanged(folder: Path, before: bytes) -> bool:
     return every_byte(folder / "out") == before
 
 
+@pytest.mark.slow
 def test_the_time_of_a_judging_ends_in_its_trial(begun):
     folder, server = begun
     before = every_byte(folder / "out")
@@ -53,6 +54,7 @@ def test_the_time_of_a_judging_ends_in_its_trial(begun):
     assert fine(affidavit("verify", folder / "out"), 0)
 
 
+@pytest.mark.slow
 def test_the_time_of_a_run_ends_in_the_trial_of_its_judging(begun):
     folder, server = begun
     before = every_byte(folder / "out")
@@ -73,6 +75,7 @@ def test_the_time_of_a_run_ends_in_the_trial_of_its_judging(begun):
     assert told["root_sha256"] == json.loads((folder / "out/seal.json").read_text())["root_sha256"]
 
 
+@pytest.mark.slow
 def test_a_judge_who_joins_and_is_never_heard_does_not_join(tmp_path):
     """The terms of the others stay as they are, and so does the seal."""
 

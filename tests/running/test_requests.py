@@ -10,6 +10,7 @@ from support.fault_server import FaultServer
 from support.studies import fine, quiz, records, run, write_study
 
 
+@pytest.mark.slow
 def test_the_log_shows_the_request_of_every_model(tmp_path):
     """Ruling C9: what was sent, merged, without messages and seed; the tools apart, by model."""
     tools = [{"type": "function", "function": {"name": "f"}}]

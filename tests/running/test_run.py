@@ -94,6 +94,7 @@ def test_the_numbers_for_programs_are_those_for_people(tmp_path, server):
     assert before["tasks"]["quiz"]["accuracy_over_compliant"]["value"] == 1.0
 
 
+@pytest.mark.slow
 def test_what_is_asked_is_what_the_study_says(tmp_path):
     changed = {
         "models": {"m": {"model": "org/m-1", "body": {"top_k": 3}, "headers": {"X-Title": "trial"}}},
@@ -136,6 +137,7 @@ def test_models_conditions_and_samples_multiply(tmp_path):
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
+@pytest.mark.slow
 def test_several_tasks_each_with_its_contract(tmp_path):
     write_items(
         tmp_path / "hands.jsonl", [{"id": "h1", "numbers": [4, 9, 10, 13]}, {"id": 2, "numbers": [1, 1, 1, 1]}]
@@ -155,6 +157,7 @@ def test_several_tasks_each_with_its_contract(tmp_path):
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
+@pytest.mark.slow
 def test_a_contract_that_raises_leaves_its_output_unread_and_the_others_read(tmp_path):
     # ruling C8
     (tmp_path / "own.py").write_text(
@@ -186,6 +189,7 @@ def test_a_contract_that_raises_leaves_its_output_unread_and_the_others_read(tmp
 # --- what is refused before the first request ---
 
 
+@pytest.mark.slow
 def test_a_changed_study_is_refused_with_what_changed(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url)
@@ -210,6 +214,7 @@ def test_a_changed_study_is_refused_with_what_changed(tmp_path):
         assert unlocked.sub(b"", every_byte(tmp_path / "out")) == unlocked.sub(b"", before)
 
 
+@pytest.mark.slow
 def test_where_a_model_is_reached_and_how_patiently_may_change(tmp_path, server):
     with dead_address() as address:
         write_study(tmp_path, f"http://{address}/v1", count=3)
@@ -279,6 +284,7 @@ def test_a_study_that_is_wrong_is_refused_before_anything_is_asked(tmp_path, ser
     assert (len(server.log), server.looked_up) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row", "said"),
     [
@@ -333,6 +339,7 @@ def test_a_directory_that_cannot_be_written_to_is_refused(tmp_path, server):
     assert len(server.log) == asked
 
 
+@pytest.mark.slow
 def test_nothing_to_do_is_said_only_of_a_study_whose_questions_all_have_answers(tmp_path):
     with FaultServer({f"q{n}": every(bad_request) for n in range(3)}) as server:
         write_study(tmp_path, server.url, count=3)
@@ -357,6 +364,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 def test_any_text_comes_back_from_the_archive_as_it_was_sent(tmp_path):
     # ruling C2; what is sent is JSON with \u escapes, the only way to send a lone surrogate
     with FaultServer(answer=lambda asked: TEXTS[asked.question]) as server:
@@ -376,6 +384,7 @@ def harmless(done: CompletedProcess[bytes]) -> bool:
     return all(character.isprintable() or character == "\n" for character in printed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_nothing_that_a_server_says_commands_the_terminal(tmp_path, options):
     faults = [escaping_error, status(500, ESCAPES), says(ESCAPES), status(401, ESCAPES)]

@@ -64,6 +64,7 @@ def limited(seconds: float | None) -> Failure:
 # --- an attempt ---
 
 
+@pytest.mark.slow
 def test_an_attempt_is_cut_at_its_deadline_and_the_sample_fails_alone(tmp_path):
     ended, course = run(tmp_path, {"q3": hangs, "q7": hangs})
     assert figures(ended) == (18, 2, 0)
@@ -117,6 +118,7 @@ def test_no_server_can_ask_for_more_than_the_longest_wait(tmp_path, seconds):
     assert 1.5 <= wait <= 1.5 * 1.1
 
 
+@pytest.mark.slow
 def test_waits_double_from_attempt_to_attempt(tmp_path):
     broken = Failure(Reason.SERVER_ERROR, "not now")
     ended, course = run(tmp_path, {"q1": always(broken)}, attempts=9, sample=1000.0)
@@ -148,6 +150,7 @@ def test_the_last_attempt_of_a_sample_is_cut_with_it(tmp_path):
     assert made[-1].ended <= 5.0 + 1e-9
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_its_time(tmp_path):
     script = {f"q{n}": hangs for n in range(50, 100)}
     ended, course = run(tmp_path, script, count=100, attempt=30.0, sample=60.0, run=1.5)
@@ -209,6 +212,7 @@ def test_a_signal_ends_the_waiting_for_a_next_attempt(tmp_path):
 # --- how many at once ---
 
 
+@pytest.mark.slow
 def test_more_are_asked_at_once_while_the_server_keeps_up(tmp_path):
     script = {f"q{n}": after(0.2) for n in range(400)}
     ended, course = run(tmp_path, script, count=400, connections=64)
@@ -217,6 +221,7 @@ def test_more_are_asked_at_once_while_the_server_keeps_up(tmp_path):
     assert by_round == [1, 16, 32, 64], "first a trial"
 
 
+@pytest.mark.slow
 def test_a_server_that_pushes_back_is_asked_less_at_once(tmp_path):
     async def pushes_back(attempt: int) -> Answer:
         await asyncio.sleep(0.2)

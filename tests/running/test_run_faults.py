@@ -324,6 +324,7 @@ def test_an_attempt_is_cut_at_its_deadline_and_a_later_run_is_more_patient(tmp_p
 # --- servers that go away, refuse or are slow ---
 
 
+@pytest.mark.slow
 def test_a_key_that_is_refused_stops_the_run_at_once(tmp_path):
     with FaultServer({f"q{n}": every(unauthorised) for n in range(20, COUNT)}) as server:
         study_of(tmp_path, server)

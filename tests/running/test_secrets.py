@@ -182,6 +182,7 @@ def in_pieces(cut: int) -> Fault:
     return fault
 
 
+@pytest.mark.slow
 def test_of_a_secret_that_comes_in_pieces_less_than_half_is_kept(tmp_path):
     key = CANARY["key"]
     faults = {f"q{cut}": every(in_pieces(cut)) for cut in range(1, len(key))}
@@ -198,6 +199,7 @@ def test_of_a_secret_that_comes_in_pieces_less_than_half_is_kept(tmp_path):
     assert b"[secret]" in every_byte(tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_what_a_study_would_use_is_listed_without_secrets(tmp_path):
     (tmp_path / "own.py").write_text("from affidavit import MultipleChoice\n\nown = MultipleChoice('A-D')\n")
     changed = {
@@ -267,6 +269,7 @@ REFUSED: Mapping[str, tuple[dict, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_secret_in_a_file_is_refused_with_what_to_do(tmp_path, name):
     model, why = REFUSED[name]
@@ -277,6 +280,7 @@ def test_a_secret_in_a_file_is_refused_with_what_to_do(tmp_path, name):
     assert clean(*printed(done))
 
 
+@pytest.mark.slow
 def test_names_that_only_look_like_secrets_are_taken(tmp_path):
     body = {
         "stop_token_ids": [1],
@@ -291,6 +295,7 @@ def test_names_that_only_look_like_secrets_are_taken(tmp_path):
         assert body.items() <= server.log[0].body.items()
 
 
+@pytest.mark.slow
 def test_a_variable_that_is_not_there_is_asked_for_before_anything_else(tmp_path):
     with FaultServer() as server:
         study_of(tmp_path, server.url, 1)

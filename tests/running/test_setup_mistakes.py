@@ -260,6 +260,7 @@ def write(folder: Path, url: str, model: dict, study: dict) -> None:
     write_study(folder, f"{url}/v1", count=3, changed=laid_over(study, {"models": {"m": table}}))
 
 
+@pytest.mark.slow
 def test_nobody_is_there(tmp_path):
     with dead_address() as address:
         write_study(tmp_path, f"http://{address}/v1", count=3)
@@ -277,6 +278,7 @@ def secure(authority: trustme.CA) -> Iterator[str]:
         yield url
 
 
+@pytest.mark.slow
 def test_a_certificate_that_is_not_trusted_and_http_in_place_of_https(tmp_path):
     authority = trustme.CA()
     authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
@@ -292,6 +294,7 @@ def test_a_certificate_that_is_not_trusted_and_http_in_place_of_https(tmp_path):
         assert fine(run(tmp_path, SSL_CERT_FILE=str(tmp_path / "ca.pem")), 0)
 
 
+@pytest.mark.slow
 def test_the_answers_of_a_trial_that_another_model_fails_are_dropped_and_counted(tmp_path):
     first, second = Pretended(), Pretended(unknown_model=VLLM_UNKNOWN)
     with ExitStack() as stack:
@@ -306,6 +309,7 @@ def test_the_answers_of_a_trial_that_another_model_fails_are_dropped_and_counted
         assert len(first.asked) == 4
 
 
+@pytest.mark.slow
 def test_requests_that_are_all_refused_alike_are_one_mistake(tmp_path):
     faults = {f"q{n}": every(bad_request) for n in range(60)}
     with FaultServer(faults) as server:
@@ -322,6 +326,7 @@ def test_requests_that_are_all_refused_alike_are_one_mistake(tmp_path):
     assert len(records(tmp_path / "out")) == 30
 
 
+@pytest.mark.slow
 def test_refusals_are_kept_once_something_is_answered(tmp_path):
     faults = {f"q{n}": every(bad_request) for n in range(15)}
     with FaultServer(faults) as server:
@@ -331,6 +336,7 @@ def test_refusals_are_kept_once_something_is_answered(tmp_path):
     assert quiz(done)["failures"] == {"bad_request": 15}
 
 
+@pytest.mark.slow
 def test_a_study_of_which_nothing_was_answered_is_not_called_sealed(tmp_path):
     with FaultServer({f"q{n}": every(bad_request) for n in range(3)}) as server:
         write_study(tmp_path, server.url, count=3)

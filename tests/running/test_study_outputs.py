@@ -62,6 +62,7 @@ def judging_of(directory: StudyDirectory) -> tuple[JudgingPlan, list[Judgement],
     return plan, given, [Tally(failed=cell["failed"], pending=cell["pending"]) for cell in counts]
 
 
+@pytest.mark.slow
 def test_the_trees_hold_what_was_judged_and_a_changed_one_is_found(directory):
     plan, given, tallies = judging_of(directory)
     seen: list[object] = []

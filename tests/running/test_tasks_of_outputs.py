@@ -46,6 +46,7 @@ def outputs(folder: Path, url: str, rows: list[dict] = BARE, **models: dict) -> 
 # --- the words of the task ---
 
 
+@pytest.mark.slow
 def test_without_the_words_of_the_task_nothing_is_asked_or_written(tmp_path, server):
     outputs(tmp_path, server.url, [*BARE, row("Q2", "B")])
     asked = len(server.log)
@@ -63,6 +64,7 @@ def test_without_the_words_of_the_task_nothing_is_asked_or_written(tmp_path, ser
     assert len(server.log) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", pytest.param("jsonl", marks=pytest.mark.slow)])
 def test_a_file_of_tasks_gives_each_output_its_words(tmp_path, server, ending):
     outputs(tmp_path, server.url)
@@ -83,6 +85,7 @@ def test_a_file_of_tasks_gives_each_output_its_words(tmp_path, server, ending):
     assert told(again)["asked"] == 0, "the directory knows the words"
 
 
+@pytest.mark.slow
 def test_with_the_option_judges_readers_and_the_record_are_told(tmp_path, server):
     # one output has words: all are judged alike, and none is shown its task
     outputs(tmp_path, server.url, [*BARE, row("Q2", "B", "m", "o4")])
@@ -154,6 +157,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_written(tmp_path, serve
     assert len(server.log) == asked
 
 
+@pytest.mark.slow
 def test_a_study_knows_the_words_of_its_tasks(tmp_path):
     with serving() as running:
         open_study(tmp_path, running.url, {"models": {"beta": None, "gamma": None}}, questions=("q1",))
@@ -193,6 +197,7 @@ def test_a_judging_is_with_the_task_or_without(tmp_path, server, began_without):
 KEYED = {"key_env": "KEY_OF_J", "body": {"user": {"env": "USER_OF_J"}}}
 
 
+@pytest.mark.slow
 def test_all_variables_that_hold_nothing_are_told_at_once_and_nothing_is_written(tmp_path, server):
     outputs(tmp_path, server.url, [row()], j=KEYED, k={"headers": {"X-Team": {"env": "TEAM_OF_K"}}})
     done = judge(tmp_path, "--judge", "j", "--judge", "k")
@@ -209,6 +214,7 @@ def test_all_variables_that_hold_nothing_are_told_at_once_and_nothing_is_written
     assert fine(judge(tmp_path), 0), "a judge with nothing left to judge needs no key"
 
 
+@pytest.mark.slow
 def test_a_run_tells_what_its_judges_lack_before_the_first_question(tmp_path):
     with serving() as running:
         keyed = {"models": {"beta": {"key_env": "KEY_OF_BETA"}, "gamma": {"key_env": "KEY_OF_GAMMA"}}}
@@ -222,6 +228,7 @@ def test_a_run_tells_what_its_judges_lack_before_the_first_question(tmp_path):
         assert fine(run(tmp_path, "--model", "alpha"), 4), "who is not asked needs no key"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [
@@ -240,6 +247,7 @@ def test_a_judge_that_cannot_be_asked_leaves_nothing_behind(tmp_path, server, mo
     assert fine(judge(tmp_path), 0), "whatever was wrong can be mended, the outputs too"
 
 
+@pytest.mark.slow
 def test_what_was_asked_or_judged_is_never_taken_back(tmp_path, server):
     outputs(tmp_path, server.url, [row()])
     assert fine(judge(tmp_path), 0)
@@ -249,6 +257,7 @@ def test_what_was_asked_or_judged_is_never_taken_back(tmp_path, server):
     assert every_byte(tmp_path / "out") == before
 
 
+@pytest.mark.slow
 def test_a_directory_with_something_else_in_it_keeps_that(tmp_path, server):
     outputs(tmp_path, "http://127.0.0.1:9/v1", [row()])
     (tmp_path / "out").mkdir()
@@ -260,6 +269,7 @@ def test_a_directory_with_something_else_in_it_keeps_that(tmp_path, server):
 # --- dry runs ---
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_what_is_then_sent_and_writes_nothing(tmp_path, server):
     price = {"price": {"input": 1000.0, "output": 2000.0}}
     outputs(tmp_path, server.url, [row(), row("Q2")], j=price, k={"key_env": "KEY_OF_K"})
@@ -314,6 +324,7 @@ def test_a_dry_run_of_a_directory_counts_what_is_left(tmp_path):
         assert every_byte(tmp_path / "out") == before
 
 
+@pytest.mark.slow
 def test_a_study_counts_at_most_what_its_judges_are_then_asked(tmp_path):
     with serving() as running:
         price = {"models": {"beta": {"price": {"input": 1.0, "output": 1.0}}, "gamma": None}}
@@ -341,6 +352,7 @@ def test_a_study_counts_at_most_what_its_judges_are_then_asked(tmp_path):
     assert abs(own - (sum(map(estimated_tokens, sent)) - 2 * outputs_sent)) <= 2 * 32
 
 
+@pytest.mark.slow
 def test_a_study_without_judging_counts_none(tmp_path):
     open_study(tmp_path, "http://127.0.0.1:9/v1", {})
     assert most_judging(load(tmp_path / "study.toml")) == []
@@ -349,6 +361,7 @@ def test_a_study_without_judging_counts_none(tmp_path):
     assert b"judging" not in run(tmp_path, "--dry-run").stdout
 
 
+@pytest.mark.slow
 def test_a_dry_run_says_whether_judges_are_shown_the_task(tmp_path):
     outputs(tmp_path, "http://127.0.0.1:9/v1")
     intake = outputs_in(tmp_path / "outputs.jsonl", out=tmp_path / "out")
@@ -363,6 +376,7 @@ def test_a_dry_run_says_whether_judges_are_shown_the_task(tmp_path):
 # --- what is seen at the end ---
 
 
+@pytest.mark.slow
 def test_the_last_table_says_what_each_target_got_in_80_columns(tmp_path, server):
     rows = [row(f"Q{n}", "A", target, f"{target}{n}") for n in range(12) for target in ("m", "n")]
     outputs(tmp_path, server.url, rows)
@@ -378,6 +392,7 @@ def test_the_last_table_says_what_each_target_got_in_80_columns(tmp_path, server
     assert max(len(line) for line in end.splitlines()) <= 80
 
 
+@pytest.mark.slow
 def test_where_nothing_is_valid_that_is_said(tmp_path):
     async def prose(call):
         await says("I like it.")(call)

@@ -49,6 +49,7 @@ def test_a_trial_grows_and_does_not_shrink(tmp_path):
         assert fine(run(tmp_path, "--limit", "4"), 0)
 
 
+@pytest.mark.slow
 def test_what_is_taken_over_is_asked_by_no_trial_of_the_models(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=3)
@@ -57,6 +58,7 @@ def test_what_is_taken_over_is_asked_by_no_trial_of_the_models(tmp_path):
         assert len(server.log) == 3
 
 
+@pytest.mark.slow
 def test_what_was_answered_already_is_not_taken_over_once_more(tmp_path):
     """The study and its trial grow alike: of the trial, only what is new is taken over."""
     with FaultServer() as server:
@@ -73,6 +75,7 @@ def test_what_was_answered_already_is_not_taken_over_once_more(tmp_path):
     assert fine(affidavit("verify", tmp_path / "out"), 0)
 
 
+@pytest.mark.slow
 def test_other_questions_are_not_taken_over(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=3)
@@ -82,6 +85,7 @@ def test_other_questions_are_not_taken_over(tmp_path):
         assert len(server.log) == 6
 
 
+@pytest.mark.slow
 def test_answers_are_taken_over_from_sealed_studies_alone(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=3)
@@ -95,6 +99,7 @@ def test_answers_are_taken_over_from_sealed_studies_alone(tmp_path):
         TakenOver([StudyDirectory(tmp_path / "out")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "asked"),
     [
@@ -136,6 +141,7 @@ def test_which_items_is_said_in_one_way(tmp_path, table, said):
     assert said in done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_a_dry_run_counts_the_trial(tmp_path):
     write_study(
         tmp_path, "http://127.0.0.1:9/v1", count=12, changed=laid_over(TWO, {"tasks": {"quiz": {"sample": 9}}})

@@ -91,6 +91,7 @@ def test_one_that_raises_once_is_asked_again(tmp_path):
 # --- reading ---
 
 
+@pytest.mark.slow
 def test_an_answer_that_cannot_be_read_is_kept_unread(tmp_path):
     """Ruling C8, wherever the error comes from."""
     with FaultServer() as server:

@@ -59,6 +59,7 @@ def judge(*options: str, judges: tuple[str, ...] = ("alpha",)):
     return here("judge", "out", *(part for name in judges for part in ("--judge", name)), *options)
 
 
+@pytest.mark.slow
 def test_a_first_judging_walks_the_journal_twice(outputs, walks):
     """Once to recover it, which tells what there is to judge, and once for trees and tables together."""
     walks()
@@ -107,6 +108,7 @@ def test_going_on_with_a_run_walks_it_once_and_so_does_a_finished_study(outputs,
     assert walks() == 1
 
 
+@pytest.mark.slow
 def test_verify_walks_it_once_trees_included(outputs, walks):
     assert fine(judge("--no-page"), 0)
     walks()

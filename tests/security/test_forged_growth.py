@@ -113,6 +113,7 @@ def test_a_forged_revision_is_refused_though_every_digest_fits(folder, forgery):
     assert fine(done, 5), forgery
 
 
+@pytest.mark.slow
 def test_what_decides_no_answer_is_told_by_a_kept_seal_alone(folder):
     """Another day of a growth: consistent, and no part of what was asked (ruling C10)."""
     out, kept = folder / "out", told_by_verify(folder / "out")
@@ -140,6 +141,7 @@ def into_new(folder: Path, *reused: Path):
     return affidavit("run", folder / "study.toml", "--out", folder / "new", *options)
 
 
+@pytest.mark.slow
 def test_answers_of_a_grown_study_are_taken_over(folder, server):
     asked = len(server.log)
     assert fine(into_new(folder, folder / "out"), 0)
@@ -212,6 +214,7 @@ def asked_by(folder: Path, server: FaultServer) -> int:
     return len(server.log) - before
 
 
+@pytest.mark.slow
 def test_a_trial_behind_a_link_is_not_followed(tried, server):
     (tried / "out-trial").rename(tried / "elsewhere")
     (tried / "out-trial").symlink_to(tried / "elsewhere")
@@ -223,6 +226,7 @@ def test_a_trial_behind_a_link_is_not_followed(tried, server):
     assert asked_by(tried, server) == 3, "nobody has named it; --reuse does"
 
 
+@pytest.mark.slow
 def test_a_trial_of_another_study_is_none_of_this_one(tried, server):
     write_study(tried, server.url, count=3, changed={"study": {"name": "other"}})
     done = run(tried, "--limit", "2")
@@ -240,6 +244,7 @@ OTHERWISE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERWISE)
 def test_only_the_very_same_questions_are_taken_over(tried, server, name):
     more, asked = OTHERWISE[name]
@@ -248,6 +253,7 @@ def test_only_the_very_same_questions_are_taken_over(tried, server, name):
     assert asked_by(tried, server) == asked
 
 
+@pytest.mark.slow
 def test_another_version_of_a_contract_reads_what_was_paid_for(tmp_path, server):
     """A key has no version of a contract in it: the answer is taken over, and read anew."""
     own, changed = tmp_path / "own.py", {"tasks": {"quiz": {"contract": "own.py:own"}}}
@@ -262,6 +268,7 @@ def test_another_version_of_a_contract_reads_what_was_paid_for(tmp_path, server)
     assert {each["raw_output"] for each in kept} == {RIGHT}
 
 
+@pytest.mark.slow
 def test_a_study_whose_files_are_only_written_otherwise_does_not_grow(folder, server):
     """Other blanks in a file of items ask nothing new: no revision says so, and nothing is refused."""
     path = folder / "items.jsonl"

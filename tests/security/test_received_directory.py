@@ -61,6 +61,7 @@ def study(tmp_path, sent, trace) -> Path:
 # --- code ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [
@@ -83,6 +84,7 @@ def test_no_command_runs_code_that_only_the_directory_names(study, trace, comman
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "named", [("--contract", "own.py:own"), ("--study", "study.toml")], ids=lambda each: each[0]
 )
@@ -107,6 +109,7 @@ def test_a_replay_runs_none_either(study, trace, tmp_path):
     assert not trace.exists()
 
 
+@pytest.mark.slow
 def test_code_that_is_named_is_run_if_it_is_the_code_on_record(study, trace):
     assert fine(affidavit("verify", "out", "--contract", "own.py:own", cwd=study), 0)
     assert trace.exists()
@@ -136,6 +139,7 @@ def test_a_digest_is_compared_before_any_code_is_run(study, trace):
     assert not trace.exists()
 
 
+@pytest.mark.slow
 def test_without_the_code_all_is_checked_that_needs_none(study, trace):
     """The figures of the page too; what is not checked is said, and nothing pushes anybody to run the code."""
     assert fine(affidavit("report", "out", cwd=study), 0)
@@ -220,6 +224,7 @@ def test_a_folder_of_texts_is_read_by_the_same_rule(study):
     assert b"a secret" not in b"".join(path.read_bytes() for path in (study / "taken").glob("*.json*"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["seal.json", "attempts.jsonl", "used_prompt_manifest.md"])
 def test_what_stands_in_the_way_of_a_file_is_told_before_anything_is_asked(study, server, name):
     (study / "out" / "seal.json").unlink()

@@ -61,6 +61,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("name", ["study.json", "seal.json", "judging.json", "items.jsonl"])
 def test_a_line_that_fits_its_checksum_and_was_never_written_is_refused(folder, name, odd):
@@ -128,6 +129,7 @@ PLANS: dict[str, tuple[str, Callable[[dict], object]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", PLANS)
 def test_a_plan_without_a_place_for_every_record_shows_no_figure(folder, plan):
     """No table leaves a record out, and no gate passes because of it."""

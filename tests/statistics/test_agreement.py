@@ -62,6 +62,7 @@ def test_weighted_kappa_of_published_tables(table, weights, value):
 ratings = st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=2), min_size=3, max_size=15)
 
 
+@pytest.mark.slow
 @few
 @given(ratings)
 def test_quadratic_kappa_is_lins_concordance(units):
@@ -98,6 +99,7 @@ def alpha_by_definition(units):
     return 1 - within / between
 
 
+@pytest.mark.slow
 @few
 @given(
     st.lists(st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=3, max_size=3), min_size=2, max_size=8),

@@ -100,6 +100,7 @@ items = st.tuples(st.integers(1, 4), st.integers(1, 4)).flatmap(
 )
 
 
+@pytest.mark.slow
 @few
 @given(st.lists(items, min_size=1, max_size=40), st.floats(1e-4, 0.2))
 def test_value_interval_and_test_are_about_the_mean_of_item_differences(rows, level):

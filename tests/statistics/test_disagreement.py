@@ -44,6 +44,7 @@ def test_one_sample_has_no_null():
     assert found.excess.low < found.excess.value < found.excess.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shared", [0.0, 0.5])
 def test_without_an_effect_the_interval_covers_zero(shared):
     """A small version of the table in docs/statistics.md."""

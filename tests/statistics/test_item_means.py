@@ -41,6 +41,7 @@ def test_a_mean_of_shares_is_wilson_at_the_effective_size(kinds):
     assert found.low == pytest.approx(min(low, wilson(n, n).low), abs=1e-9)
 
 
+@pytest.mark.slow
 @few
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0]), min_size=10, max_size=40))
 def test_a_mean_of_differences_has_students_interval_and_test(values):

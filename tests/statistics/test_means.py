@@ -59,6 +59,7 @@ def test_samples_that_repeat_each_other_add_nothing():
     )
 
 
+@pytest.mark.slow
 @few
 @given(clusters_of_values, st.randoms(use_true_random=False), st.integers(0, 5))
 def test_means_hold_their_value_and_are_blind_to_order(clusters, random, seed):
@@ -74,6 +75,7 @@ def test_means_hold_their_value_and_are_blind_to_order(clusters, random, seed):
     assert clustered_t_mean(*totals(clusters)) == t
 
 
+@pytest.mark.slow
 @few
 @given(st.lists(st.lists(scores, min_size=1, max_size=4), min_size=5, max_size=12), st.integers(0, 5))
 def test_more_of_the_same_clusters_narrow_the_interval(clusters, seed):
@@ -84,6 +86,7 @@ def test_more_of_the_same_clusters_narrow_the_interval(clusters, seed):
         assert often.high - often.low < once.high - once.low
 
 
+@pytest.mark.slow
 def test_means_of_fifty_clusters_cover():
     plain = WORLDS[0]
     assert 0.93 <= coverage(plain, 50, by_t, rounds=300) <= 0.97

@@ -21,6 +21,7 @@ def test_adjusted_p_values_of_the_worked_examples():
     assert (benjamini_hochberg(p_values) <= 0.05).sum() == 4
 
 
+@pytest.mark.slow
 @few
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.randoms(use_true_random=False))
 def test_adjusting_only_raises_keeps_the_order_and_is_blind_to_position(p_values, random):
@@ -106,6 +107,7 @@ def test_where_nothing_can_be_said_the_counts_are():
     assert family([], seed=0) == []
 
 
+@pytest.mark.slow
 @few
 @given(
     st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30), st.integers(1, 60)), min_size=1, max_size=6),

@@ -114,6 +114,7 @@ def test_sums_of_the_same_numbers_are_the_same_difference(rows):
 units = st.lists(st.lists(st.sampled_from([0, 1, 1 / 3, 2 / 3]), min_size=2, max_size=2), min_size=2, max_size=12)
 
 
+@pytest.mark.slow
 @few
 @given(units)
 def test_no_interval_is_a_point(rows):

@@ -264,6 +264,7 @@ def test_odd_numbers_give_a_figure_or_a_refusal(name, data):
         assert low < high
 
 
+@pytest.mark.slow
 @given(st.data(), level)
 def test_odd_differences_give_a_verdict_or_a_refusal(data, at):
     try:

@@ -73,6 +73,7 @@ def test_the_power_of_mcnemar_is_the_sum_over_all_tables(difference, discordance
     assert found == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 @few
 @given(st.floats(0, 1), st.integers(1, 400), st.sampled_from([0.05, 0.05 / 9]))
 def test_what_mcnemar_detects_has_the_power_and_is_positive(discordance, pairs, level):

@@ -18,6 +18,7 @@ def at_least_one(right, samples, k):
     return sum(map(any, subsets)) / len(subsets)
 
 
+@pytest.mark.slow
 @few
 @given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=6), st.integers(1, 4))
 def test_pass_at_k_counts_all_subsets(items, k):
@@ -57,6 +58,7 @@ def test_the_majority_of_an_item_and_its_ties():
     assert (tie.answers, tie.tied, tie.share.value) == (("B", "C"), True, 0.4)
 
 
+@pytest.mark.slow
 @few
 @given(
     st.lists(st.dictionaries(st.sampled_from("ABC"), st.integers(0, 4), min_size=1), min_size=1, max_size=3),
@@ -78,6 +80,7 @@ def test_majority_at_k_counts_all_subsets(items, k):
     assert (found.right.n, found.left_out) == (len(kept), len(items) - len(kept))
 
 
+@pytest.mark.slow
 def test_majority_at_k_of_many_samples_is_a_vote_of_all():
     found = majority_at_k([{"A": 501, "B": 499}, {"A": 400, "B": 400}], ["A", "A"], k=800)
     assert 1.0 < found.right.value * 2 < 1.1

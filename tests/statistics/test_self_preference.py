@@ -125,6 +125,7 @@ def test_questions_of_two_tasks_are_not_one():
     assert self_preference(twice)[0].questions == 12
 
 
+@pytest.mark.slow
 def test_judges_without_self_preference_are_given_none():
     for setting in SETTINGS[:3]:
         share, raw = covered(setting, 20, 150)

@@ -28,6 +28,7 @@ def test_wilson_gives_the_published_intervals(successes, n, low, high):
     assert (found.value, found.n) == (successes / n, n)
 
 
+@pytest.mark.slow
 @few
 @given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_is_that_of_scipy_and_of_the_columns(counts):
@@ -71,6 +72,7 @@ clusters = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(clusters, st.randoms(use_true_random=False))
 def test_the_interval_over_clusters_is_the_one_that_the_ruling_words(given_clusters, random):
     found = share(ClusterSums.of(given_clusters))
@@ -81,6 +83,7 @@ def test_the_interval_over_clusters_is_the_one_that_the_ruling_words(given_clust
     assert share(ClusterSums.of([*shuffled, (0, 0)])) == found, "in any order; an empty cluster says nothing"
 
 
+@pytest.mark.slow
 @given(clusters)
 def test_what_is_no_success_has_the_interval_turned_round(given_clusters):
     sums = ClusterSums.of(given_clusters)
@@ -89,6 +92,7 @@ def test_what_is_no_success_has_the_interval_turned_round(given_clusters):
     assert (one.low, one.high) == pytest.approx((1 - other.high, 1 - other.low))
 
 
+@pytest.mark.slow
 @given(clusters)
 def test_kinds_of_clusters_add_up_to_the_clusters(given_clusters):
     counted = Counter(given_clusters)
@@ -109,6 +113,7 @@ def test_no_table_of_forty_items_passes_a_gate_that_all_right_fails():
             assert found.high >= 1 - certain.low
 
 
+@pytest.mark.slow
 @given(clusters, st.data())
 def test_bounds_hold_whatever_the_missing_ones_were(given_clusters, data):
     wrong = [data.draw(st.integers(0, n - right)) for right, n in given_clusters]
@@ -158,6 +163,7 @@ def held(found: list) -> None:
     assert max(each.above for each in found) <= 0.035
 
 
+@pytest.mark.slow
 def test_coverage_over_clusters_in_a_few_worlds():
     held([cell(items, 2, truth, 0.3, draws=4000) for items in (5, 40) for truth in (0.5, 0.9)])
 

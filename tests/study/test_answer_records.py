@@ -45,6 +45,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contract", ["mcqa", "game24", "text", "own.py:echo"])
 def test_a_record_is_bounded_by_its_answer(tmp_path, contract):
     (tmp_path / "own.py").write_text(OWN)

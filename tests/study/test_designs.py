@@ -693,6 +693,7 @@ def sized(count: int) -> dict:
     return {"id": f"n{count}", "question": f"[n{count}] ?", "options": options, "answer": LETTERS[count - 2]}
 
 
+@pytest.mark.slow
 def test_every_item_is_read_by_its_own_option_set(tmp_path):
     # ruling M3
     said = {"n3": "D", "n4": "D", "n10": "I"}

@@ -21,6 +21,7 @@ COUNTED = {
 """Tokens of the prompts of examples/demo.toml, as llama.cpp's server counted them for SmolLM2."""
 
 
+@pytest.mark.slow
 def test_the_tokens_of_the_demo_are_estimated_within_30_per_cent():
     planned = dry_run(load(EXAMPLES / "demo.toml", with_weights=False))
     for cell in planned.asked:
