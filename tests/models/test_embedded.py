@@ -143,6 +143,7 @@ def test_it_answers_eight_at_once_and_says_what_it_is(smollm2):
 
     answers = within(smollm2, ask, slots=8)
     assert all(isinstance(each, Completion) and each.text and each.usage for each in answers)
+    assert {each.server_model for each in answers} == {smollm2.name}, "not where on this machine it is"
 
 
 @pytest.mark.slow

@@ -43,6 +43,7 @@ def _served(file: str, *, slots: int, context: int, threads: int) -> object:
 
     parameters = xllamacpp.CommonParams()
     parameters.model.path = file
+    parameters.model_alias = {os.path.basename(file)}  # noqa: PTH119 - where the file is, is nobody's business
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
     parameters.api_keys = [os.environ.pop(KEY)]
