@@ -1,10 +1,11 @@
 """A study's directory in memory, to be forged by somebody who knows the format and computes every digest anew."""
 
 import json
+import os
 import shutil
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.record import NotARecordError
@@ -27,7 +28,7 @@ Files = dict[str, bytes]
 # --- what is forged ---
 
 CONTRACT = """
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from affidavit import AnswerReading, Validation
 
 Path({trace!r}).touch()
@@ -116,16 +117,24 @@ def in_memory(directory: Path) -> Files:
 
 
 def put(files: Mapping[str, bytes], directory: Path) -> None:
-    """Make a directory hold these files and nothing else."""
-    for path in sorted(directory.rglob("*"), reverse=True):
-        if path.is_dir() and not path.is_symlink():
-            if not any(name.startswith(f"{path.relative_to(directory)}/") for name in files):
-                shutil.rmtree(path)
-        elif str(path.relative_to(directory)) not in files:
-            path.unlink()
+    """Make a directory hold these files and nothing else; what is there already is not written again."""
+    folders = {f"{directory}/{parent}" for name in files for parent in PurePosixPath(name).parents}
+    there = set()
+    for folder, below, names in os.walk(directory, topdown=False):
+        for path in (f"{folder}/{name}" for name in (*names, *below)):
+            if os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114 - thousands of times
+                if path not in folders:
+                    shutil.rmtree(path)
+            elif path[len(str(directory)) + 1 :] in files and not os.path.islink(path):  # noqa: PTH114
+                there.add(path)
+            else:
+                Path(path).unlink()
     for name, content in files.items():
         path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if str(path) not in there:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        elif path.read_bytes() == content:
+            continue
         path.write_bytes(content)
 
 
