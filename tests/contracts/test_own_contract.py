@@ -19,6 +19,7 @@ import pytest
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.parquet_copy import copied_frame, make_copy, records_frame
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.contract import Unread, guarded
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.declaration import DeclaredParts, declaration_of
 from affidavit.contracts.own_file import load_contract
@@ -753,3 +754,25 @@ def test_a_contract_that_has_no_words_any_more_is_told_by_item(tmp_path):
         done = run(tmp_path)
     assert fine(done, 2)
     assert b"q2: expected the contract's words, as before, found RuntimeError: no words left" in done.stderr
+
+
+class Panic(BaseException):
+    """As libraries that are not written in Python raise it."""
+
+
+@pytest.mark.parametrize("error", [Panic("out"), SystemExit(3), GeneratorExit(), ValueError("x")])
+def test_whatever_foreign_code_raises_becomes_a_value(error):
+    """Ruling C8."""
+
+    def step() -> None:
+        raise error
+
+    assert isinstance(guarded(step), Unread)
+
+
+def test_ctrl_c_goes_through():
+    def step() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        guarded(step)

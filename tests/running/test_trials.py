@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.errors import InputError
+from affidavit.errors import InputError, UsageError
 from affidavit.running.taken_over import TakenOver, trial_directory
 from support.command import affidavit
 from support.fault_server import FaultServer
@@ -153,3 +153,45 @@ def test_a_dry_run_counts_the_trial(tmp_path):
 
 def test_where_a_trial_is_kept():
     assert trial_directory(Path("a/b.c")) == Path("a/b.c-trial")
+
+
+@pytest.mark.slow
+def test_where_all_is_taken_over_no_server_and_no_key_is_needed(tmp_path):
+    with FaultServer() as server:
+        write_study(tmp_path, server.url, count=3)
+        assert fine(run(tmp_path, "--limit", "3"), 0)
+        url = server.url
+    write_study(tmp_path, url, count=3, changed={"models": {"m": {"key_env": "NOBODY_HAS_THIS_KEY"}}})
+    assert fine(run(tmp_path), 0)
+    assert fine(affidavit("verify", tmp_path / "out"), 0)
+
+
+@pytest.mark.slow
+def test_a_study_may_be_where_one_stands_and_a_limit_may_be_any_number(tmp_path):
+    with FaultServer() as server:
+        write_study(tmp_path, server.url, count=3)
+        place = tmp_path / "place"
+        place.mkdir()
+        study = tmp_path / "study.toml"
+        assert fine(affidavit("run", study, "--out", ".", "--limit", 2**70, cwd=place), 0)
+        assert fine(affidavit("run", study, "--out", ".", cwd=place), 0)
+        assert len(server.log) == 3
+    assert StudyDirectory(tmp_path / "place-trial").is_study
+    with pytest.raises(UsageError, match="expected a directory with a name"):
+        trial_directory(Path("/"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("out", ["trial", "."])
+def test_files_of_the_user_are_not_written_over(tmp_path, out):
+    """The study's own items may lie where its directory would be."""
+    with FaultServer() as server:
+        write_study(tmp_path, server.url, count=3)
+        (tmp_path / "trial").mkdir()
+        (tmp_path / "trial" / "items.jsonl").write_bytes((tmp_path / "items.jsonl").read_bytes())
+        before = (tmp_path / out / "items.jsonl").read_bytes()
+        done = affidavit("run", "study.toml", "--out", out, cwd=tmp_path)
+        assert fine(done, 2)
+        assert b"found items.jsonl, which is of no study" in done.stderr
+        assert (tmp_path / out / "items.jsonl").read_bytes() == before
+        assert server.log == []

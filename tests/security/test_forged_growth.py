@@ -11,7 +11,7 @@ import pytest
 from affidavit.archive.checked_lines import checked_content
 from support.command import affidavit
 from support.fault_server import RIGHT, FaultServer
-from support.forgery import CONTRACT, Files, fields_of, in_memory, line_of, put, resealed
+from support.forgery import CONTRACT, Files, fields_of, in_memory, line_of, put, resealed, segments_of
 from support.studies import every_byte, fine, laid_over, records, run, told_by_verify, write_study
 
 SECOND, THIRD = "revisions/000002.json", "revisions/000003.json"
@@ -71,6 +71,13 @@ def without_the_second(files: Files) -> Files:
     return {**left, SECOND: files[THIRD], "revisions/000002.items.jsonl": files[NEW_ITEMS]}
 
 
+def one_more(files: Files) -> Files:
+    """A fourth that says what the third says, after all records."""
+    name, fields = "revisions/000004.json", fields_of(THIRD, files[THIRD])
+    fields["before"]["records"] = sum(files[each].count(b"\n") for each in segments_of(files))
+    return {**files, name: line_of(name, fields)}
+
+
 def model_twice(files: Files) -> Files:
     """A name that is there twice: of two readers, one would see the first and one the last."""
     line, models = files[THIRD], b'"models":{'
@@ -101,6 +108,7 @@ REFUSED: dict[str, Callable[[Files], Files]] = {
     "an added item is one that was there": changed(NEW_ITEMS, lambda f: f.update(id="q0")),
     "its items are gone": without(NEW_ITEMS),
     "one has items that it did not add": lambda files: {**files, "revisions/000002.items.jsonl": files[NEW_ITEMS]},
+    "one adds nothing": one_more,
     "one is the plan itself": lambda files: {**files, THIRD: files["study.json"]},
 }
 

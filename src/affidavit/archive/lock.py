@@ -138,6 +138,11 @@ def holder(directory: Path) -> Holder | None:
     return None
 
 
+def names_a_holder(lock: Path) -> bool:
+    """Whether a file is one that a holder left here: it names one, or is empty still."""
+    return lock.is_file() and (not lock.stat().st_size or _named(lock.parent).pid is not None)
+
+
 def _introduction() -> bytes:
     start = datetime.now(UTC).isoformat(timespec="seconds")
     return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "start": start}).encode() + b"\n"

@@ -25,6 +25,7 @@ from affidavit.archive.checked_lines import (
 )
 from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.foreign_names import refuse_foreign_names
 from affidavit.archive.journal import Archive, Walk
 from affidavit.archive.layout import (
     ATTEMPTS,
@@ -326,7 +327,7 @@ class StudyDirectory:
                 disk.remove(self.path / name)
 
     def take_back(self, disk: Disk) -> None:
-        """Take away outputs from elsewhere that nobody has judged, and the directory if it holds nothing else."""
+        """Take away outputs from elsewhere that nobody has judged."""
         if not isinstance(self.frozen_or_none(), ImportedStudy | None) or self.judging_fields() is not None:
             raise ValueError("what was asked or judged here is never taken away")
         names = [SEAL, *(f"{RECORDS}/{each.path.name}" for each in segments(self.path)), MANIFEST, STUDY]
@@ -335,14 +336,26 @@ class StudyDirectory:
                 disk.remove(self.path / name)
             with suppress(OSError):  # something else is in it, or it is not there
                 (self.path / RECORDS).rmdir()
-        self.remove_if_empty()
 
-    def remove_if_empty(self) -> None:
-        """Take away a directory in which nothing came to be; whoever calls holds its lock."""
-        if list(self.names()) == [LOCK]:
-            with suppress(OSError):  # somebody has put something there
-                (self.path / LOCK).unlink()
-                self.path.rmdir()
+    @contextmanager
+    def made(self, disk: Disk) -> Iterator[None]:
+        """The directory, locked; if nothing comes to be in it, it is in the end what it was: not there, or empty.
+
+        Files of somebody else under our names are refused before anything is written.
+        """
+        there = self.path.exists()
+        refuse_foreign_names(self.path)
+        with storage_errors(str(self.path)):
+            disk.make_directory(self.path)
+        with self.locked():
+            try:
+                yield
+            finally:
+                if list(self.names()) == [LOCK]:
+                    with suppress(OSError):  # somebody has put something there
+                        (self.path / LOCK).unlink()
+                        if not there:
+                            self.path.rmdir()
 
     # --- items.jsonl ---
 

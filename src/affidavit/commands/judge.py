@@ -130,7 +130,7 @@ def judge(
     if judged.begun:
         _report(judged, judgements, include_self=include_self, as_json=as_json)
         code = code_options(contracts, study)
-        options = _options_to_continue(wanted.judges, models_file, code)
+        options = _options_to_continue(_judges_left(judged) or wanted.judges, models_file, code)
         _say_what_follows(judged, options, code, as_json=as_json, page=not no_page)
     else:
         _report_nothing(judged, as_json=as_json)
@@ -256,6 +256,12 @@ def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
     from affidavit.results.judging_closing import judging_closing
 
     show(judging_closing(judged.frozen, figures, late=judged.late))
+
+
+def _judges_left(judged: "Judged") -> list[str]:
+    """The judges of whom something is failed or pending, whoever was named this time."""
+    left = (cell.judge for cell, tally in judged.tallies.items() if tally.failed + tally.pending)
+    return list(dict.fromkeys(left))
 
 
 def _options_to_continue(judges: Sequence[str], models_file: Path | None, code: Sequence[str]) -> list[str]:

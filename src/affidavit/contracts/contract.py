@@ -162,8 +162,11 @@ def guarded(step: Callable[[], ResultT]) -> ResultT | Unread:
     """
     try:
         return step()
-    # The one place where foreign code may fail in any way, even by `sys.exit`; only Ctrl-C goes through.
-    except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001
+    except KeyboardInterrupt:
+        raise
+    # The one place where foreign code may fail in any way, even by `sys.exit` or a panic of a library; only Ctrl-C
+    # goes through.
+    except BaseException as error:  # noqa: BLE001
         return Unread(_described(error))
 
 

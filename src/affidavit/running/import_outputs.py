@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
+from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.layout import STUDY
 from affidavit.archive.provenance import git_state, versions
 from affidavit.archive.record import Response
 from affidavit.archive.regular_files import open_to_read, other_kind
@@ -66,9 +68,7 @@ class Intake:
         Outputs that were never judged are no study yet: whoever mends what was wrong begins anew. What a disk
         refuses is left as a kill would leave it, to be gone on with.
         """
-        with storage_errors(str(self.directory)):
-            disk.make_directory(self.directory.path)
-        with self.directory.locked():
+        with self.directory.made(disk):
             new = self.is_new
             try:
                 self._keep(disk)
@@ -83,6 +83,9 @@ class Intake:
             return
         config = self.check()
         if not self.directory.is_study:
+            if self.directory.has_records:
+                study = str(self.directory.path / STUDY)
+                raise corrupt(study, "the study that the records belong to", "no such file")
             about: Fields = {"config": config, "versions": versions(), "git": git_state(Path.cwd())}
             self.directory.freeze(about, disk)
         _append(self.directory, self.name, self.taken, disk)

@@ -85,6 +85,8 @@ class RevisionChecks:
             if wrong or fewer:
                 said = "; ".join([*map(str, wrong[:3]), *(f"{name} has fewer items" for name in fewer)])
                 yield after.where, f"it is no growth of the plan before it: {said}"
+            elif not additions(before.config, after.config, (before.counts, after.counts)):
+                yield after.where, "it adds nothing to the plan before it"
             if (place := self._too_early.get(after.number)) is not None:
                 yield (
                     after.where,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.disk import Disk
 from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Record, Response
@@ -152,9 +152,7 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         path, files = trial_directory(path), files.limited(options.limit)
         _refuse_link(path)
     directory = StudyDirectory(path)
-    with storage_errors(str(directory)):
-        options.disk.make_directory(directory.path)
-    with directory.locked(), _left_as_it_was(directory, options.disk):
+    with directory.made(options.disk), _without_draft(directory, options.disk):
         drafted = draft(directory, files, options.disk)
         names = {name: label(each) for name, each in files.contracts.items()}
         study = files.study
@@ -180,13 +178,12 @@ def _refuse_link(trial: Path) -> None:
 
 
 @contextmanager
-def _left_as_it_was(directory: StudyDirectory, disk: Disk) -> Iterator[None]:
-    """What was drafted and not frozen goes when a run ends, and with it a directory that holds nothing else."""
+def _without_draft(directory: StudyDirectory, disk: Disk) -> Iterator[None]:
+    """What was drafted and not frozen goes when a run ends."""
     try:
         yield
     finally:
         directory.drop_draft(disk)
-        directory.remove_if_empty()
 
 
 def _waits_for(ended: Ended, tasks: Collection[str]) -> int:
@@ -268,10 +265,10 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
             ledger.load(line.record)
     taken_over = TakenOver(_reused(directory, study.study.name, options), questions.settled)
     questions.settled |= taken_over.keys
-    asked = _asked_models(questions, options)
+    work = StudyWork(drafted)
+    asked = [name for name in _asked_models(questions, options) if _is_left(work, name, questions, taken_over)]
     check_environment({name: study.models[name] for name in (*asked, *_later_judges(directory, files, options))})
     models = [files.model(name) for name in asked]
-    work = StudyWork(drafted)
     async with Runner(
         work,
         models,
@@ -323,6 +320,13 @@ def _asked_models(questions: QuestionLedger, options: Options) -> list[str]:
     }
     named = dict.fromkeys(cell.model for cell in questions.tallies)
     return [name for name in named if name in left and (not options.models or name in options.models)]
+
+
+def _is_left(work: StudyWork, model: str, questions: QuestionLedger, taken_over: TakenOver) -> bool:
+    """Whether a model has to be asked: not if all that it is asked was answered elsewhere, or is settled here."""
+    if not taken_over.keys:
+        return True
+    return any(bytes.fromhex(question.key) not in questions.settled for question in work.questions(model))
 
 
 def _later_judges(directory: StudyDirectory, files: StudyFiles, options: Options) -> Sequence[str]:

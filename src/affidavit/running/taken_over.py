@@ -12,7 +12,7 @@ from affidavit.archive.journal import GROUP_RECORDS, Archive
 from affidavit.archive.record import QuestionIdentity, Response
 from affidavit.archive.segments import Place
 from affidavit.archive.study_directory import ImportedStudy, PlannedStudy, StudyDirectory
-from affidavit.errors import InputError
+from affidavit.errors import InputError, UsageError
 from affidavit.models.recorded import completion_of
 from affidavit.running.ledger import QuestionLedger
 from affidavit.study.plan import Plan
@@ -27,7 +27,11 @@ def trial_directory(directory: Path) -> Path:
     >>> trial_directory(Path("runs/capitals")).as_posix()
     'runs/capitals-trial'
     """
-    return directory.with_name(f"{directory.name}{TRIAL}")
+    named = directory if directory.name not in ("", "..") else directory.resolve()
+    if not named.name:
+        hint = "Choose another place with --out."
+        raise UsageError(str(directory), expected="a directory with a name", found="the root of all", hint=hint)
+    return named.with_name(f"{named.name}{TRIAL}")
 
 
 def is_trial_of(trial: StudyDirectory, study: str) -> bool:

@@ -192,6 +192,10 @@ def _which_digest(directory: StudyDirectory, study: FrozenStudy, seal_sha256: st
             return f"root digest of revision {number}"
     both = f"the root digest {found} and the seal's digest {seal_sha256 or 'of none'}"
     hint = "It is another study, or was changed since. Ask whoever keeps the digest; do not use these figures."
+    if grown.roots:
+        hint += (
+            " The plan has grown: each growth makes a new seal, but the root digests of all revisions are known."
+        )
     raise StorageError(str(directory), expected=f"the digest {expected}", found=both, hint=hint)
 
 

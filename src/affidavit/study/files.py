@@ -1,5 +1,6 @@
 """Everything that a study file names: contracts, items, worked examples, weights. All is checked on reading."""
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -138,6 +139,17 @@ def _refuse_overflow(files: StudyFiles) -> None:
 
 
 def _text(path: Path) -> str:
+    if path.is_dir():
+        inside = path / "study.toml"
+        hint = (
+            f"Did you mean {inside}?"
+            if inside.is_file()
+            else "A study is a TOML file; `affidavit init` writes one."
+        )
+        raise InputError(str(path), expected="a study file", found="a directory", hint=hint)
+    if not path.exists():
+        hint = "`affidavit init` writes a study to start from."
+        raise InputError(str(path), expected="a study file", found="nothing at this place", hint=hint)
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -202,7 +214,7 @@ def items_for(files: StudyFiles, task: Task) -> Iterator[Item]:
     table, items = files.study.tasks[task.name], _checked_items(files, task)
     if table.sample is not None:
         return iter(sampled_items(items, table.sample, seed=files.study.study.seed, task=task.name))
-    return items if table.limit is None else islice(items, table.limit)
+    return items if table.limit is None else islice(items, min(table.limit, sys.maxsize))
 
 
 def sampled_items(items: Iterable[Item], count: int, *, seed: int, task: str) -> list[Item]:
