@@ -690,9 +690,15 @@ def counted(plan: Plan, records: list[dict], by: Sequence[str]) -> dict[tuple[st
 
 
 def known_items(records: list[dict]) -> set[str]:
-    """Items whose right answer is known: by a key, by a hand, or because an answer to them was compared."""
+    """Items whose right answer is known: by a key, by a hand, or because an answer to them was compared.
+
+    Where a contract from a file has told nothing of an item, the other items of its task tell.
+    """
     keys = {item.id for many in random_items().values() for item in many if "answer" in item.fields}
-    return {*keys, "h0", *(each["item_id"] for each in records if each.get("correct") is not None)}
+    compared = {each["item_id"] for each in records if each.get("correct") is not None}
+    answered = {each["item_id"] for each in records if each.get("protocol_compliant")}
+    untold = {"o0"} - answered if "o1" in compared else set()
+    return {*keys, "h0", *compared, *untold}
 
 
 def at_least_one(right: int, of: int, k: int) -> float:
