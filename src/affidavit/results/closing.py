@@ -20,6 +20,7 @@ from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
+from affidavit.results.caveats import pending_note
 from affidavit.results.changed_answers import AGAINST_CHANCE, ChangeCounts, changes_table
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
@@ -97,7 +98,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
 def _some_say_nothing(tallies: Iterable[Tally]) -> bool:
     """Whether only their items tell of some questions if a right answer is known (rulings M6 and S6)."""
     total = Tally.total(tallies)
-    return total.arrived + total.unread > 0 and total.unread + total.failed + total.unsaid > 0
+    return total.arrived + total.unread > 0 and total.unread + total.failed + total.pending + total.unsaid > 0
 
 
 def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> Mapping[tuple[str, ...], Group]:
@@ -158,13 +159,14 @@ def as_json(run: ClosedRun) -> Fields:
             for cell, tally, group in run.of_task(task)
         ],
         "flips": list(run.changes),
+        "notes": warnings(run),
         "tokens": {model: dict(sorted(run.of_model(model).tokens.items())) for model in run.models()},
     }
 
 
 def as_tables(run: ClosedRun) -> RenderableType:
     """The tables for a terminal."""
-    parts: list[RenderableType] = []
+    parts: list[RenderableType] = [Text(warning, "bold") for warning in warnings(run)]
     for task, contract in run.contracts.items():
         lines = list(_breakdowns(run, task))
         parts.append(shown(task_table(run, task), beside=contract, lines=lines))
@@ -172,6 +174,12 @@ def as_tables(run: ClosedRun) -> RenderableType:
         parts.append(shown(_brief(run.changed)))
     parts += [Text(line) for line in _notes(run)]
     return RichGroup(*parts)
+
+
+def warnings(run: ClosedRun) -> list[str]:
+    """What must be known before any figure."""
+    total = Tally.total(run.tallies.values())
+    return pending_note(total.pending, total.n)
 
 
 def notes(run: ClosedRun) -> Iterator[str]:

@@ -18,12 +18,13 @@ from affidavit.json_values import Fields, digest, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
+from affidavit.results.caveats import pending_note
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
-from affidavit.results.known_answers import KnownAnswers, known_answers
+from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, Report
 from affidavit.running.ledger import JudgingLedger
@@ -106,7 +107,7 @@ class StudyResults:
             raise UsageError(option, expected="items", found="outputs from elsewhere, which have no metadata")
         answers, planned = self._known_answers(), self._planned_cells()
         records, self._known = answers.records, answers
-        self._refuse_unplanned(records, planned)
+        self._asked = self._counted_by_cell(records, planned)
         if metadata:
             items = self._items(metadata, "--by")
             records = _joined(records, items)
@@ -118,6 +119,7 @@ class StudyResults:
         if "sample" in by:
             numbers = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": pl.Int64})
             planned = planned.join(numbers, how="cross").with_columns(planned=pl.col("planned") // self.samples)
+        planned = self._with_pending(records, planned, by)
         paradigms = self._paradigms()
         paradigm = pl.col("condition").replace_strict(paradigms, default="", return_dtype=pl.String)
         records, planned = records.with_columns(paradigm=paradigm), planned.with_columns(paradigm=paradigm)
@@ -136,17 +138,45 @@ class StudyResults:
         self._unclustered = clusters.filter(pl.col(cluster) == "")["task"].value_counts().sort("task").rows()
         return records if joined else _joined(records, clusters)
 
-    def _refuse_unplanned(self, records: pl.LazyFrame, planned: pl.DataFrame) -> None:
-        """Refuse records that the plan has no place for: no table would show them."""
-        outputs = pl.col("kind").is_in(["response", "failure"]) & pl.col("judge").is_null()
-        found = records.filter(outputs).group_by(list(CELL)).agg(found=pl.len())
-        both = found.collect(engine="streaming").join(planned, on=list(CELL), how="left")
+    def _counted_by_cell(self, records: pl.LazyFrame, planned: pl.DataFrame) -> pl.DataFrame:
+        """Planned questions and those that were `found`, by cell.
+
+        Records that the plan has no place for are refused: no table would show them.
+        """
+        found = records.filter(ASKED).group_by(list(CELL)).agg(found=pl.len().cast(pl.Int64))
+        both = found.collect(engine="streaming").join(planned, on=list(CELL), how="full", coalesce=True)
+        both = both.with_columns(pl.col("found").fill_null(0))
         more = both.filter(pl.col("planned").is_null() | (pl.col("found") > pl.col("planned"))).sort(list(CELL))
         if not more.is_empty():
             first = more.row(0, named=True)
             cell = ", ".join(str(first[name]) for name in CELL)
             said = f"{first['planned'] or 0:,} for {cell}, where {first['found']:,} were found"
             raise corrupt(self.frozen.where, "a plan with a place for every record", said)
+        return both
+
+    def pending(self, chosen: Mapping[str, str]) -> tuple[int, int]:
+        """How many questions are pending, and how many are planned, of what was chosen of the study."""
+        named = [pl.col(column) == value for column, value in chosen.items()]
+        cells = self._asked.filter(*named) if named else self._asked
+        planned = int(cells["planned"].sum())
+        return planned - int(cells["found"].sum()), planned
+
+    def _with_pending(self, records: pl.LazyFrame, planned: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+        """What was planned, with how many pending questions have a right answer that is known (ruling S6)."""
+        if self.study is None or not self.pending({})[0]:
+            return planned
+        known = known_items(records, frozen_items(self.directory), self.directory.parts(), self._own_contracts)
+        metadata = [name for name in by if name.startswith(METADATA)]
+        if metadata:
+            known = known.join(self._items(metadata, "--by"), on=["task", "item_id"])
+        cells, times = [*CELL, *metadata], self.samples
+        if "sample" in by:
+            cells, times = [*cells, "sample"], 1
+        found = records.filter(ASKED).join(known.lazy().select("task", "item_id", "known"), on=["task", "item_id"])
+        asked = found.group_by(cells).agg(asked_keyed=pl.col("known").sum().cast(pl.Int64)).collect()
+        sizes = known.group_by(["task", *metadata]).agg(keyed=pl.col("known").sum().cast(pl.Int64) * times)
+        both = planned.join(sizes, on=["task", *metadata], how="left").join(asked, on=cells, how="left")
+        return both.with_columns(pending_keyed=pl.col("keyed") - pl.col("asked_keyed").fill_null(0))
 
     def _records(self) -> pl.LazyFrame:
         """The columns: from their copy or, with the judging on the same walk, from the journal."""
@@ -162,8 +192,14 @@ class StudyResults:
         records = self._records()
         if self.study is None:
             return KnownAnswers(records)
-        own = [name for name, task in self.study.tasks.items() if is_in_file(task.contract)]
-        return known_answers(records, lambda: frozen_items(self.directory), self.directory.parts(), own)
+        parts = self.directory.parts()
+        return known_answers(records, lambda: frozen_items(self.directory), parts, self._own_contracts)
+
+    @property
+    def _own_contracts(self) -> list[str]:
+        """The tasks with a contract from a file."""
+        tables = {} if self.study is None else self.study.tasks
+        return [name for name, task in tables.items() if is_in_file(task.contract)]
 
     def _paradigms(self) -> dict[str, str]:
         """The paradigms of the conditions that have one."""
@@ -220,6 +256,7 @@ class StudyResults:
             self.records.tasks_by_validation,
             self._item_digests,
             self.sealed,
+            self.pending(chosen),
         )
 
     def _item_digests(self) -> Mapping[tuple[str, str], str]:
@@ -234,6 +271,11 @@ class StudyResults:
         }
 
     # --- the report ---
+
+    @property
+    def warnings(self) -> list[str]:
+        """What must be known before any figure."""
+        return pending_note(*self.pending({}))
 
     def report(self, *, include_self: bool = False) -> Report:
         """Every table that has something to say; over a study that is not sealed, the title says so."""
@@ -250,7 +292,7 @@ class StudyResults:
         }
         if not self.sealed:
             title = f"{title} ({NOT_SEALED})"
-        return Report(title, facts, tables, [INTERVALS, *self._notes()])
+        return Report(title, facts, tables, [INTERVALS, *self._notes()], self.warnings)
 
     def _notes(self) -> Iterator[str]:
         """What a reader of the tables should know of this study's records."""

@@ -22,6 +22,7 @@ from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
+from affidavit.results.caveats import said_first
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
 from affidavit.results.groups import CELL
@@ -146,7 +147,7 @@ def content(  # noqa: PLR0913 - whose page, and how it is grouped and shown
         seal_sha256=results.seal.sha256 if results.sealed and results.seal is not None else None,
         by=results.records.by,
         asked=asked,
-        answers=headline(tables, results.records.by),
+        answers=_warned(headline(tables, results.records.by), report.warnings),
         tables=report.tables,
         comparisons=comparisons.result(),
         samples=_samples(results, rows),
@@ -154,11 +155,17 @@ def content(  # noqa: PLR0913 - whose page, and how it is grouped and shown
         findings=list(
             findings.shown({key: mask(text) for key, text in _outputs(results, findings.judged_keys()).items()})
         ),
-        notes=[*report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
+        notes=[*report.warnings, *report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
         digests=list(_digests(results)),
         commands=list(_commands(results, name, include_self=include_self)),
         made_of=_made_of(results, name, include_self=include_self, masked=mask is not str),
     )
+
+
+def _warned(answers: Sequence[Answer], warnings: Sequence[str]) -> list[Answer]:
+    """The headline, whose first sentence is what must be known before any figure."""
+    first, *others = answers
+    return [first._replace(answer=said_first(warnings, first.answer)), *others]
 
 
 def _made_of(results: StudyResults, name: str, *, include_self: bool, masked: bool) -> str:

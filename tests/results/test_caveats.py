@@ -1,0 +1,77 @@
+"""What must be known before any figure stands before it, in every form."""
+
+import json
+
+import pytest
+
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.results.comparison import comparison_tables
+from affidavit.results.counting import groups
+from affidavit.results.page.study_page import content
+from affidavit.results.study_results import StudyResults
+from affidavit.results.text_forms import as_csv_files, as_json, as_latex, as_markdown
+from support.written_study import here, questions, tables, written
+
+PENDING = (
+    "30 of 40 questions are pending: figures are over what was asked so far, the first questions of the files, "
+    "which is no sample."
+)
+
+
+def _number(question) -> int:
+    return int(question.item.id[1:])
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """Forty questions, of which the first ten were asked."""
+    return written(
+        tmp_path_factory.mktemp("stopped"),
+        tables(),
+        {"quiz": questions(40)},
+        lambda question: "<answer>B</answer>" if _number(question) < 10 else None,
+    )
+
+
+def test_that_questions_are_pending_is_said_first(stopped):
+    results = StudyResults(StudyDirectory(stopped))
+    report = results.report()
+    assert report.warnings == [PENDING]
+    assert as_json(report)["notes"][0] == PENDING
+    for text in (as_markdown(report), as_latex(report)):
+        assert text.index("30 of 40 questions are pending") < text.index("How many outputs follow the format?")
+    assert all(PENDING in row for row in as_csv_files(report)["tables.csv"].splitlines()[1:])
+    assert content(StudyDirectory(stopped)).answers[0].answer.startswith(PENDING)
+    side = results.side("stopped", {})
+    (table,) = comparison_tables(side, side)
+    assert table.notes[0].startswith("30 of 40 questions of stopped are pending: ")
+
+
+def test_the_report_says_it_before_its_tables(stopped):
+    shown = " ".join(here("report", stopped, "--format", "text").stdout.decode().split())
+    assert shown.index(PENDING) < shown.index("How many outputs")
+    assert json.loads(here("report", stopped, "--format", "json").stdout)["notes"][0] == PENDING
+    assert PENDING in " ".join(here("report", stopped).stdout.decode().split())
+
+
+@pytest.mark.parametrize("by", [("task", "model", "condition"), ("model", "sample"), ("model", "metadata.part")])
+def test_bounds_count_pending_questions_whose_right_answer_is_known(tmp_path, by):
+    """Ruling S6: bounds assume nothing, not even that what was not asked yet would have gone the same way."""
+    items = [{**item, "metadata": {"part": "one"}} for item in questions(12)]
+    del items[11]["answer"]
+
+    def answer(question):
+        asked = _number(question) < 4 or (_number(question) == 4 and question.sample == 0)
+        return "<answer>B</answer>" if asked else None
+
+    study = tables(decoding={"samples": 2})
+    results = StudyResults(StudyDirectory(written(tmp_path, study, {"quiz": items}, answer)), by)
+    found = [group.bounds() for group in groups(results.records)]
+    assert sum(each.if_wrong.value * each.if_wrong.n for each in found) == pytest.approx(9)
+    assert sum(each.if_wrong.n for each in found) == 22, "11 items have a right answer, and are asked twice"
+    assert all(each.if_right.value == 1 and each.if_right.n == each.if_wrong.n for each in found)
+
+
+def test_nothing_is_said_of_a_study_that_is_finished(tmp_path):
+    directory = written(tmp_path, tables(), {"quiz": questions(3)}, lambda question: "<answer>B</answer>")
+    assert StudyResults(StudyDirectory(directory)).report().warnings == []
