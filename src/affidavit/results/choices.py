@@ -116,7 +116,7 @@ def letter_table(
     question = (
         "Which letters are chosen, how often where they are right, and more often than the key stands there?"
     )
-    foot, notes = identity_of_tasks(records, groups, tasks), (_preference(records.cluster),)
+    foot, notes = identity_of_tasks(records, groups, tasks), (_preference(records.cluster_name),)
     return Table("letters", question, (*by, *_LETTER_COLUMNS), tuple(rows), foot, notes=notes) if rows else None
 
 

@@ -45,6 +45,8 @@ class Side:
     sealed: bool = True
     pending: tuple[int, int] = (0, 0)
     """How many questions of this side are pending, and how many are planned."""
+    cluster_notes: tuple[str, ...] = ()
+    """What is to be said where items of this side are clustered: which have no cluster."""
 
     def outputs(self) -> pl.LazyFrame:
         """The questions of this side."""
@@ -159,6 +161,7 @@ def _notes(first: Side, second: Side, both: pl.DataFrame) -> Iterator[str]:
     """What a reader should know of two sides before any difference of them."""
     for side in (first, second):
         yield from pending_note(*side.pending, of=side.name)
+    yield from first.cluster_notes
     if first.study and (first.study, first.chosen) == (second.study, second.chosen):
         yield "Both sides are the same outputs."
     yield from (f"{side.name} is not sealed." for side in (first, second) if not side.sealed)

@@ -17,6 +17,8 @@ from affidavit.results.item_shares import cluster_sums, sums_of
 from affidavit.statistics.shares import ClusterSums
 
 ITEM = "item_id"
+OR_ITEM = " or the item"
+"""How the column of clusters ends where another has the metadata as it is."""
 _COUNTED = ("task", "correct", "keyed", "letter", "right_letter", "options", "failure")
 """Columns that tables count by, as they are."""
 _ITEM_UNIT = "number of the item"
@@ -46,6 +48,11 @@ class RecordSet:
     def units(self) -> list[str]:
         """The columns of one thing that varies, within one group; no cluster holds items of two tasks."""
         return list(dict.fromkeys((*self.by, "task", self.cluster)))
+
+    @property
+    def cluster_name(self) -> str:
+        """What clusters are called."""
+        return self.cluster.removesuffix(OR_ITEM)
 
     @property
     def item_unit(self) -> str:

@@ -14,13 +14,13 @@ from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
-from affidavit.json_values import Fields, digest, shown
+from affidavit.json_values import Fields, canonical, digest, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.results.caveats import pending_note
 from affidavit.results.comparison import Side
-from affidavit.results.counting import ITEM, RecordSet, groups
+from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
@@ -115,7 +115,7 @@ class StudyResults:
             planned = planned.join(sizes, on="task", how="left").with_columns(
                 planned=pl.col("planned") // pl.col("count") * pl.col("items")
             )
-        records = self._clustered(records, cluster, joined=cluster in metadata)
+        records, unit = self._clustered(records, cluster, grouped=cluster in metadata)
         if "sample" in by:
             numbers = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": pl.Int64})
             planned = planned.join(numbers, how="cross").with_columns(planned=pl.col("planned") // self.samples)
@@ -127,16 +127,37 @@ class StudyResults:
             # A failure is of the task's contract too, although nothing arrived that it could read.
             contract = pl.col("task").replace_strict(self._contracts(), default=None, return_dtype=pl.String)
             records, planned = records.with_columns(contract=contract), planned.with_columns(contract=contract)
-        parts, unit = self.directory.parts(), ITEM if cluster is None else cluster
+        parts = self.directory.parts()
         return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms)
 
-    def _clustered(self, records: pl.LazyFrame, cluster: str | None, *, joined: bool) -> pl.LazyFrame:
-        """The records with what their clusters are; items that lack it are counted."""
+    def _clustered(self, records: pl.LazyFrame, cluster: str | None, *, grouped: bool) -> tuple[pl.LazyFrame, str]:
+        """The records with the column of their clusters, and its name; items that lack it are counted.
+
+        Each of those is a cluster of its own, by task and id (ruling S8): nothing says that they belong together.
+        Where the same metadata tells groups apart, the column has another name, as these have no value there.
+        """
         if cluster is None:
-            return records
-        clusters = self._items([cluster], "--cluster")
-        self._unclustered = clusters.filter(pl.col(cluster) == "")["task"].value_counts().sort("task").rows()
-        return records if joined else _joined(records, clusters)
+            return records, ITEM
+        items, unit = self._items([cluster], "--cluster"), f"{cluster}{OR_ITEM}" if grouped else cluster
+        lacking = pl.col(cluster) == ""
+        self._unclustered = items.filter(lacking)["task"].value_counts().sort("task").rows()
+        mark = "item "
+        while items[cluster].str.starts_with(mark).any():
+            mark += "· "
+        names = [
+            f"{mark}{canonical([task, item]).decode()}" for task, item in items.select("task", ITEM).iter_rows()
+        ]
+        own = pl.when(lacking).then(pl.Series(names, dtype=pl.String)).otherwise(pl.col(cluster)).alias(unit)
+        return _joined(records, items.select("task", ITEM, own)), unit
+
+    def cluster_notes(self, chosen: Mapping[str, str]) -> list[str]:
+        """How many items of each task that was chosen lack the metadata of clusters."""
+        return [
+            f"{task}: {count:,} item{'s have' if count != 1 else ' has'} no {self.records.cluster_name}; each is "
+            "a cluster of its own, in intervals and in macro averages."
+            for task, count in self._unclustered
+            if chosen.get("task", task) == task
+        ]
 
     def _counted_by_cell(self, records: pl.LazyFrame, planned: pl.DataFrame) -> pl.DataFrame:
         """Planned questions and those that were `found`, by cell.
@@ -257,6 +278,7 @@ class StudyResults:
             self._item_digests,
             self.sealed,
             self.pending(chosen),
+            tuple(self.cluster_notes(chosen)),
         )
 
     def _item_digests(self) -> Mapping[tuple[str, str], str]:
@@ -288,7 +310,7 @@ class StudyResults:
             "seal_sha256": self.seal.sha256 if self.seal is not None and self.sealed else None,
             "seed": self.frozen.seed,
             "grouped_by": ", ".join(self.records.by),
-            **({} if self.records.cluster == ITEM else {"clusters": self.records.cluster}),
+            **({} if self.records.cluster == ITEM else {"clusters": self.records.cluster_name}),
         }
         if not self.sealed:
             title = f"{title} ({NOT_SEALED})"
@@ -301,11 +323,10 @@ class StudyResults:
                 "pass@k and majorities are about the samples of an item under one model and condition: they are "
                 "left out, as groups hold several of these, or one sample each."
             )
-        for task, count in self._unclustered:
-            of = self.records.cluster
-            yield f"{task}: {count:,} items have no {of}, and count as one cluster."
+        yield from self.cluster_notes({})
         if self.records.cluster != ITEM:
-            yield f"pass@k, majorities and excess disagreement are over items, not over {self.records.cluster}."
+            name = self.records.cluster_name
+            yield f"pass@k, majorities and excess disagreement are over items, not over {name}."
         if isinstance(self.frozen, PlannedStudy):
             yield from growth_notes(self.frozen.revisions)
         yield from self._server_changes()

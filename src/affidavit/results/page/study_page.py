@@ -176,7 +176,7 @@ def _made_of(results: StudyResults, name: str, *, include_self: bool, masked: bo
         "by": list(results.records.by),
         "include_self": include_self,
         "masked": masked,
-        **({} if results.records.cluster == ITEM else {"cluster": results.records.cluster}),
+        **({} if results.records.cluster == ITEM else {"cluster": results.records.cluster_name}),
         "seal_sha256": None if seal is None else seal.sha256,
     }
     return canonical(made).decode()
@@ -419,7 +419,7 @@ def _digests(results: StudyResults) -> Iterator[tuple[str, str]]:
 
 def _commands(results: StudyResults, name: str, *, include_self: bool) -> Iterator[tuple[str, str]]:
     options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
-    options += [] if results.records.cluster == ITEM else ["--cluster", results.records.cluster]
+    options += [] if results.records.cluster == ITEM else ["--cluster", results.records.cluster_name]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
     tasks = {} if results.study is None else results.study.tasks
     own = ["--study", "STUDY.toml"] if any(is_in_file(task.contract) for task in tasks.values()) else []
