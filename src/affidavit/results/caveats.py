@@ -1,6 +1,18 @@
-"""What a reader must know before any figure of a study: that it is not finished."""
+"""What a reader must know before any figure of a study: that it is a trial, or not finished."""
 
 from collections.abc import Sequence
+
+
+def trial_note(items: int | None, *, of: str = "") -> list[str]:
+    """That a study is a trial, in a sentence; nothing of one that is none. `of`: the study, where there are two.
+
+    >>> trial_note(5), trial_note(1, of="small-trial"), trial_note(None)
+    (['A trial: the first 5 items of each task.'], ['small-trial is a trial: the first item of each task.'], [])
+    """
+    if items is None:
+        return []
+    first = "item" if items == 1 else f"{items:,} items"
+    return [f"{f'{of} is a' if of else 'A'} trial: the first {first} of each task."]
 
 
 def pending_note(pending: int, planned: int, *, of: str = "") -> list[str]:

@@ -13,14 +13,14 @@ from rich.console import Group as RichGroup
 from rich.console import RenderableType
 from rich.text import Text
 
-from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.study_directory import PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.parts import Parts, parts_of
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
-from affidavit.results.caveats import pending_note
+from affidavit.results.caveats import pending_note, trial_note
 from affidavit.results.changed_answers import AGAINST_CHANCE, ChangeCounts, changes_table
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
@@ -54,6 +54,9 @@ class ClosedRun:
     tasks: Mapping[str, Group] = field(default_factory=dict)
     """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
 
+    trial: int | None = None
+    """Of a trial: it is about the first so many items of each task."""
+
     def of_task(self, task: str) -> list[tuple[Cell, Tally, Group]]:
         """The cells of one task."""
         cells = zip(self.tallies.items(), self.groups, strict=True)
@@ -80,7 +83,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     if ended.samples > 1 or every or _some_say_nothing(ended.tallies.values()):
         by_cell = _counted(directory, Cell._fields)
         groups = [by_cell[cell] for cell in ended.tallies]
-    cells = Counter(cell.task for cell in ended.tallies)
+    cells, frozen = Counter(cell.task for cell in ended.tallies), directory.frozen_or_none()
     several = with_tasks and max(cells.values(), default=0) > 1
     by_task = _counted(directory, ("task",)) if several else {}
     return ClosedRun(
@@ -92,6 +95,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         changes=ended.flips,
         changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
+        trial=frozen.trial if isinstance(frozen, PlannedStudy) else None,
     )
 
 
@@ -179,7 +183,7 @@ def as_tables(run: ClosedRun) -> RenderableType:
 def warnings(run: ClosedRun) -> list[str]:
     """What must be known before any figure."""
     total = Tally.total(run.tallies.values())
-    return pending_note(total.pending, total.n)
+    return [*trial_note(run.trial), *pending_note(total.pending, total.n)]
 
 
 def notes(run: ClosedRun) -> Iterator[str]:

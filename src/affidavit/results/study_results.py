@@ -18,7 +18,7 @@ from affidavit.json_values import Fields, canonical, digest, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
-from affidavit.results.caveats import pending_note
+from affidavit.results.caveats import pending_note, trial_note
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
@@ -26,7 +26,7 @@ from affidavit.results.judging import Judgements, JudgingFigures, judging_figure
 from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
 from affidavit.results.tables import all_tables
-from affidavit.results.text_forms import NOT_SEALED, Report
+from affidavit.results.text_forms import NOT_SEALED, TRIAL, Report
 from affidavit.running.ledger import JudgingLedger
 from affidavit.running.server_words import changed
 from affidavit.study.crossing import LeftOut, cells
@@ -76,6 +76,11 @@ class StudyResults:
     def name(self) -> str:
         """The study's name."""
         return self.frozen.name
+
+    @property
+    def trial(self) -> int | None:
+        """Of a trial: it is about the first so many items of each task."""
+        return self.frozen.trial if isinstance(self.frozen, PlannedStudy) else None
 
     @property
     def samples(self) -> int:
@@ -279,6 +284,7 @@ class StudyResults:
             self.sealed,
             self.pending(chosen),
             tuple(self.cluster_notes(chosen)),
+            self.trial,
         )
 
     def _item_digests(self) -> Mapping[tuple[str, str], str]:
@@ -297,7 +303,7 @@ class StudyResults:
     @property
     def warnings(self) -> list[str]:
         """What must be known before any figure."""
-        return pending_note(*self.pending({}))
+        return [*trial_note(self.trial), *pending_note(*self.pending({}))]
 
     def report(self, *, include_self: bool = False) -> Report:
         """Every table that has something to say; over a study that is not sealed, the title says so."""
@@ -312,8 +318,9 @@ class StudyResults:
             "grouped_by": ", ".join(self.records.by),
             **({} if self.records.cluster == ITEM else {"clusters": self.records.cluster_name}),
         }
-        if not self.sealed:
-            title = f"{title} ({NOT_SEALED})"
+        marks = [*([] if self.trial is None else [TRIAL]), *([] if self.sealed else [NOT_SEALED])]
+        if marks:
+            title = f"{title} ({', '.join(marks)})"
         return Report(title, facts, tables, [INTERVALS, *self._notes()], self.warnings)
 
     def _notes(self) -> Iterator[str]:

@@ -12,7 +12,7 @@ from affidavit.results.table import Table
 from affidavit.results.values import Chance, Value, estimate_of
 from affidavit.results.words import label_of
 
-NOT_SEALED = "not sealed"
+NOT_SEALED, TRIAL = "not sealed", "a trial"
 
 
 @dataclass(frozen=True)

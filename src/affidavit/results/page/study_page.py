@@ -22,7 +22,7 @@ from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
-from affidavit.results.caveats import said_first
+from affidavit.results.caveats import said_first, trial_note
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
 from affidavit.results.groups import CELL
@@ -158,6 +158,7 @@ def content(  # noqa: PLR0913 - whose page, and how it is grouped and shown
         notes=[*report.warnings, *report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
         digests=list(_digests(results)),
         commands=list(_commands(results, name, include_self=include_self)),
+        trial=results.trial is not None,
         made_of=_made_of(results, name, include_self=include_self, masked=mask is not str),
     )
 
@@ -216,6 +217,7 @@ def _asked(results: StudyResults) -> AskedSection:
         note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md holds all."
     elif results.study is None:
         note = "The outputs were made elsewhere; see used_prompt_manifest.md for the prompts of the judges."
+    summary = said_first(trial_note(results.trial), summary)
     return AskedSection(summary, tables, prompts[:MOST_PROMPTS], note)
 
 
