@@ -159,7 +159,7 @@ class Results(Mapping[str, Table]):
     @property
     def notes(self) -> list[str]:
         """What is said of all tables: how the intervals are made."""
-        return list(self._report.notes)
+        return [*self._report.warnings, *self._report.notes]
 
     def __getitem__(self, name: str) -> Table:
         if name in self._tables:

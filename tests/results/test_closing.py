@@ -72,7 +72,9 @@ def test_people_and_programs_get_the_same_counts():
     assert found["tasks"]["quiz"]["n"] == 20 == sum(cell["n"] for cell in found["cells"])
     assert [(cell["condition"], cell["compliant"]) for cell in found["cells"]] == [("free", 8), ("urged", 5)]
     assert found["flips"] == [CHANGED]
+    assert found["notes"][0].startswith("4 of 20 questions are pending: ")
     text = on_a_terminal(as_tables(run))
+    assert text.startswith("4 of 20 questions are pending: figures are over what was asked so far"), "before any"
     assert "20 planned = 13 compliant + 2 non-compliant + 0 unread + 1 failed + 4 pending" in text
     assert "m\\u000a, urged, failed: 1 timeout" in text
     assert "intervals: Wilson 95%" in text

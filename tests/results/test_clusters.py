@@ -4,7 +4,9 @@ import pytest
 
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import UsageError
+from affidavit.results.comparison import pair_sides
 from affidavit.results.counting import ITEM, groups
+from affidavit.results.gate import Baseline, gate
 from affidavit.results.study_results import StudyResults
 from affidavit.statistics.means import mean_by_cluster
 from support.literal_shares import literal_share, same
@@ -64,6 +66,49 @@ def test_no_cluster_holds_items_of_two_tasks(tmp_path):
     results = StudyResults(StudyDirectory(directory), ["model"], cluster="metadata.passage")
     (group,) = groups(results.records)
     assert group.share("right", "compared").clusters == 4
+
+
+NO_PASSAGE = (
+    "quiz: 20 items have no metadata.passage; each is a cluster of its own, in intervals and in macro averages."
+)
+
+
+@pytest.fixture
+def some_lack_it(tmp_path):
+    """Five passages of four questions, and twenty questions of no passage; one is called as clusters might be."""
+    rows = [*items(20, 4), *questions(40)[20:]]
+    rows[0]["metadata"]["passage"] = 'item ["quiz","q20"]'
+
+    def answer(question) -> str:
+        return f"<answer>{'B' if int(question.item.id[1:]) % 3 else 'A'}</answer>"
+
+    return written(tmp_path, tables(decoding={"samples": 2}), {"quiz": rows}, answer)
+
+
+@pytest.mark.parametrize(
+    ("by", "clusters"),
+    [(["task", "model", "condition"], [26]), (["model", "metadata.passage"], [20, 1, 1, 1, 1, 1, 1])],
+)
+def test_an_item_without_the_metadata_is_a_cluster_of_its_own(some_lack_it, by, clusters):
+    """Ruling S8: nothing says that they belong together."""
+    results = StudyResults(StudyDirectory(some_lack_it), by, cluster="metadata.passage")
+    found = groups(results.records)
+    assert [sum(group.units.values()) for group in found] == clusters
+    assert [group.macro("right", "compared").n for group in found] == clusters
+    report = results.report()
+    assert NO_PASSAGE in report.notes
+    assert report.facts["clusters"] == "metadata.passage"
+
+
+def test_compare_and_gate_say_which_items_have_no_cluster(some_lack_it):
+    results = StudyResults(StudyDirectory(some_lack_it), cluster="metadata.passage")
+    side = results.side("study", {})
+    paired = pair_sides(side, side, cluster="metadata.passage")
+    assert paired.rows[0].difference.size == 26
+    assert paired.notes[0] == NO_PASSAGE
+    result = gate(results, {"min_compliance": 0.5}, on_interval=False, baseline=Baseline(side, 0.02))
+    assert result.notes.count(NO_PASSAGE) == 1
+    assert not results.cluster_notes({"task": "other"})
 
 
 @pytest.mark.parametrize("cluster", ["passage", "item_id", "metadata.nothing"])

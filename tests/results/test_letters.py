@@ -146,7 +146,7 @@ def test_the_whole_table_is_one_family():
 # --- what guessing gives ---
 
 
-def test_the_chance_level_is_the_mean_over_items_of_one_over_their_options():
+def test_the_chance_level_is_the_mean_of_one_over_the_options():
     sizes = {"A-B": 2, "A-D": 3, "A-E": 4, "A-W": 1}
     rows = [
         choice(f"{options} {number}", "AB"[sample], "B", options=options, sample=sample)
@@ -161,11 +161,20 @@ def test_the_chance_level_is_the_mean_over_items_of_one_over_their_options():
     assert same(row["accuracy over compliant"], literal_share([(1, 2)] * 10))
 
 
-def test_an_item_that_was_asked_under_two_conditions_counts_once_in_their_group():
+def test_an_item_that_was_asked_under_two_conditions_is_one_item_and_two_guesses():
     rows = [choice("q0", "B", options="A-B", condition=name) for name in ("plain", "urged")]
     rows += [choice("q1", "B", options="A-D")]
     (row,) = named_rows(chance(rows, by=("task",)))
-    assert (row["items"], row["chance level"]) == (2, pytest.approx((1 / 2 + 1 / 4) / 2))
+    assert (row["items"], row["chance level"]) == (2, pytest.approx((2 / 2 + 1 / 4) / 3))
+
+
+def test_a_guesser_is_compared_with_the_chance_of_what_was_answered():
+    """Who answers only where there are two options is right half of the time, and no better than chance."""
+    rows = [choice(f"two {n}", "AB"[n % 2], "B", options="A-B") for n in range(40)]
+    rows += [choice(f"ten {n}", None, "B", options="A-J") for n in range(40)]
+    (row,) = named_rows(chance(rows))
+    assert (row["items"], row["options"], row["chance level"]) == (40, "2", 0.5)
+    assert row["against chance"] == "interval includes chance"
 
 
 @pytest.mark.parametrize(
@@ -187,9 +196,9 @@ def test_accuracy_beside_chance_is_of_the_tasks_that_were_guessed_at():
     assert row["against chance"] == "interval below chance"
 
 
-def test_what_is_not_compliant_was_a_guess_too_and_without_keys_there_is_no_level():
-    (row,) = named_rows(chance([choice("q0", None), choice("q1", "A")]))
-    assert (row["items"], row["chance level"], row["accuracy over compliant"].n) == (2, 0.25, 1)
+def test_without_an_answer_the_level_is_over_all_outputs_and_without_keys_there_is_none():
+    (row,) = named_rows(chance([choice("q0", None), choice("q1", None, options="A-B")]))
+    assert (row["items"], row["chance level"], row["accuracy over compliant"]) == (2, 0.375, None)
     assert chance([choice("q0", "A", None)]) is None
 
 

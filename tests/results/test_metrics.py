@@ -967,16 +967,17 @@ def check_ranges(made: Mapping[str, Table], by: Sequence[str]) -> None:
 def check_chance(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str]) -> None:
     expected = {}
     for names, group in groups_of.items():
-        sizes = {
-            (each["task"], each["item_id"]): "ABCDEFGHIJKLMNOPQRSTUVW".index(
-                each["contract_params"]["options"][-1]
-            )
-            + 1
-            for each in group.keyed
-            if each["contract"] == "mcqa/1" and each["protocol_compliant"] is not None
-        }
-        if sizes:
-            expected[names] = (len(sizes), pytest.approx(sum(1 / size for size in sizes.values()) / len(sizes)))
+        read = [
+            each for each in group.keyed if each["contract"] == "mcqa/1" and each["protocol_compliant"] is not None
+        ]
+        answered = [each for each in read if each["protocol_compliant"] and each["correct"] is not None]
+        # The outputs that accuracy is over; where there is none, all of them.
+        if outputs := answered or read:
+            sizes = [
+                "ABCDEFGHIJKLMNOPQRSTUVW".index(each["contract_params"]["options"][-1]) + 1 for each in outputs
+            ]
+            items = {(each["task"], each["item_id"]) for each in outputs}
+            expected[names] = (len(items), pytest.approx(sum(1 / size for size in sizes) / len(sizes)))
     found = {
         tuple(row[each] for each in by): (row["items"], row["chance level"]) for row in rows_of(made.get("chance"))
     }

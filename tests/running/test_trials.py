@@ -41,7 +41,9 @@ def test_a_trial_grows_and_does_not_shrink(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=10)
         assert fine(run(tmp_path, "--limit", "2"), 0)
-        assert fine(run(tmp_path, "--limit", "4"), 0)
+        done = run(tmp_path, "--limit", "4")
+        assert fine(done, 0)
+        assert done.stdout.startswith(b"A trial: the first 4 items of each task.\n")
         assert len(server.log) == 4
         done = run(tmp_path, "--limit", "3")
         assert fine(done, 2)

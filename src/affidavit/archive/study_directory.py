@@ -89,6 +89,8 @@ class PlannedStudy(msgspec.Struct, frozen=True):
     items_file_sha256: str
     revisions: tuple["Revision", ...] = ()
     """What the plan was at first, and after each growth; the last is what `config` and `counts` say."""
+    trial: int | None = None
+    """Of a trial: it is about the first so many items of each task, or of its sample."""
 
 
 class BeforeGrowth(msgspec.Struct, frozen=True):
@@ -161,6 +163,7 @@ class _StudyFile(msgspec.Struct, frozen=True):
     git: dict[str, Any] | None
     counts: dict[str, _Count] = {}
     items_file_sha256: str = ""
+    trial: _Count | None = None
 
 
 class _RevisionFile(msgspec.Struct, frozen=True):
@@ -169,6 +172,7 @@ class _RevisionFile(msgspec.Struct, frozen=True):
     items_file_sha256: str
     date: Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
     before: BeforeGrowth
+    trial: _Count | None = None
 
 
 def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
@@ -178,7 +182,7 @@ def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
     shared = (where, config.name, config.seed, identities, file.config, file.versions, file.git)
     if config.imported is None:
         first = Revision(1, where, file.config, file.counts, file.items_file_sha256)
-        return PlannedStudy(*shared, file.counts, file.items_file_sha256, (first,))
+        return PlannedStudy(*shared, file.counts, file.items_file_sha256, (first,), file.trial)
     cells = {(task, model, condition): count for task, model, condition, count in config.imported.cells}
     if len(cells) < len(config.imported.cells):
         raise ValueError("a cell is there twice")
@@ -202,6 +206,7 @@ def _grown(study: FrozenStudy, fields: Fields, number: int, where: str) -> Plann
         config=file.config,
         counts=file.counts,
         revisions=(*study.revisions, revision),
+        trial=file.trial,
     )
 
 

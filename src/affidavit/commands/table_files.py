@@ -78,7 +78,8 @@ def _text(report: "Report", form: str) -> str:
 
 def _covered(report: "Report", mask: Callable[[str], str]) -> "Report":
     tables = [_covered_table(table, mask) for table in report.tables]
-    return replace(report, title=mask(report.title), tables=tables, notes=[mask(note) for note in report.notes])
+    notes, warnings = ([mask(line) for line in lines] for lines in (report.notes, report.warnings))
+    return replace(report, title=mask(report.title), tables=tables, notes=notes, warnings=warnings)
 
 
 def _covered_table(table: "Table", mask: Callable[[str], str]) -> "Table":

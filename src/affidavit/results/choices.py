@@ -28,32 +28,54 @@ LENSES = tuple(label(lens) for lens in MultipleChoice().lenient_readings())
 def chance_table(
     records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
 ) -> Table | None:
-    """What would blind guessing give: one over the number of options, averaged over items with a known answer?"""
-    by, coded = list(records.by), records.coded
-    items = (
-        coded.where(pl.col("task").is_in(list(tasks)) & pl.col("options").is_not_null() & pl.col("keyed"))
+    """What would blind guessing give: one over the number of options, averaged over the outputs of the accuracy?
+
+    A level over other items would be that of another guesser: whoever answers only where there are two options
+    guesses right half of the time. Where no output holds an answer, the level is over all outputs.
+    """
+    by, keyed = (
+        list(records.by),
+        pl.col("task").is_in(list(tasks)) & pl.col("options").is_not_null() & pl.col("keyed"),
+    )
+    sizes = _sizes(records, keyed)
+    answered = _sizes(records, keyed & pl.col("holds_answer") & pl.col("correct").is_not_null())
+    rows, accuracies = [], _accuracies(records, groups, tasks)
+    for group in groups:
+        if of_group := answered.get(group.names) or sizes.get(group.names):
+            items, outputs = map(sum, zip(*of_group.values(), strict=True))
+            level = fsum(many / number for number, (_, many) in of_group.items()) / outputs
+            numbers = ", ".join(map(str, of_group))
+            found = accuracies.get(group.names)
+            rows.append((*group.names, items, numbers, level, found, _against(level, found)))
+    columns = (*by, "items", "options", "chance level", "accuracy over compliant", "against chance")
+    foot = identity_of_tasks(records, groups, tasks)
+    question = "What would blind guessing give?"
+    return Table("chance", question, columns, tuple(rows), foot, (_LEVEL,)) if rows else None
+
+
+_LEVEL = (
+    "Chance level: one over the number of options, over the outputs that the accuracy beside it is over; items "
+    "are those of these outputs."
+)
+
+
+def _sizes(records: RecordSet, chosen: pl.Expr) -> dict[tuple[str, ...], dict[int, tuple[int, int]]]:
+    """By group and number of options, how many items and how many outputs are among the chosen ones."""
+    coded = records.coded
+    counted = (
+        coded.where(chosen)
         .group_by([GROUP, "options"])
-        .agg(items=pl.col(records.item_unit).n_unique())
+        .agg(items=pl.col(records.item_unit).n_unique().cast(pl.Int64), outputs=pl.len().cast(pl.Int64))
         .with_columns(size=pl.col("options").cast(pl.String).str.slice(-1).str.to_integer(base=36) - 9)
         .group_by([GROUP, "size"])
-        .agg(pl.col("items").sum())
+        .agg(pl.col("items", "outputs").sum())
         .sort([GROUP, "size"])
         .collect(engine="streaming")
     )
-    sizes: dict[tuple[str, ...], dict[int, int]] = {}
-    for at, number, count in items.iter_rows():
-        sizes.setdefault(names_of(coded.names[at]), {})[int(number)] = int(count)
-    rows, accuracies = [], _accuracies(records, groups, tasks)
-    for group in groups:
-        if of_group := sizes.get(group.names):
-            count = sum(of_group.values())
-            level = fsum(many / number for number, many in of_group.items()) / count
-            numbers = ", ".join(map(str, of_group))
-            found = accuracies.get(group.names)
-            rows.append((*group.names, count, numbers, level, found, _against(level, found)))
-    columns = (*by, "items", "options", "chance level", "accuracy over compliant", "against chance")
-    foot = identity_of_tasks(records, groups, tasks)
-    return Table("chance", "What would blind guessing give?", columns, tuple(rows), foot) if rows else None
+    sizes: dict[tuple[str, ...], dict[int, tuple[int, int]]] = {}
+    for at, number, items, outputs in counted.iter_rows():
+        sizes.setdefault(names_of(coded.names[at]), {})[int(number)] = (items, outputs)
+    return sizes
 
 
 def _accuracies(
@@ -94,7 +116,7 @@ def letter_table(
     question = (
         "Which letters are chosen, how often where they are right, and more often than the key stands there?"
     )
-    foot, notes = identity_of_tasks(records, groups, tasks), (_preference(records.cluster),)
+    foot, notes = identity_of_tasks(records, groups, tasks), (_preference(records.cluster_name),)
     return Table("letters", question, (*by, *_LETTER_COLUMNS), tuple(rows), foot, notes=notes) if rows else None
 
 

@@ -13,13 +13,14 @@ from rich.console import Group as RichGroup
 from rich.console import RenderableType
 from rich.text import Text
 
-from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.study_directory import PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.parts import Parts, parts_of
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
+from affidavit.results.caveats import pending_note, trial_note
 from affidavit.results.changed_answers import AGAINST_CHANCE, ChangeCounts, changes_table
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
@@ -53,6 +54,9 @@ class ClosedRun:
     tasks: Mapping[str, Group] = field(default_factory=dict)
     """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
 
+    trial: int | None = None
+    """Of a trial: it is about the first so many items of each task."""
+
     def of_task(self, task: str) -> list[tuple[Cell, Tally, Group]]:
         """The cells of one task."""
         cells = zip(self.tallies.items(), self.groups, strict=True)
@@ -79,7 +83,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     if ended.samples > 1 or every or _some_say_nothing(ended.tallies.values()):
         by_cell = _counted(directory, Cell._fields)
         groups = [by_cell[cell] for cell in ended.tallies]
-    cells = Counter(cell.task for cell in ended.tallies)
+    cells, frozen = Counter(cell.task for cell in ended.tallies), directory.frozen_or_none()
     several = with_tasks and max(cells.values(), default=0) > 1
     by_task = _counted(directory, ("task",)) if several else {}
     return ClosedRun(
@@ -91,13 +95,14 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         changes=ended.flips,
         changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
+        trial=frozen.trial if isinstance(frozen, PlannedStudy) else None,
     )
 
 
 def _some_say_nothing(tallies: Iterable[Tally]) -> bool:
     """Whether only their items tell of some questions if a right answer is known (rulings M6 and S6)."""
     total = Tally.total(tallies)
-    return total.arrived + total.unread > 0 and total.unread + total.failed + total.unsaid > 0
+    return total.arrived + total.unread > 0 and total.unread + total.failed + total.pending + total.unsaid > 0
 
 
 def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> Mapping[tuple[str, ...], Group]:
@@ -158,13 +163,14 @@ def as_json(run: ClosedRun) -> Fields:
             for cell, tally, group in run.of_task(task)
         ],
         "flips": list(run.changes),
+        "notes": warnings(run),
         "tokens": {model: dict(sorted(run.of_model(model).tokens.items())) for model in run.models()},
     }
 
 
 def as_tables(run: ClosedRun) -> RenderableType:
     """The tables for a terminal."""
-    parts: list[RenderableType] = []
+    parts: list[RenderableType] = [Text(warning, "bold") for warning in warnings(run)]
     for task, contract in run.contracts.items():
         lines = list(_breakdowns(run, task))
         parts.append(shown(task_table(run, task), beside=contract, lines=lines))
@@ -172,6 +178,12 @@ def as_tables(run: ClosedRun) -> RenderableType:
         parts.append(shown(_brief(run.changed)))
     parts += [Text(line) for line in _notes(run)]
     return RichGroup(*parts)
+
+
+def warnings(run: ClosedRun) -> list[str]:
+    """What must be known before any figure."""
+    total = Tally.total(run.tallies.values())
+    return [*trial_note(run.trial), *pending_note(total.pending, total.n)]
 
 
 def notes(run: ClosedRun) -> Iterator[str]:

@@ -17,6 +17,8 @@ from affidavit.results.item_shares import cluster_sums, sums_of
 from affidavit.statistics.shares import ClusterSums
 
 ITEM = "item_id"
+OR_ITEM = " or the item"
+"""How the column of clusters ends where another has the metadata as it is."""
 _COUNTED = ("task", "correct", "keyed", "letter", "right_letter", "options", "failure")
 """Columns that tables count by, as they are."""
 _ITEM_UNIT = "number of the item"
@@ -30,7 +32,8 @@ class RecordSet:
     records: pl.LazyFrame
     """In one order, however often they are read."""
     planned: pl.DataFrame
-    """Planned questions by task, model, condition and whatever else items are grouped by: `planned`."""
+    """Planned questions by task, model, condition and whatever else items are grouped by: `planned`, and where
+    something is pending `pending_keyed`, of how many pending questions the right answer is known."""
     seed: int
     """The study's: every interval that is drawn is drawn with it."""
     by: tuple[str, ...] = CELL
@@ -45,6 +48,11 @@ class RecordSet:
     def units(self) -> list[str]:
         """The columns of one thing that varies, within one group; no cluster holds items of two tasks."""
         return list(dict.fromkeys((*self.by, "task", self.cluster)))
+
+    @property
+    def cluster_name(self) -> str:
+        """What clusters are called."""
+        return self.cluster.removesuffix(OR_ITEM)
 
     @property
     def item_unit(self) -> str:
@@ -101,7 +109,10 @@ def groups(records: RecordSet) -> list[Group]:
     """Every group that was planned, in the order of names."""
     by, own = list(records.by), _unit_kinds(records, UNIT)
     items, clusters = (own, None) if records.cluster == ITEM else (_unit_kinds(records, records.item_unit), own)
-    planned = records.planned.group_by(by).agg(pl.col("planned").sum()).sort(by)
+    pending = pl.col("pending_keyed") if "pending_keyed" in records.planned.columns else pl.lit(0)
+    planned = (
+        records.planned.group_by(by).agg(pl.col("planned").sum(), pending.sum().alias("pending_keyed")).sort(by)
+    )
     return [
         Group(
             names,
@@ -109,8 +120,9 @@ def groups(records: RecordSet) -> list[Group]:
             items.get(names, {}),
             records.seed,
             None if clusters is None else clusters.get(names, {}),
+            int(pending_keyed),
         )
-        for *values, count in planned.iter_rows()
+        for *values, count, pending_keyed in planned.iter_rows()
         for names in [tuple(map(name_of, values))]
     ]
 

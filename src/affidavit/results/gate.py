@@ -15,6 +15,7 @@ import polars as pl
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
+from affidavit.results.caveats import trial_note
 from affidavit.results.comparison import Comparison, Side, pair_sides
 from affidavit.results.counting import groups
 from affidavit.results.groups import Group
@@ -223,16 +224,16 @@ def gate(
         raise UsageError(side.name, expected="a part that is asked", found="none", hint=hint)
     judging = None if chosen else results.judging_figures()
     found = list(checks(groups(records), judging, given, on_interval=on_interval))
-    notes = list(_too_few(found))
+    notes = [*trial_note(results.trial), *results.cluster_notes(chosen), *_too_few(found)]
     if baseline is not None:
         # Only what was chosen on both sides may differ between them; a cell that the baseline lacks is not met.
         free = {name for name in ("model", "condition") if name in chosen and name in baseline.side.chosen}
         shared = ["task", *(name for name in ("model", "condition") if name not in free)]
-        paired = pair_sides(baseline.side, side, shared=shared, cluster=records.cluster)
+        paired = pair_sides(baseline.side, side, shared=shared, cluster=records.cluster_name)
         against = list(no_worse(paired, baseline, records.planned))
         found += against
         notes += _baseline_notes(paired, baseline, against)
-    return GateResult(side.name, tuple(found), tuple(notes))
+    return GateResult(side.name, tuple(found), tuple(dict.fromkeys(notes)))
 
 
 def _baseline_notes(paired: Comparison, baseline: Baseline, against: Sequence[ThresholdCheck]) -> Iterator[str]:

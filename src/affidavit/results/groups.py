@@ -55,6 +55,8 @@ class Group:
     seed: int
     clusters: Kinds | None = None
     """The same of clusters above the item, such as passages, where intervals are over these (ruling S8)."""
+    pending_keyed: int = 0
+    """Pending questions whose right answer is known."""
 
     def total(self, name: str) -> int:
         """How many outputs have it."""
@@ -115,8 +117,9 @@ class Group:
     def bounds(self) -> Bounds | None:
         """Accuracy if all missing answers were wrong, and if they were all right (rulings M6, S6).
 
-        Missing are outputs that are not compliant or unread, and failed ones, of questions whose right answer is
-        known: nothing is assumed about why they are missing, and nobody can be right where nothing is.
+        Missing are outputs that are not compliant or unread, and failed and pending ones, of questions whose right
+        answer is known: nothing is assumed about why they are missing, and nobody can be right where nothing is.
+        A pending question is a cluster of its own.
         """
         if not self.total("keyed"):
             return None
@@ -126,7 +129,8 @@ class Group:
         ]
         right = ClusterSums.counted((right, n, times) for right, _, n, times in known)
         wrong = ClusterSums.counted((wrong, n, times) for _, wrong, n, times in known)
-        return bounds(right, wrong)
+        pending = ClusterSums.single(0, self.pending_keyed)
+        return bounds(right.plus(pending), wrong.plus(pending))
 
 
 def identity(groups: Iterable[Group]) -> str:

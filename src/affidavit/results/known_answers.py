@@ -18,6 +18,8 @@ from affidavit.contracts.parts import Parts
 from affidavit.items.item import Item
 
 _ITEM, _KNOWN = ["task", "item_id"], "right answer known"
+ASKED = pl.col("kind").is_in(["response", "failure"]) & pl.col("judge").is_null()
+"""Records of questions, answered or failed."""
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,15 @@ def known_answers(
     own: Collection[str],
 ) -> KnownAnswers:
     """The same records in their order, `keyed` where it can be told; `own`: tasks with a contract from a file."""
-    asked = pl.col("kind").is_in(["response", "failure"]) & pl.col("judge").is_null()
     unread = pl.col("unread").is_not_null() & pl.col("keyed").ne_missing(other=True)
     unsaid = pl.col("keyed").is_null() & pl.col("protocol_compliant").eq_missing(other=False)
     failed = pl.col("failure").is_not_null()
-    open_still = asked & (failed | unread | unsaid)
+    open_still = ASKED & (failed | unread | unsaid)
     counts = {"outputs": (~failed).sum().cast(pl.Int64), "failed": failed.sum().cast(pl.Int64)}
     found = records.filter(open_still).group_by(_ITEM).agg(**counts).collect(engine="streaming")
     if found.is_empty():
         return KnownAnswers(records)
-    said, compares = _said_by_outputs(records.filter(asked), own)
+    said, compares = _said_by_outputs(records.filter(ASKED), own)
     wanted = set(found.select(_ITEM).iter_rows())
     of_items = {
         place: _said_of(item, parts.get(task, Parts()))
@@ -63,6 +64,23 @@ def known_answers(
     return KnownAnswers(
         joined.with_columns(keyed=known).drop(_KNOWN), _unsaid(told, "outputs"), _unsaid(told, "failed")
     )
+
+
+def known_items(
+    records: pl.LazyFrame,
+    items: Iterable[tuple[str, Item]],
+    parts: Mapping[str, Parts],
+    own: Collection[str],
+) -> pl.DataFrame:
+    """Every item by task and id, and whether its right answer is `known`, told as of those that were asked."""
+    said, compares = _said_by_outputs(records.filter(ASKED), own)
+    rows = []
+    for task, item in items:
+        place = (task, without_surrogates(item.id))
+        word = said[place] if place in said else _said_of(item, parts.get(task, Parts()))
+        rows.append((*place, task in compares if word is None else word))
+    schema = {"task": pl.String, "item_id": pl.String, "known": pl.Boolean}
+    return pl.DataFrame(rows, schema=schema, orient="row")
 
 
 def _said_by_outputs(asked: pl.LazyFrame, own: Collection[str]) -> tuple[dict[tuple[str, str], bool], set[str]]:

@@ -14,18 +14,19 @@ from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
-from affidavit.json_values import Fields, digest, shown
+from affidavit.json_values import Fields, canonical, digest, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
+from affidavit.results.caveats import pending_note, trial_note
 from affidavit.results.comparison import Side
-from affidavit.results.counting import ITEM, RecordSet, groups
+from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
-from affidavit.results.known_answers import KnownAnswers, known_answers
+from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
 from affidavit.results.tables import all_tables
-from affidavit.results.text_forms import NOT_SEALED, Report
+from affidavit.results.text_forms import NOT_SEALED, TRIAL, Report
 from affidavit.running.ledger import JudgingLedger
 from affidavit.running.server_words import changed
 from affidavit.study.crossing import LeftOut, cells
@@ -77,6 +78,11 @@ class StudyResults:
         return self.frozen.name
 
     @property
+    def trial(self) -> int | None:
+        """Of a trial: it is about the first so many items of each task."""
+        return self.frozen.trial if isinstance(self.frozen, PlannedStudy) else None
+
+    @property
     def samples(self) -> int:
         """Answers to each question."""
         return 1 if self.study is None else self.study.decoding.samples
@@ -106,7 +112,7 @@ class StudyResults:
             raise UsageError(option, expected="items", found="outputs from elsewhere, which have no metadata")
         answers, planned = self._known_answers(), self._planned_cells()
         records, self._known = answers.records, answers
-        self._refuse_unplanned(records, planned)
+        self._asked = self._counted_by_cell(records, planned)
         if metadata:
             items = self._items(metadata, "--by")
             records = _joined(records, items)
@@ -114,10 +120,11 @@ class StudyResults:
             planned = planned.join(sizes, on="task", how="left").with_columns(
                 planned=pl.col("planned") // pl.col("count") * pl.col("items")
             )
-        records = self._clustered(records, cluster, joined=cluster in metadata)
+        records, unit = self._clustered(records, cluster, grouped=cluster in metadata)
         if "sample" in by:
             numbers = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": pl.Int64})
             planned = planned.join(numbers, how="cross").with_columns(planned=pl.col("planned") // self.samples)
+        planned = self._with_pending(records, planned, by)
         paradigms = self._paradigms()
         paradigm = pl.col("condition").replace_strict(paradigms, default="", return_dtype=pl.String)
         records, planned = records.with_columns(paradigm=paradigm), planned.with_columns(paradigm=paradigm)
@@ -125,28 +132,77 @@ class StudyResults:
             # A failure is of the task's contract too, although nothing arrived that it could read.
             contract = pl.col("task").replace_strict(self._contracts(), default=None, return_dtype=pl.String)
             records, planned = records.with_columns(contract=contract), planned.with_columns(contract=contract)
-        parts, unit = self.directory.parts(), ITEM if cluster is None else cluster
+        parts = self.directory.parts()
         return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms)
 
-    def _clustered(self, records: pl.LazyFrame, cluster: str | None, *, joined: bool) -> pl.LazyFrame:
-        """The records with what their clusters are; items that lack it are counted."""
-        if cluster is None:
-            return records
-        clusters = self._items([cluster], "--cluster")
-        self._unclustered = clusters.filter(pl.col(cluster) == "")["task"].value_counts().sort("task").rows()
-        return records if joined else _joined(records, clusters)
+    def _clustered(self, records: pl.LazyFrame, cluster: str | None, *, grouped: bool) -> tuple[pl.LazyFrame, str]:
+        """The records with the column of their clusters, and its name; items that lack it are counted.
 
-    def _refuse_unplanned(self, records: pl.LazyFrame, planned: pl.DataFrame) -> None:
-        """Refuse records that the plan has no place for: no table would show them."""
-        outputs = pl.col("kind").is_in(["response", "failure"]) & pl.col("judge").is_null()
-        found = records.filter(outputs).group_by(list(CELL)).agg(found=pl.len())
-        both = found.collect(engine="streaming").join(planned, on=list(CELL), how="left")
+        Each of those is a cluster of its own, by task and id (ruling S8): nothing says that they belong together.
+        Where the same metadata tells groups apart, the column has another name, as these have no value there.
+        """
+        if cluster is None:
+            return records, ITEM
+        items, unit = self._items([cluster], "--cluster"), f"{cluster}{OR_ITEM}" if grouped else cluster
+        lacking = pl.col(cluster) == ""
+        self._unclustered = items.filter(lacking)["task"].value_counts().sort("task").rows()
+        mark = "item "
+        while items[cluster].str.starts_with(mark).any():
+            mark += "· "
+        names = [
+            f"{mark}{canonical([task, item]).decode()}" for task, item in items.select("task", ITEM).iter_rows()
+        ]
+        own = pl.when(lacking).then(pl.Series(names, dtype=pl.String)).otherwise(pl.col(cluster)).alias(unit)
+        return _joined(records, items.select("task", ITEM, own)), unit
+
+    def cluster_notes(self, chosen: Mapping[str, str]) -> list[str]:
+        """How many items of each task that was chosen lack the metadata of clusters."""
+        return [
+            f"{task}: {count:,} item{'s have' if count != 1 else ' has'} no {self.records.cluster_name}; each is "
+            "a cluster of its own, in intervals and in macro averages."
+            for task, count in self._unclustered
+            if chosen.get("task", task) == task
+        ]
+
+    def _counted_by_cell(self, records: pl.LazyFrame, planned: pl.DataFrame) -> pl.DataFrame:
+        """Planned questions and those that were `found`, by cell.
+
+        Records that the plan has no place for are refused: no table would show them.
+        """
+        found = records.filter(ASKED).group_by(list(CELL)).agg(found=pl.len().cast(pl.Int64))
+        both = found.collect(engine="streaming").join(planned, on=list(CELL), how="full", coalesce=True)
+        both = both.with_columns(pl.col("found").fill_null(0))
         more = both.filter(pl.col("planned").is_null() | (pl.col("found") > pl.col("planned"))).sort(list(CELL))
         if not more.is_empty():
             first = more.row(0, named=True)
             cell = ", ".join(str(first[name]) for name in CELL)
             said = f"{first['planned'] or 0:,} for {cell}, where {first['found']:,} were found"
             raise corrupt(self.frozen.where, "a plan with a place for every record", said)
+        return both
+
+    def pending(self, chosen: Mapping[str, str]) -> tuple[int, int]:
+        """How many questions are pending, and how many are planned, of what was chosen of the study."""
+        named = [pl.col(column) == value for column, value in chosen.items()]
+        cells = self._asked.filter(*named) if named else self._asked
+        planned = int(cells["planned"].sum())
+        return planned - int(cells["found"].sum()), planned
+
+    def _with_pending(self, records: pl.LazyFrame, planned: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
+        """What was planned, with how many pending questions have a right answer that is known (ruling S6)."""
+        if self.study is None or not self.pending({})[0]:
+            return planned
+        known = known_items(records, frozen_items(self.directory), self.directory.parts(), self._own_contracts)
+        metadata = [name for name in by if name.startswith(METADATA)]
+        if metadata:
+            known = known.join(self._items(metadata, "--by"), on=["task", "item_id"])
+        cells, times = [*CELL, *metadata], self.samples
+        if "sample" in by:
+            cells, times = [*cells, "sample"], 1
+        found = records.filter(ASKED).join(known.lazy().select("task", "item_id", "known"), on=["task", "item_id"])
+        asked = found.group_by(cells).agg(asked_keyed=pl.col("known").sum().cast(pl.Int64)).collect()
+        sizes = known.group_by(["task", *metadata]).agg(keyed=pl.col("known").sum().cast(pl.Int64) * times)
+        both = planned.join(sizes, on=["task", *metadata], how="left").join(asked, on=cells, how="left")
+        return both.with_columns(pending_keyed=pl.col("keyed") - pl.col("asked_keyed").fill_null(0))
 
     def _records(self) -> pl.LazyFrame:
         """The columns: from their copy or, with the judging on the same walk, from the journal."""
@@ -162,8 +218,14 @@ class StudyResults:
         records = self._records()
         if self.study is None:
             return KnownAnswers(records)
-        own = [name for name, task in self.study.tasks.items() if is_in_file(task.contract)]
-        return known_answers(records, lambda: frozen_items(self.directory), self.directory.parts(), own)
+        parts = self.directory.parts()
+        return known_answers(records, lambda: frozen_items(self.directory), parts, self._own_contracts)
+
+    @property
+    def _own_contracts(self) -> list[str]:
+        """The tasks with a contract from a file."""
+        tables = {} if self.study is None else self.study.tasks
+        return [name for name, task in tables.items() if is_in_file(task.contract)]
 
     def _paradigms(self) -> dict[str, str]:
         """The paradigms of the conditions that have one."""
@@ -220,6 +282,9 @@ class StudyResults:
             self.records.tasks_by_validation,
             self._item_digests,
             self.sealed,
+            self.pending(chosen),
+            tuple(self.cluster_notes(chosen)),
+            self.trial,
         )
 
     def _item_digests(self) -> Mapping[tuple[str, str], str]:
@@ -235,6 +300,11 @@ class StudyResults:
 
     # --- the report ---
 
+    @property
+    def warnings(self) -> list[str]:
+        """What must be known before any figure."""
+        return [*trial_note(self.trial), *pending_note(*self.pending({}))]
+
     def report(self, *, include_self: bool = False) -> Report:
         """Every table that has something to say; over a study that is not sealed, the title says so."""
         tables = list(all_tables(self.records, groups(self.records), samples=self.samples, controls=self.controls))
@@ -246,11 +316,12 @@ class StudyResults:
             "seal_sha256": self.seal.sha256 if self.seal is not None and self.sealed else None,
             "seed": self.frozen.seed,
             "grouped_by": ", ".join(self.records.by),
-            **({} if self.records.cluster == ITEM else {"clusters": self.records.cluster}),
+            **({} if self.records.cluster == ITEM else {"clusters": self.records.cluster_name}),
         }
-        if not self.sealed:
-            title = f"{title} ({NOT_SEALED})"
-        return Report(title, facts, tables, [INTERVALS, *self._notes()])
+        marks = [*([] if self.trial is None else [TRIAL]), *([] if self.sealed else [NOT_SEALED])]
+        if marks:
+            title = f"{title} ({', '.join(marks)})"
+        return Report(title, facts, tables, [INTERVALS, *self._notes()], self.warnings)
 
     def _notes(self) -> Iterator[str]:
         """What a reader of the tables should know of this study's records."""
@@ -259,11 +330,10 @@ class StudyResults:
                 "pass@k and majorities are about the samples of an item under one model and condition: they are "
                 "left out, as groups hold several of these, or one sample each."
             )
-        for task, count in self._unclustered:
-            of = self.records.cluster
-            yield f"{task}: {count:,} items have no {of}, and count as one cluster."
+        yield from self.cluster_notes({})
         if self.records.cluster != ITEM:
-            yield f"pass@k, majorities and excess disagreement are over items, not over {self.records.cluster}."
+            name = self.records.cluster_name
+            yield f"pass@k, majorities and excess disagreement are over items, not over {name}."
         if isinstance(self.frozen, PlannedStudy):
             yield from growth_notes(self.frozen.revisions)
         yield from self._server_changes()

@@ -144,7 +144,7 @@ def macro_table(records: RecordSet, groups: Sequence[Group]) -> Table:
         if group.sums(*of).n
     )
     columns = (*records.by, "measure", "over outputs", "over clusters")
-    question = f"What are the shares if every {records.cluster} counts alike?"
+    question = f"What are the shares if every {records.cluster_name} counts alike?"
     return Table("macro averages", question, columns, rows, identity(groups))
 
 

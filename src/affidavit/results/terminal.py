@@ -28,10 +28,11 @@ _INDENT = 2
 
 
 def shown_report(report: Report) -> RenderableType:
-    """Every table of a report, then what is said of all of them."""
+    """What must be known first, every table of a report, then what is said of all of them."""
     title = Text(plain(report.title), "bold")
     notes = [Text(plain(note)) for note in report.notes]
-    return Group(title, Text(""), *(shown(table) for table in report.tables), *notes)
+    first = [line for warning in report.warnings for line in (Text(plain(warning), "bold"), Text(""))]
+    return Group(title, Text(""), *first, *(shown(table) for table in report.tables), *notes)
 
 
 def shown(table: Table, *, title: str = "", beside: str = "", lines: Sequence[str] = ()) -> RenderableType:

@@ -12,7 +12,7 @@ from affidavit.results.table import Table
 from affidavit.results.values import Chance, Value, estimate_of
 from affidavit.results.words import label_of
 
-NOT_SEALED = "not sealed"
+NOT_SEALED, TRIAL = "not sealed", "a trial"
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class Report:
     facts: Fields
     tables: list[Table]
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    """What must be known before any figure; it stands before the tables."""
 
 
 def as_json(report: Report) -> Fields:
@@ -39,7 +41,7 @@ def as_json(report: Report) -> Fields:
             }
             for table in report.tables
         },
-        "notes": report.notes,
+        "notes": [*report.warnings, *report.notes],
     }
 
 
@@ -56,6 +58,7 @@ def json_value(value: Value) -> object:
 def as_markdown(report: Report) -> str:
     """The results analysis, for people."""
     lines = [f"# {escaped(report.title)}", ""]
+    lines += [f"**{escaped(warning)}**\n" for warning in report.warnings]
     lines += [f"- {name.replace('_', ' ')}: {escaped(str(value))}" for name, value in report.facts.items()]
     for table in report.tables:
         lines += ["", f"## {escaped(table.question)}", "", *_markdown_rows(table), "", escaped(table.foot)]
@@ -85,7 +88,7 @@ def escaped(text: str) -> str:
 
 def as_latex(report: Report) -> str:
     r"""A fragment for `\\input`: a table for each question, and what is said of all as comments."""
-    notes = "".join(f"% {plain(line)}\n" for line in (report.title, *report.notes))
+    notes = "".join(f"% {plain(line)}\n" for line in (report.title, *report.warnings, *report.notes))
     return "\n".join([f"{notes}{NEEDS}", *(table.to_latex() for table in report.tables)])
 
 
@@ -102,9 +105,9 @@ def as_csv_files(report: Report) -> dict[str, str]:
     listed: list[tuple[object, ...]] = []
     for table in report.tables:
         name = _free_name(label_name(table.name), {*files, INDEX})
-        columns = table.flat_columns()
+        columns, notes = table.flat_columns(), " ".join((*report.warnings, *table.notes))
         files[name] = _csv([list(columns), *zip(*columns.values(), strict=True)])
-        listed.append((table.name, name, table.question, len(table.rows), table.foot, " ".join(table.notes)))
+        listed.append((table.name, name, table.question, len(table.rows), table.foot, notes))
     head = ("table", "file", "question", "rows", "identity", "notes")
     return {**files, INDEX: _csv([head, *listed])}
 

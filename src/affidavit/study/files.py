@@ -53,6 +53,8 @@ class StudyFiles:
     """The file of each model that runs here."""
     rubric: Rubric = DEFAULT
     """What judges score by."""
+    trial: int | None = None
+    """Of a trial: the first so many items of each task are all that is asked about."""
 
     @property
     def beside(self) -> Path:
@@ -90,7 +92,7 @@ class StudyFiles:
             )
             for name, task in self.study.tasks.items()
         }
-        return replace(self, study=msgspec.structs.replace(self.study, tasks=tasks))
+        return replace(self, study=msgspec.structs.replace(self.study, tasks=tasks), trial=most)
 
     def plan(self, counts: Mapping[str, int]) -> Plan:
         """The plan over so many items of each task."""

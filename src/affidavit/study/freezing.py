@@ -132,7 +132,7 @@ def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, d
             if not counts[name]:
                 raise InputError(str(files.items[name]), expected="at least one item", found="none")
 
-    content = _content(config, counts, directory.draft_items(items(), disk))
+    content = _content(config, counts, directory.draft_items(items(), disk), files.trial)
     return Draft(directory, files.plan(counts), content, sum(counts.values()))
 
 
@@ -171,7 +171,8 @@ def _grown_draft(
             "and judge it there: what was answered is taken over."
         )
         raise UsageError(str(directory), expected="the outputs that were judged", found=found, hint=hint)
-    return Draft(directory, files.plan(counts), _content(config, counts, sha256 if new else ""), new, before)
+    content = _content(config, counts, sha256 if new else "", files.trial)
+    return Draft(directory, files.plan(counts), content, new, before)
 
 
 def _other_items(directory: StudyDirectory, found: str) -> UsageError:
@@ -182,8 +183,9 @@ def _tasks_of(files: StudyFiles) -> Mapping[str, Task]:
     return files.plan(dict.fromkeys(files.contracts, 0)).tasks
 
 
-def _content(config: Fields, counts: Mapping[str, int], items_file_sha256: str) -> Fields:
+def _content(config: Fields, counts: Mapping[str, int], items_file_sha256: str, trial: int | None) -> Fields:
     return {
+        **({} if trial is None else {"trial": trial}),
         "config": config,
         "counts": dict(counts),
         "items_file_sha256": items_file_sha256,

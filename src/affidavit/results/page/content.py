@@ -53,5 +53,6 @@ class Content:
     """What each is for, and what to type."""
     seal_sha256: str | None = None
     """The digest to publish; None if the study is not sealed."""
+    trial: bool = False
     made_of: str = "{}"
     """What the page was made of and how, as JSON: with it, it can be made again and compared."""

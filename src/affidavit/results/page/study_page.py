@@ -22,6 +22,7 @@ from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
+from affidavit.results.caveats import said_first, trial_note
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
 from affidavit.results.groups import CELL
@@ -146,7 +147,7 @@ def content(  # noqa: PLR0913 - whose page, and how it is grouped and shown
         seal_sha256=results.seal.sha256 if results.sealed and results.seal is not None else None,
         by=results.records.by,
         asked=asked,
-        answers=headline(tables, results.records.by),
+        answers=_warned(headline(tables, results.records.by), report.warnings),
         tables=report.tables,
         comparisons=comparisons.result(),
         samples=_samples(results, rows),
@@ -154,11 +155,18 @@ def content(  # noqa: PLR0913 - whose page, and how it is grouped and shown
         findings=list(
             findings.shown({key: mask(text) for key, text in _outputs(results, findings.judged_keys()).items()})
         ),
-        notes=[*report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
+        notes=[*report.warnings, *report.notes, *_notes(results, with_accuracy="accuracy" in tables)],
         digests=list(_digests(results)),
         commands=list(_commands(results, name, include_self=include_self)),
+        trial=results.trial is not None,
         made_of=_made_of(results, name, include_self=include_self, masked=mask is not str),
     )
+
+
+def _warned(answers: Sequence[Answer], warnings: Sequence[str]) -> list[Answer]:
+    """The headline, whose first sentence is what must be known before any figure."""
+    first, *others = answers
+    return [first._replace(answer=said_first(warnings, first.answer)), *others]
 
 
 def _made_of(results: StudyResults, name: str, *, include_self: bool, masked: bool) -> str:
@@ -169,7 +177,7 @@ def _made_of(results: StudyResults, name: str, *, include_self: bool, masked: bo
         "by": list(results.records.by),
         "include_self": include_self,
         "masked": masked,
-        **({} if results.records.cluster == ITEM else {"cluster": results.records.cluster}),
+        **({} if results.records.cluster == ITEM else {"cluster": results.records.cluster_name}),
         "seal_sha256": None if seal is None else seal.sha256,
     }
     return canonical(made).decode()
@@ -209,6 +217,7 @@ def _asked(results: StudyResults) -> AskedSection:
         note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md holds all."
     elif results.study is None:
         note = "The outputs were made elsewhere; see used_prompt_manifest.md for the prompts of the judges."
+    summary = said_first(trial_note(results.trial), summary)
     return AskedSection(summary, tables, prompts[:MOST_PROMPTS], note)
 
 
@@ -412,7 +421,7 @@ def _digests(results: StudyResults) -> Iterator[tuple[str, str]]:
 
 def _commands(results: StudyResults, name: str, *, include_self: bool) -> Iterator[tuple[str, str]]:
     options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
-    options += [] if results.records.cluster == ITEM else ["--cluster", results.records.cluster]
+    options += [] if results.records.cluster == ITEM else ["--cluster", results.records.cluster_name]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
     tasks = {} if results.study is None else results.study.tasks
     own = ["--study", "STUDY.toml"] if any(is_in_file(task.contract) for task in tasks.values()) else []

@@ -1,0 +1,120 @@
+"""What must be known before any figure stands before it, in every form."""
+
+import json
+
+import pytest
+
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.results.caveats import pending_note, trial_note
+from affidavit.results.comparison import comparison_tables
+from affidavit.results.counting import groups
+from affidavit.results.gate import gate
+from affidavit.results.page.study_page import content, make_page
+from affidavit.results.study_results import StudyResults
+from affidavit.results.text_forms import as_csv_files, as_json, as_latex, as_markdown
+from affidavit.study.files import load
+from support.written_study import Hasty, append, here, plan_of_frozen, questions, tables, written
+
+PENDING = (
+    "30 of 40 questions are pending: figures are over what was asked so far, the first questions of the files, "
+    "which is no sample."
+)
+
+
+def _number(question) -> int:
+    return int(question.item.id[1:])
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """Forty questions, of which the first ten were asked."""
+    return written(
+        tmp_path_factory.mktemp("stopped"),
+        tables(),
+        {"quiz": questions(40)},
+        lambda question: "<answer>B</answer>" if _number(question) < 10 else None,
+    )
+
+
+def test_that_questions_are_pending_is_said_first(stopped):
+    results = StudyResults(StudyDirectory(stopped))
+    report = results.report()
+    assert report.warnings == [PENDING]
+    assert as_json(report)["notes"][0] == PENDING
+    for text in (as_markdown(report), as_latex(report)):
+        assert text.index("30 of 40 questions are pending") < text.index("How many outputs follow the format?")
+    assert all(PENDING in row for row in as_csv_files(report)["tables.csv"].splitlines()[1:])
+    assert content(StudyDirectory(stopped)).answers[0].answer.startswith(PENDING)
+    side = results.side("stopped", {})
+    (table,) = comparison_tables(side, side)
+    assert table.notes[0].startswith("30 of 40 questions of stopped are pending: ")
+
+
+def test_the_report_says_it_before_its_tables(stopped):
+    shown = " ".join(here("report", stopped, "--format", "text").stdout.decode().split())
+    assert shown.index(PENDING) < shown.index("How many outputs")
+    assert json.loads(here("report", stopped, "--format", "json").stdout)["notes"][0] == PENDING
+    assert PENDING in " ".join(here("report", stopped).stdout.decode().split())
+
+
+@pytest.mark.parametrize("by", [("task", "model", "condition"), ("model", "sample"), ("model", "metadata.part")])
+def test_bounds_count_pending_questions_whose_right_answer_is_known(tmp_path, by):
+    """Ruling S6: bounds assume nothing, not even that what was not asked yet would have gone the same way."""
+    items = [{**item, "metadata": {"part": "one"}} for item in questions(12)]
+    del items[11]["answer"]
+
+    def answer(question):
+        asked = _number(question) < 4 or (_number(question) == 4 and question.sample == 0)
+        return "<answer>B</answer>" if asked else None
+
+    study = tables(decoding={"samples": 2})
+    results = StudyResults(StudyDirectory(written(tmp_path, study, {"quiz": items}, answer)), by)
+    found = [group.bounds() for group in groups(results.records)]
+    assert sum(each.if_wrong.value * each.if_wrong.n for each in found) == pytest.approx(9)
+    assert sum(each.if_wrong.n for each in found) == 22, "11 items have a right answer, and are asked twice"
+    assert all(each.if_right.value == 1 and each.if_right.n == each.if_wrong.n for each in found)
+
+
+TRIAL = "A trial: the first 2 items of each task."
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory):
+    """The first two of six items, sealed, in a directory of any name: what is frozen says that it is a trial."""
+    folder = tmp_path_factory.mktemp("trial")
+    whole = written(folder, tables(), {"quiz": questions(6)}, lambda question: "<answer>B</answer>")
+    directory = folder / "any name"
+    directory.mkdir()
+    plan = plan_of_frozen(StudyDirectory(directory), load(folder / "study.toml").limited(2), Hasty())
+    append(directory, plan, lambda question: "<answer>B</answer>")
+    return whole, directory
+
+
+def test_a_trial_says_that_it_is_one(trial):
+    whole, directory = map(StudyDirectory, trial)
+    assert (whole.frozen().trial, directory.frozen().trial) == (None, 2)
+    assert "trial" not in json.loads((whole.path / "study.json").read_text()), "no study has another digest"
+    results = StudyResults(directory)
+    report = results.report()
+    assert report.title == "trial: results (a trial)"
+    assert report.warnings == [TRIAL] == as_json(report)["notes"][:1]
+    assert TRIAL in as_markdown(report)
+    assert f"% {TRIAL}" in as_latex(report)
+    assert all(TRIAL in row for row in as_csv_files(report)["tables.csv"].splitlines()[1:])
+    side, other = results.side("small", {}), StudyResults(whole).side("whole", {})
+    assert comparison_tables(other, side)[0].notes[0] == "small is a trial: the first 2 items of each task."
+    assert gate(results, {"min_compliance": 0.1}, on_interval=False).notes[0] == TRIAL
+
+
+def test_the_page_of_a_trial_says_so_in_its_title_and_first_sentence(trial):
+    found, page = make_page(StudyDirectory(trial[1]))
+    assert found.asked.summary.startswith(TRIAL)
+    assert found.answers[0].answer.startswith(TRIAL)
+    assert "<title>trial: results (a trial)</title>" in page.decode()
+    assert "(a trial)" not in make_page(StudyDirectory(trial[0]))[1].decode()
+
+
+def test_nothing_is_said_of_a_study_that_is_finished(tmp_path):
+    assert pending_note(0, 3) == trial_note(None) == []
+    directory = written(tmp_path, tables(), {"quiz": questions(3)}, lambda question: "<answer>B</answer>")
+    assert StudyResults(StudyDirectory(directory)).report().warnings == []
