@@ -184,7 +184,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     for name, title, counts in blocks:
         yield ""
         yield plain(title)
-        total = counts.total() if name in parts.several_values else tally.arrived
+        total = _whole(name, counts, tally, parts)
         yield from (line(label, count, f"{count / total:.1%}") for label, count in _labelled(counts))
     if tally.lenses:
         yield ""
@@ -193,6 +193,13 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
             yield line(lens, count, _noted(count, tally.arrived))
     yield ""
     yield identity(tally, parts)
+
+
+def _whole(name: str, counts: Counter[str], tally: Tally, parts: Parts) -> int:
+    """What the counts of a breakdown are shares of: values, outputs that keep the contract, or all that were read."""
+    if name in parts.several_values:
+        return counts.total()
+    return tally.compliant if name in parts.counted_if_kept else tally.arrived
 
 
 def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator[str]:
