@@ -196,7 +196,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
 
 
 def _whole(name: str, counts: Counter[str], tally: Tally, parts: Parts) -> int:
-    """What the counts of a breakdown are shares of: values, outputs that keep the contract, or all that were read."""
+    """What the counts of a breakdown are shares of: values, outputs that keep the contract, or all outputs."""
     if name in parts.several_values:
         return counts.total()
     return tally.compliant if name in parts.counted_if_kept else tally.arrived

@@ -24,6 +24,7 @@ from affidavit.results.changed_answers import AGAINST_CHANCE, ChangeCounts, chan
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
+from affidavit.results.token_counts import tallies_by, token_line, tokens_json
 from affidavit.running.study_run import Ended
 from affidavit.statistics.estimate import Estimate, in_words
 from affidavit.study.crossing import Cell
@@ -58,13 +59,9 @@ class ClosedRun:
         cells = zip(self.tallies.items(), self.groups, strict=True)
         return [(cell, tally, group) for (cell, tally), group in cells if cell.task == task]
 
-    def of_model(self, model: str) -> Tally:
-        """All that one model was asked."""
-        return Tally.total(tally for cell, tally in self.tallies.items() if cell.model == model)
-
-    def models(self) -> list[str]:
-        """The models, in the order of the study."""
-        return list(dict.fromkeys(cell.model for cell in self.tallies))
+    def by_model(self) -> dict[str, Tally]:
+        """All that each model was asked, in the order of the study."""
+        return tallies_by((cell.model, tally) for cell, tally in self.tallies.items())
 
 
 def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks: bool = False) -> ClosedRun:
@@ -158,7 +155,7 @@ def as_json(run: ClosedRun) -> Fields:
             for cell, tally, group in run.of_task(task)
         ],
         "flips": list(run.changes),
-        "tokens": {model: dict(sorted(run.of_model(model).tokens.items())) for model in run.models()},
+        "tokens": tokens_json(run.by_model()),
     }
 
 
@@ -226,13 +223,8 @@ def listed(counts: Counter[str]) -> str:
 
 
 def _notes(run: ClosedRun) -> Iterator[str]:
-    for model in run.models():
-        tokens = run.of_model(model).tokens
-        if tokens:
-            # A count that a server gave as a text is none: it is left out, and not said to be 0.
-            said = {"in": "prompt_tokens", "out": "completion_tokens"}
-            counts = ", ".join(f"{tokens[name]:,} {word}" for word, name in said.items() if name in tokens)
-            yield f"tokens of {plain(model)}: {counts}, as counted by the server for {tokens['outputs']:,} outputs"
+    lines = (token_line(model, tally, "output") for model, tally in run.by_model().items())
+    yield from (line for line in lines if line is not None)
     methods = {
         share.method.partition(", ")[0]
         for group in run.groups

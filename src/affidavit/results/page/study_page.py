@@ -22,11 +22,12 @@ from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
+from affidavit.plain_text import counted_noun
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
 from affidavit.results.groups import CELL
 from affidavit.results.page.content import AskedSection, Content, Prompt
-from affidavit.results.page.headline import Answer, counted_noun, headline
+from affidavit.results.page.headline import Answer, headline
 from affidavit.results.page.samples import FindingSamples, Sample, output_samples, raw_of, sampled
 from affidavit.results.page.text import brief
 from affidavit.results.study_results import StudyResults
