@@ -53,6 +53,8 @@ class ClosedRun:
     """The same as a table; None where no condition has a control."""
     tasks: Mapping[str, Group] = field(default_factory=dict)
     """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
+    unsaid: Mapping[str, int] = field(default_factory=dict)
+    """By task, outputs that count as not right although nobody says whether their right answer is known."""
 
     def of_task(self, task: str) -> list[tuple[Cell, Tally, Group]]:
         """The cells of one task."""
@@ -73,12 +75,13 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     directory, groups = StudyDirectory(ended.directory), groups_of_tallies(ended.tallies, seed=ended.seed)
     # The running counts are of compliant outputs; where every answer counts, only the records tell (ruling G12).
     every = any(parts_of(contract).every_answer_counts for contract in contracts.values())
+    unsaid: Mapping[str, int] = {}
     if ended.samples > 1 or every or _some_say_nothing(ended.tallies.values()):
-        by_cell = _counted(directory, Cell._fields)
+        by_cell, unsaid = _counted(directory, Cell._fields)
         groups = [by_cell[cell] for cell in ended.tallies]
     cells = Counter(cell.task for cell in ended.tallies)
     several = with_tasks and max(cells.values(), default=0) > 1
-    by_task = _counted(directory, ("task",)) if several else {}
+    by_task = _counted(directory, ("task",))[0] if several else {}
     return ClosedRun(
         contracts=ended.contracts,
         parts={name: parts_of(contract) for name, contract in contracts.items()},
@@ -88,6 +91,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         changes=ended.flips,
         changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
+        unsaid=unsaid,
     )
 
 
@@ -97,13 +101,16 @@ def _some_say_nothing(tallies: Iterable[Tally]) -> bool:
     return total.arrived + total.unread > 0 and total.unread + total.failed + total.unsaid > 0
 
 
-def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> Mapping[tuple[str, ...], Group]:
-    """The groups of the report, from the records."""
+def _counted(
+    directory: StudyDirectory, by: tuple[str, ...]
+) -> tuple[Mapping[tuple[str, ...], Group], Mapping[str, int]]:
+    """The groups of the report, from the records, and by task the outputs of which nobody says what is right."""
     # A run does without columns, and most runs end without them too.
     from affidavit.results.counting import groups  # noqa: PLC0415
     from affidavit.results.study_results import StudyResults  # noqa: PLC0415
 
-    return {group.names: group for group in groups(StudyResults(directory, by).records)}
+    results = StudyResults(directory, by)
+    return {group.names: group for group in groups(results.records)}, results.outputs_unsaid
 
 
 def _changed(directory: StudyDirectory, ended: Ended) -> Table:
@@ -175,7 +182,7 @@ def notes(run: ClosedRun) -> Iterator[str]:
     """What a person should be told of the figures of each task."""
     for task in run.contracts:
         tally = Tally.total(tally for _, tally, _ in run.of_task(task))
-        if (note := unknown_answers_note(tally)) is not None:
+        if (note := unknown_answers_note(tally, run.unsaid.get(task, 0))) is not None:
             yield f"{plain(task)}: {note}"
         for error, count in tally.errors.most_common(MOST_LABELS):
             yield f"{plain(task)}: {count:,} unread: {error}"
