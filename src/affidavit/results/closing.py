@@ -1,6 +1,6 @@
 """What a run came to, for people and for programs: a table for each task, whose rows add up.
 
-Compliance, accuracy over compliant outputs and accuracy over all outputs stand apart, each with its interval and n
+Compliance, accuracy over answers and accuracy over all outputs stand apart, each with its interval and n
 (rulings C5 and M6). They are the figures of the report: the same groups, the same shares, the same words.
 """
 

@@ -368,9 +368,9 @@ def _outputs(results: StudyResults, keys: Sequence[str]) -> dict[str, str]:
 def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
     if with_accuracy:
         yield (
-            "Accuracy over answers counts outputs that hold an answer, as compliant ones do, and whose right "
-            "answer is known; accuracy over all outputs counts all that were read and whose right answer is "
-            "known, one without an answer as not right."
+            "Accuracy over answers counts outputs that hold an answer and whose right answer is known; accuracy "
+            "over all outputs counts all that were read and whose right answer is known, one without an answer as "
+            "not right."
         )
     yield "Shares are over outputs that were read: unread outputs, failed and pending questions are counted apart."
     if results.samples > 1:
