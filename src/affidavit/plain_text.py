@@ -1,4 +1,4 @@
-"""Text that cannot command a terminal, whoever wrote it."""
+"""Text that cannot command a terminal, whoever wrote it; and counts with their nouns, as people read them."""
 
 
 def plain(text: str) -> str:
@@ -15,3 +15,12 @@ def plain(text: str) -> str:
 def plain_lines(text: str) -> str:
     """The same, with its lines kept."""
     return "\n".join(map(plain, text.split("\n")))
+
+
+def counted_noun(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted_noun(1, "question"), counted_noun(2000, "question")
+    ('1 question', '2,000 questions')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -81,3 +81,12 @@ def test_the_summary_fits_into_a_terminal():
         lines = text(tally, "mcqa/1", mcqa).splitlines()
         assert any("accuracy if all missing answers were right" in line for line in lines)
         assert max(len(line) for line in lines if "planned" not in line) <= 80
+
+
+def test_verdicts_are_shares_of_the_valid_evaluations_and_add_up():
+    counts = Counter(PASS=3, FAIL=1)
+    found = Tally(compliant=4, non_compliant=4, breakdowns={"verdict": counts, "findings": Counter(no_score=4)})
+    lines = [line.split() for line in text(found, "judge/1", judge).splitlines()]
+    assert ["PASS", "3", "75.0%"] in lines
+    assert ["FAIL", "1", "25.0%"] in lines
+    assert ["no_score", "4", "50.0%"] in lines, "what speaks against evaluations is a share of all of them"

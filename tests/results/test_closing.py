@@ -85,7 +85,7 @@ def test_people_and_programs_get_the_same_counts():
     [
         (
             {"prompt_tokens": 9, "completion_tokens": 5},
-            "tokens of m: 9 in, 5 out, as counted by the server for 1 outputs",
+            "tokens of m: 9 in, 5 out, as counted by the server for 1 output",
         ),
         ({"prompt_tokens": "nine", "completion_tokens": 5}, "tokens of m: 5 out, as counted by the server"),
         ({"prompt_tokens": 9, "completion_tokens": "5"}, "tokens of m: 9 in, as counted by the server"),
@@ -99,7 +99,7 @@ def test_what_a_server_counted_in_words_is_not_said_to_be_no_tokens(usage, said)
     text = on_a_terminal(as_tables(closed(tallies={FREE: tally}, groups=closed().groups[:1])))
     assert "0 in" not in text
     assert "0 out" not in text
-    assert (said in text) if said else ("as counted by the server" not in text)
+    assert (said or "m: its server counted no tokens") in text
 
 
 @pytest.mark.slow
@@ -156,3 +156,50 @@ def test_no_name_commands_the_terminal(name):
 def test_a_table_without_rows_says_so():
     text = on_a_terminal(shown(Table("t", "What?", ("a",), (), ""), title="Another title"))
     assert text.split("\n")[:3] == ["Another title", "", "  no rows"]
+
+
+OWN = """
+from affidavit import AnswerReading, Validation
+class Own:
+    name, version, params = "own", 1, {}
+    def instruction(self, item=None): return ""
+    def read(self, raw, item=None): return AnswerReading(raw if raw in ("A", "B") else None)
+    def validate(self, reading, item):
+        key = item.get("truth")
+        return None if key is None or reading.extracted_answer is None else Validation(
+            reading.extracted_answer == key, "compared")
+    def grammar(self, item=None): return None
+own = Own()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("truth", "silent", "noted"),
+    [("q0", {"q1 urged"}, 0), ("q0 q1", {"q1 urged"}, 0), ("q0 q1", {"q1 plain", "q1 urged"}, 2)],
+    ids=["another output says that none is known", "another output says that one is", "nobody says"],
+)
+def test_the_note_on_answers_that_nobody_knows_is_that_of_the_report(tmp_path, truth, silent, noted):
+    rows = [
+        {"id": name, "question": f"[{name}] ?", "truth": "A" if name in truth else None} for name in ("q0", "q1")
+    ]
+
+    def answer(asked) -> str:
+        return "?" if f"{asked.question} {'urged' if '!' in asked.prompt else 'plain'}" in silent else "A"
+
+    write_items(tmp_path / "quiz.jsonl", rows)
+    (tmp_path / "own.py").write_text(OWN)
+    conditions = {"plain": {}, "urged": {"preamble": "!"}}
+    study = tables(conditions=conditions, tasks={"quiz": {"contract": "own.py:own"}})
+    with FaultServer(answer=answer) as server:
+        study |= {"models": {"m": {"base_url": server.url, "connections": 8}}, "limits": QUICK}
+        (tmp_path / "study.toml").write_text("\n".join(toml(study)))
+        done = run(tmp_path)
+    assert fine(done, 0)
+    notes = done.stderr.decode().count(
+        f"note: quiz: {noted} of 4 outputs are not compliant and count as not right"
+    )
+    report = here("report", tmp_path / "out", "--format", "md").stdout.decode()
+    assert (notes, done.stderr.count(b"nobody says"), report.count("nobody says")) == (
+        (1,) * 3 if noted else (0,) * 3
+    )

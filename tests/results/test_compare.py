@@ -80,6 +80,7 @@ def test_two_conditions_of_one_study(conditions):
     assert [row["in words"] for row in rows.values()] == ["lower", "higher", "higher"]
     assert [row["left out"] for row in rows.values()] == [0, 6, 0], "six items have no answer on one side"
     assert found["comparison"]["notes"][0].startswith("Items left out are those of which one side has no answer")
+    assert "those whose right answer is not known" in found["comparison"]["notes"][0]
     # Each interval is at the level that its verdict used: the smallest p-value at a third of 5 %, and so on.
     for measure, counts in {
         "compliance": (6, 0, 40),

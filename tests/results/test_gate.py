@@ -575,3 +575,25 @@ def test_too_few_items_are_said_to_be_too_few(tmp_path):
     said = b" ".join(gate(directory, "--min-compliance", "0.95", "--on", "interval").stdout.split())
     assert "30 items are too few to meet ≥ 95.0% by the end of an interval".encode() in said
     assert b"that takes 73" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("samples", "needed"), [(1, 35), (2, 36)])
+def test_as_many_items_as_a_hint_asks_for_meet_the_threshold(tmp_path, samples, needed):
+    """Ruling S1: repeated samples of an item are no independent outputs, and the hint counts as the gate does."""
+    study, wanted = tables(decoding={"samples": samples}), ("--min-compliance", "0.9", "--on", "interval")
+
+    def of(items: int) -> Path:
+        folder = tmp_path / str(items)
+        return written(folder, study, {"quiz": questions(items)}, lambda question: "<answer>B</answer>")
+
+    for few in (1, 10, needed - 1):
+        said = b" ".join(gate(of(few), *wanted).stdout.split()).decode()
+        assert f"{few} item{' is' if few == 1 else 's are'} too few to meet ≥ 90.0%" in said
+        assert f"that takes {needed} " in f"{said} "
+    assert fine(gate(of(needed), *wanted), 0)
+
+
+def test_a_hint_ends_where_nobody_could_have_as_many_items(study):
+    said = b" ".join(gate(study, "--min-compliance", "0.999999999999999", "--on", "interval").stdout.split())
+    assert b"that takes more than 1,000,000,000" in said

@@ -684,11 +684,19 @@ def test_what_failed_and_what_is_invalid_moves_no_score(seed):
 SMALL = {slot: (True, (2, 2, 2, 1 + (slot.variant == "v2"))) for slot in SLOTS if slot.judge in "ab"}
 
 
+TALLIES = {
+    JudgeCell("a", "free", "cross_judge"): Tally(compliant=2, tokens=Counter(outputs=2, prompt_tokens=900)),
+    JudgeCell("a", "free", "self_judge"): Tally(compliant=1, tokens=Counter(outputs=1, prompt_tokens=400)),
+    JudgeCell("b", "free", "cross_judge"): Tally(compliant=1),
+    JudgeCell("c", "free", "cross_judge"): Tally(failed=1),
+}
+
+
 def report(found: JudgingFigures, *, late: int = 0) -> str:
     missing = tuple(NotArrived(f"q{n}", "v1", "a", 0, "timeout") for n in range(12))
     frozen = FrozenJudging(TERMS, tuple(JUDGES), missing, TASKS, TARGETS)
     console = Console(file=io.StringIO(), width=240)
-    console.print(judging_closing(frozen, found, late=late))
+    console.print(judging_closing(frozen, found, TALLIES, late=late))
     return console.file.getvalue()
 
 
@@ -703,6 +711,14 @@ def test_every_table_of_a_pooled_report_says_that_it_is_pooled():
     assert "self_judge" not in pooled
     assert "Of judges' own outputs" in apart
     assert "Of judges' own outputs" not in pooled
+
+
+def test_what_judging_took_is_said_by_judge():
+    text = report(figures(SMALL), late=1)
+    assert "tokens of the judge a: 1,300 in, as counted by the server for 3 judgements\n" in text
+    assert "the judge b: its server counted no tokens\n" in text
+    assert "tokens of the judge c" not in text, "nothing arrived from it"
+    assert "1 output arrived after the set was frozen and is not judged" in text
 
 
 @pytest.mark.slow

@@ -338,7 +338,10 @@ def test_a_study_counts_at_most_what_its_judges_are_then_asked(tmp_path):
         }  # fmt: skip
         text = run(tmp_path, "--dry-run", COLUMNS="80").stdout.decode()
         assert "at most: as if every planned output arrived, as long as it may be" in text
-        assert "outputs and judging together cost at most" in text
+        words = " ".join(text.split())
+        assert "The cost is without that of alpha, which has no price." in words, "of the outputs"
+        assert "outputs and judging together cost at most" in words
+        assert words.count(", without that of alpha, which has no price") == 1, "of both together"
         assert told(run(tmp_path, "--dry-run", "--json", "--limit", "1"))["judging"][0]["requests"] == 16
         assert not running.log
         assert not (tmp_path / "out").exists()

@@ -243,11 +243,14 @@ def json_of(judged: "Judged", figures: "JudgingFigures") -> "Fields":
     """The figures of a judging as JSON values, and what is missing among its outputs."""
     from msgspec.structs import asdict
 
+    from affidavit.results.judging_closing import by_judge
     from affidavit.results.judging_tables import judging_json
+    from affidavit.results.token_counts import tokens_json
 
     missing = [asdict(output) for output in judged.frozen.not_arrived]
     terms = {"sha256_of_terms": judged.frozen.terms.digest}
-    return {**judging_json(figures), **terms, "not_arrived": missing, "late": judged.late}
+    tokens = tokens_json(by_judge(judged.tallies))
+    return {**judging_json(figures), **terms, "not_arrived": missing, "late": judged.late, "tokens": tokens}
 
 
 def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
@@ -255,7 +258,7 @@ def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
     from affidavit.commands.output import show
     from affidavit.results.judging_closing import judging_closing
 
-    show(judging_closing(judged.frozen, figures, late=judged.late))
+    show(judging_closing(judged.frozen, figures, judged.tallies, late=judged.late))
 
 
 def _judges_left(judged: "Judged") -> list[str]:

@@ -79,6 +79,7 @@ class Judge(Parts):
         "declared": "declared by the judge, by overall score",
     }
     several_values = ("evidence",)
+    counted_if_kept = ("verdict",)
 
     def item(self, row: Fields, *, where: str) -> Asked:
         """The judged text and the names that were asked for."""

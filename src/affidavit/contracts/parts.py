@@ -142,6 +142,8 @@ class Parts:
 
     several_values: ClassVar[tuple[str, ...]] = ()
     """Counted fields that an output may have several values of: shares are of the values, not of the outputs."""
+    counted_if_kept: ClassVar[tuple[str, ...]] = ()
+    """Counted fields of outputs that keep the contract: shares are of these outputs, not of all."""
 
     def labels(self, fields: Mapping[str, object]) -> Iterator[tuple[str, str]]:
         """What is counted of one output: the names of counted fields with their values, as text; null is no value.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from affidavit.contracts.parts import Parts
 from affidavit.json_values import Fields
-from affidavit.plain_text import plain
+from affidavit.plain_text import counted_noun, plain
 from affidavit.reading.accounting import identity as accounting_identity
 from affidavit.reading.tally import Tally, ranked
 from affidavit.statistics.estimate import Estimate, in_words
@@ -84,20 +84,27 @@ def _key(title: str) -> str:
     return f"counts_of_{key}" if key in _FIGURES else key
 
 
-def unknown_answers_note(tally: Tally) -> str | None:
+def unknown_answers_note(tally: Tally, unsaid: int | None = None) -> str | None:
     """The note where a contract does not say of some outputs whether their right answer is known.
+
+    `unsaid`: how many these are, where more than the tally tells: other outputs to the same item may have said so.
 
     >>> print(unknown_answers_note(Tally(compliant=1, compared=1, non_compliant=9, keyed=10)))
     None
     """
-    unsaid = tally.unsaid + tally.unread_unsaid
-    if not tally.compared or not unsaid:
+    if unsaid is None:
+        unsaid = tally.unsaid + tally.unread_unsaid if tally.compared else 0
+    if not unsaid:
         return None
     which = "not compliant or unread" if tally.unread_unsaid else "not compliant"
+    outputs = counted_noun(tally.arrived + tally.unread, "output")
+    are, count, whose, have = (
+        ("is", "counts", "its", "its item has") if unsaid == 1 else ("are", "count", "their", "their items have")
+    )
     return (
-        f"{unsaid:,} of {tally.arrived + tally.unread:,} outputs are {which} and count as not right, although "
-        "nobody says whether their right answer is known: their items have no 'answer', and the contract has no "
-        'right_answer_known(item); see "Optional parts" in docs/contracts.md.'
+        f"{unsaid:,} of {outputs} {are} {which} and {count} as not right, although nobody says whether "
+        f"{whose} right answer is known: {have} no 'answer', and the contract has no right_answer_known(item); "
+        'see "Optional parts" in docs/contracts.md.'
     )
 
 
@@ -163,7 +170,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     def line(label: str, count: int, note: str = "") -> str:
         return f"  {label:<{width}}   {count:>{digits},}   {note}".rstrip()
 
-    yield f"{contract}: {tally.n:,} outputs"
+    yield f"{contract}: {counted_noun(tally.n, 'output')}"
     yield ""
     yield line(words.kept, tally.compliant, _noted(tally.compliant, tally.arrived))
     yield line(words.broken, tally.non_compliant)
@@ -184,7 +191,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     for name, title, counts in blocks:
         yield ""
         yield plain(title)
-        total = counts.total() if name in parts.several_values else tally.arrived
+        total = _whole(name, counts, tally, parts)
         yield from (line(label, count, f"{count / total:.1%}") for label, count in _labelled(counts))
     if tally.lenses:
         yield ""
@@ -193,6 +200,13 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
             yield line(lens, count, _noted(count, tally.arrived))
     yield ""
     yield identity(tally, parts)
+
+
+def _whole(name: str, counts: Counter[str], tally: Tally, parts: Parts) -> int:
+    """What the counts of a breakdown are shares of: values, outputs that keep the contract, or all outputs."""
+    if name in parts.several_values:
+        return counts.total()
+    return tally.compliant if name in parts.counted_if_kept else tally.arrived
 
 
 def _right_lines(tally: Tally, line: Callable[[str, int, str], str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """What a run came to, for people and for programs: a table for each task, whose rows add up.
 
-Compliance, accuracy over compliant outputs and accuracy over all outputs stand apart, each with its interval and n
+Compliance, accuracy over answers and accuracy over all outputs stand apart, each with its interval and n
 (rulings C5 and M6). They are the figures of the report: the same groups, the same shares, the same words.
 """
 
@@ -25,6 +25,7 @@ from affidavit.results.changed_answers import AGAINST_CHANCE, ChangeCounts, chan
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
+from affidavit.results.token_counts import tallies_by, token_line, tokens_json
 from affidavit.running.study_run import Ended
 from affidavit.statistics.estimate import Estimate, in_words
 from affidavit.study.crossing import Cell
@@ -53,6 +54,8 @@ class ClosedRun:
     """The same as a table; None where no condition has a control."""
     tasks: Mapping[str, Group] = field(default_factory=dict)
     """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
+    unsaid: Mapping[str, int] = field(default_factory=dict)
+    """By task, outputs that count as not right although nobody says whether their right answer is known."""
 
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task."""
@@ -62,13 +65,9 @@ class ClosedRun:
         cells = zip(self.tallies.items(), self.groups, strict=True)
         return [(cell, tally, group) for (cell, tally), group in cells if cell.task == task]
 
-    def of_model(self, model: str) -> Tally:
-        """All that one model was asked."""
-        return Tally.total(tally for cell, tally in self.tallies.items() if cell.model == model)
-
-    def models(self) -> list[str]:
-        """The models, in the order of the study."""
-        return list(dict.fromkeys(cell.model for cell in self.tallies))
+    def by_model(self) -> dict[str, Tally]:
+        """All that each model was asked, in the order of the study."""
+        return tallies_by((cell.model, tally) for cell, tally in self.tallies.items())
 
 
 def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks: bool = False) -> ClosedRun:
@@ -80,12 +79,13 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     directory, groups = StudyDirectory(ended.directory), groups_of_tallies(ended.tallies, seed=ended.seed)
     # The running counts are of compliant outputs; where every answer counts, only the records tell (ruling G12).
     every = any(parts_of(contract).every_answer_counts for contract in contracts.values())
+    unsaid: Mapping[str, int] = {}
     if ended.samples > 1 or every or _some_say_nothing(ended.tallies.values()):
-        by_cell = _counted(directory, Cell._fields)
+        by_cell, unsaid = _counted(directory, Cell._fields)
         groups = [by_cell[cell] for cell in ended.tallies]
     cells, frozen = Counter(cell.task for cell in ended.tallies), directory.frozen_or_none()
     several = with_tasks and max(cells.values(), default=0) > 1
-    by_task = _counted(directory, ("task",)) if several else {}
+    by_task = _counted(directory, ("task",))[0] if several else {}
     return ClosedRun(
         contracts=ended.contracts,
         parts={name: parts_of(contract) for name, contract in contracts.items()},
@@ -95,6 +95,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         changes=ended.flips,
         changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
+        unsaid=unsaid,
         trial=frozen.trial if isinstance(frozen, PlannedStudy) else None,
     )
 
@@ -105,13 +106,16 @@ def _some_say_nothing(tallies: Iterable[Tally]) -> bool:
     return total.arrived + total.unread > 0 and total.unread + total.failed + total.pending + total.unsaid > 0
 
 
-def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> Mapping[tuple[str, ...], Group]:
-    """The groups of the report, from the records."""
+def _counted(
+    directory: StudyDirectory, by: tuple[str, ...]
+) -> tuple[Mapping[tuple[str, ...], Group], Mapping[str, int]]:
+    """The groups of the report, from the records, and by task the outputs of which nobody says what is right."""
     # A run does without columns, and most runs end without them too.
     from affidavit.results.counting import groups  # noqa: PLC0415
     from affidavit.results.study_results import StudyResults  # noqa: PLC0415
 
-    return {group.names: group for group in groups(StudyResults(directory, by).records)}
+    results = StudyResults(directory, by)
+    return {group.names: group for group in groups(results.records)}, results.outputs_unsaid
 
 
 def _changed(directory: StudyDirectory, ended: Ended) -> Table:
@@ -164,7 +168,7 @@ def as_json(run: ClosedRun) -> Fields:
         ],
         "flips": list(run.changes),
         "notes": warnings(run),
-        "tokens": {model: dict(sorted(run.of_model(model).tokens.items())) for model in run.models()},
+        "tokens": tokens_json(run.by_model()),
     }
 
 
@@ -190,7 +194,7 @@ def notes(run: ClosedRun) -> Iterator[str]:
     """What a person should be told of the figures of each task."""
     for task in run.contracts:
         tally = Tally.total(tally for _, tally, _ in run.of_task(task))
-        if (note := unknown_answers_note(tally)) is not None:
+        if (note := unknown_answers_note(tally, run.unsaid.get(task, 0))) is not None:
             yield f"{plain(task)}: {note}"
         for error, count in tally.errors.most_common(MOST_LABELS):
             yield f"{plain(task)}: {count:,} unread: {error}"
@@ -238,13 +242,8 @@ def listed(counts: Counter[str]) -> str:
 
 
 def _notes(run: ClosedRun) -> Iterator[str]:
-    for model in run.models():
-        tokens = run.of_model(model).tokens
-        if tokens:
-            # A count that a server gave as a text is none: it is left out, and not said to be 0.
-            said = {"in": "prompt_tokens", "out": "completion_tokens"}
-            counts = ", ".join(f"{tokens[name]:,} {word}" for word, name in said.items() if name in tokens)
-            yield f"tokens of {plain(model)}: {counts}, as counted by the server for {tokens['outputs']:,} outputs"
+    lines = (token_line(model, tally, "output") for model, tally in run.by_model().items())
+    yield from (line for line in lines if line is not None)
     methods = {
         share.method.partition(", ")[0]
         for group in run.groups

@@ -228,7 +228,8 @@ def _table(comparison: Comparison, verdicts: Sequence[Verdict | None], size: int
 
 LEFT_OUT = (
     "Items left out are those of which one side has no answer (accuracy over answers), no output that was read "
-    "(compliance) or no output at all (accuracy over all outputs)."
+    "(compliance) or no output at all (accuracy over all outputs), and, for either accuracy, those whose right "
+    "answer is not known."
 )
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
-from affidavit.plain_text import plain
+from affidavit.plain_text import counted_noun, plain
 from affidavit.results.caveats import trial_note
 from affidavit.results.comparison import Comparison, Side, pair_sides
 from affidavit.results.counting import groups
@@ -26,7 +26,7 @@ from affidavit.results.text_forms import escaped, json_value
 from affidavit.results.values import Points, Value
 from affidavit.results.words import in_cell, label_of
 from affidavit.statistics.estimate import Estimate, signed
-from affidavit.statistics.shares import wilson
+from affidavit.statistics.shares import ClusterSums, share, wilson
 
 MEASURES = {
     "min_compliance": "compliance",
@@ -245,8 +245,8 @@ def _baseline_notes(paired: Comparison, baseline: Baseline, against: Sequence[Th
     for row in paired.rows:
         if row.left_out and row.measure in AGAINST_BASELINE:
             yield (
-                f"{', '.join(row.names)}, {label_of(row.measure)}: {row.left_out:,} items left out, of which one "
-                "side has no output that was read, or no right answer"
+                f"{', '.join(row.names)}, {label_of(row.measure)}: {counted_noun(row.left_out, 'item')} left out, "
+                "of which one side has no output that was read, or no right answer"
             )
     margin = baseline.margin
     few = [check.found.n for check in against if not check.held and check.found and check.found.value >= -margin]
@@ -267,13 +267,41 @@ def _too_few(found: Sequence[ThresholdCheck]) -> Iterator[str]:
             continue
         size = figure.clusters or figure.n
         room = 1 - check.threshold if check.at_least else check.threshold
-        # All right, the lower end is n/(n + z²) (Wilson); all wrong, the upper one is the rest.
-        if room > 0 and _Z2 / (size + _Z2) > room:
-            needed = ceil(_Z2 * (1 - room) / room)
+        if room > 0 and not _could_meet(check, size, figure.n):
             yield (
-                f"{check.who}, {label_of(check.measure)}: {size:,} items are too few to meet {check.required} by "
-                f"the end of an interval, whatever the outputs are: that takes {needed:,}"
+                f"{check.who}, {label_of(check.measure)}: {counted_noun(size, 'item')} "
+                f"{'is' if size == 1 else 'are'} too few to meet {check.required} by the end of an interval, "
+                f"whatever the outputs are: that takes {_items_needed(check, size, figure.n)}"
             )
+
+
+def _could_meet(check: ThresholdCheck, items: int, outputs: int) -> bool:
+    """Whether so many items meet a threshold at best, their outputs shared out evenly among them."""
+    each, more = divmod(outputs, items)
+    sizes = ((each, items - more), (each + 1, more))
+    best = share(ClusterSums.counted((size * check.at_least, size, times) for size, times in sizes))
+    return replace(check, found=best).held
+
+
+_MOST_NEEDED = 10**9
+"""Items; of more, nobody needs to know how many."""
+
+
+def _items_needed(check: ThresholdCheck, items: int, outputs: int) -> str:
+    """The fewest items that could meet a threshold, each with as many outputs as those at hand have on average."""
+
+    def meets(many: int) -> bool:
+        return _could_meet(check, many, round(many * outputs / items))
+
+    few, enough = items, 2 * items
+    while not meets(enough):
+        few, enough = enough, 2 * enough
+        if few > _MOST_NEEDED:
+            return f"more than {_MOST_NEEDED:,}"
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        few, enough = (few, middle) if meets(middle) else (middle, enough)
+    return f"{enough:,}"
 
 
 _Z2 = 1.959964**2
@@ -281,9 +309,9 @@ _Z2 = 1.959964**2
 
 def _checked(given: Mapping[str, float], baseline: Baseline | None) -> Mapping[str, float]:
     margin = {} if baseline is None else {"margin": baseline.margin}
-    for name, share in {**given, **margin}.items():
-        if not 0 <= share <= 1:
-            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(share))
+    for name, bound in {**given, **margin}.items():
+        if not 0 <= bound <= 1:
+            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(bound))
     if not given and baseline is None:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in MEASURES)
         hint = f"There are {names}, and --baseline."

@@ -1,31 +1,37 @@
 """What a judging came to, for a terminal: the tables of the report, those of scores laid out by dimension."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from affidavit.judging.plan import JudgeCell
 from affidavit.judging.terms import FrozenJudging
-from affidavit.plain_text import plain
+from affidavit.plain_text import counted_noun, plain
+from affidavit.reading.tally import Tally
 from affidavit.results.judging import JudgingFigures
 from affidavit.results.judging_tables import BLIND, OWN, WITHOUT_TASK, judging_tables, target_summary, tasks_note
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
+from affidavit.results.token_counts import tallies_by, token_line
 from affidavit.results.values import Mean, Value
 from affidavit.statistics.estimate import Form, worded
 
 MOST_MISSING = 10
 
 
-def judging_closing(frozen: FrozenJudging, figures: JudgingFigures, *, late: int = 0) -> RenderableType:
-    """Every table, those of own outputs after the others, and what is missing."""
+def judging_closing(
+    frozen: FrozenJudging, figures: JudgingFigures, tallies: Mapping[JudgeCell, Tally], *, late: int = 0
+) -> RenderableType:
+    """Every table, those of own outputs after the others, the judges' tokens, and what is missing."""
     tables = {table.name: table for table in judging_tables(figures)}
     pooled = "; evaluations of others' outputs and of own ones are pooled" if figures.pooled else ""
     blind = f"; {BLIND}" if figures.blind else ""
     alone = f"; {WITHOUT_TASK}" if figures.without_task else ""
-    title = f"  {len(frozen.terms.outputs):,} outputs, rubric {frozen.terms.rubric.name}{pooled}{blind}{alone}"
+    outputs = counted_noun(len(frozen.terms.outputs), "output")
+    title = f"  {outputs}, rubric {frozen.terms.rubric.name}{pooled}{blind}{alone}"
     parts: list[RenderableType] = [Text.assemble(("judging", "bold"), plain(title)), Text("")]
     over_tasks = tasks_note(figures)
     parts += [part for note in over_tasks for part in (Text(plain(note)), Text(""))]
@@ -37,7 +43,7 @@ def judging_closing(frozen: FrozenJudging, figures: JudgingFigures, *, late: int
         parts += [_shown(tables[f"{name}{end}"], said_once) for name in _SHOWN if f"{name}{end}" in tables]
     if "self-preference" in tables:
         parts.append(_shown(tables["self-preference"], said_once))
-    parts += [Text(line) for line in _missing(frozen, late)]
+    parts += [Text(line) for line in (*_tokens(tallies), *_missing(frozen, late))]
     parts.append(_summary(figures))
     return Group(*parts)
 
@@ -109,6 +115,18 @@ def short_names(names: list[str]) -> list[str]:
     return short if len(set(short)) == len(names) else list(names)
 
 
+def by_judge(tallies: Mapping[JudgeCell, Tally]) -> dict[str, Tally]:
+    """All that each judge was asked, of others' outputs and of its own."""
+    return tallies_by((cell.judge, tally) for cell, tally in tallies.items())
+
+
+def _tokens(tallies: Mapping[JudgeCell, Tally]) -> Iterator[str]:
+    """A model that also answered has a line for that of its own: what judging takes is seen apart."""
+    for judge, tally in by_judge(tallies).items():
+        if (line := token_line(f"the judge {judge}", tally, "judgement")) is not None:
+            yield line
+
+
 def _missing(frozen: FrozenJudging, late: int) -> Iterator[str]:
     missing = frozen.not_arrived
     for output in missing[:MOST_MISSING]:
@@ -117,4 +135,5 @@ def _missing(frozen: FrozenJudging, late: int) -> Iterator[str]:
     if len(missing) > MOST_MISSING:
         yield f"and {len(missing) - MOST_MISSING:,} more; judging.json lists all"
     if late:
-        yield f"{late:,} outputs arrived after the set was frozen and are not judged"
+        verb = "is" if late == 1 else "are"
+        yield f"{counted_noun(late, 'output')} arrived after the set was frozen and {verb} not judged"

@@ -94,6 +94,11 @@ class StudyResults:
             return {}
         return {name: table.control for name, table in self.study.conditions.items() if table.control}
 
+    @property
+    def outputs_unsaid(self) -> dict[str, int]:
+        """By task, outputs that count as not right although nobody says whether their right answer is known."""
+        return dict(self._known.outputs_unsaid)
+
     # --- the records ---
 
     def _record_set(self, by: tuple[str, ...], cluster: str | None) -> RecordSet:
@@ -337,7 +342,7 @@ class StudyResults:
         if isinstance(self.frozen, PlannedStudy):
             yield from growth_notes(self.frozen.revisions)
         yield from self._server_changes()
-        for task, count in self._known.outputs_unsaid:
+        for task, count in self.outputs_unsaid.items():
             yield (
                 f"{task}: {count:,} outputs are not compliant or unread and count as not right, although nobody "
                 "says whether their right answer is known."

@@ -1,11 +1,11 @@
 """Groups → tables, one for each question that a reader has; every table adds up.
 
-Answer-level figures are over compliant outputs only (ruling M6). Which tables there are beside those that every
-study has is said by the contracts of its tasks: declared ones are built here from the declaration, and such as
-cannot be declared have a builder of the same name in `BUILDERS`.
+Answer-level figures are over outputs that hold an answer (rulings M6 and G12). Which tables there are beside those
+that every study has is said by the contracts of its tasks: declared ones are built here from the declaration, and
+such as cannot be declared have a builder of the same name in `BUILDERS`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -108,7 +108,7 @@ def compliance_table(records: RecordSet, groups: Sequence[Group]) -> Table:
 
 
 def accuracy_table(records: RecordSet, groups: Sequence[Group]) -> Table:
-    """How many compliant outputs are right; accuracy over all outputs and the bounds beside it (ruling M6)."""
+    """How many answers are right; accuracy over all outputs and the bounds beside it (ruling M6)."""
     rows = []
     for group in groups:
         bounds = group.bounds()
@@ -123,8 +123,21 @@ def accuracy_table(records: RecordSet, groups: Sequence[Group]) -> Table:
             )
         )
     columns = ("right", "compared", "accuracy over compliant", "yield", "if missing wrong", "if missing right")
-    question = "How many answers are right, over compliant outputs and over all?"
-    return Table("accuracy", question, (*records.by, *columns), tuple(rows), identity(groups))
+    question = "How many answers are right, over outputs with an answer and over all?"
+    note = what_is_an_answer(records.parts, records.tasks_by_validation)
+    return Table("accuracy", question, (*records.by, *columns), tuple(rows), identity(groups), (note,))
+
+
+def what_is_an_answer(tasks: Collection[str], by_validation: Collection[str]) -> str:
+    """What accuracy over answers is over, by the contract of each task (rulings M6 and G12).
+
+    >>> what_is_an_answer(["quiz"], []), what_is_an_answer(["quiz", "hands"], ["hands"])[-51:]
+    ('An answer is what a compliant output holds.', 'in hands, whatever was extracted, compliant or not.')
+    """
+    if by_validation and len(by_validation) == len(tasks):
+        return "An answer is whatever was extracted from an output, compliant or not."
+    others = f"; in {', '.join(by_validation)}, whatever was extracted, compliant or not" if by_validation else ""
+    return f"An answer is what a compliant output holds{others}."
 
 
 MACRO = {

@@ -23,13 +23,20 @@ from affidavit.judging.prompt import judge_messages
 from affidavit.judging.terms import FrozenJudging, JudgeTerms
 from affidavit.models.request_body import decoding_in
 from affidavit.models.settings import ModelTable
-from affidavit.plain_text import plain
+from affidavit.plain_text import counted_noun, plain
 from affidavit.running.import_outputs import Intake
 from affidavit.running.judge_panel import JudgePanel
 from affidavit.running.judging_run import first_terms, same_terms
 from affidavit.running.ledger import StudyLedger
 from affidavit.running.study_outputs import StudyOutputs, TakenOutputs, open_tasks
-from affidavit.study.dry_run import PlannedRequests, in_hundredths, most_costs, requests_table, used_lines
+from affidavit.study.dry_run import (
+    PlannedRequests,
+    in_hundredths,
+    most_costs,
+    requests_table,
+    used_lines,
+    without_price,
+)
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.freezing import plan_of
 from affidavit.study.token_estimate import estimated_tokens
@@ -62,7 +69,7 @@ class JudgingDryRun:
 
     def as_table(self) -> RenderableType:
         """The counts for a terminal."""
-        said = f"  {self.outputs:,} outputs, rubric {self.rubric}; nothing is asked yet"
+        said = f"  {counted_noun(self.outputs, 'output')}, rubric {self.rubric}; nothing is asked yet"
         title = Text.assemble(("judging", "bold"), plain(said))
         notes = [f"{self.already:,} judgements are there already and are not asked for again"] * (self.already > 0)
         if self.without_task:
@@ -117,6 +124,7 @@ def _planned(
     longest = decoding_in(judge.request).get("max_tokens", 0)
     return PlannedRequests(
         names=(judge.name, condition),
+        model=judge.name,
         requests=requests,
         prompt_tokens=prompt_tokens,
         most_answer_tokens=requests * (longest if isinstance(longest, int) else 0),
@@ -184,6 +192,7 @@ def most_judging(files: StudyFiles) -> list[PlannedRequests]:
     return [
         PlannedRequests(
             names=(name, condition),
+            model=name,
             requests=requests * times,
             prompt_tokens=tokens * times,
             most_answer_tokens=requests * times * table.max_tokens,
@@ -199,7 +208,8 @@ def most_judging_table(outputs: Sequence[PlannedRequests], judging: Sequence[Pla
     said = "  at most: as if every planned output arrived, as long as it may be"
     title = Text.assemble("\n", ("judging", "bold"), said)
     costs = [*most_costs(outputs), *most_costs(judging)]
-    total = f"outputs and judging together cost at most {in_hundredths(sum(costs))}" if costs else ""
+    unknown = f", {without}" if (without := without_price([*outputs, *judging])) else ""
+    total = f"outputs and judging together cost at most {in_hundredths(sum(costs))}{unknown}" if costs else ""
     lines = [Text(""), Text(total)] if total else []
     return Group(title, Text(""), requests_table(COLUMNS, judging), *lines)
 

@@ -30,6 +30,7 @@ class PlannedRequests:
     """How much would be asked under some names, such as a task, a model and a condition."""
 
     names: tuple[str, ...]
+    model: str
     requests: int
     prompt_tokens: int
     most_answer_tokens: int
@@ -71,7 +72,22 @@ def requests_table(columns: Sequence[str], asked: Sequence[PlannedRequests]) -> 
         counts = (each.requests, each.prompt_tokens, each.most_answer_tokens)
         cost = "–" if each.most_cost is None else in_hundredths(each.most_cost)
         table.add_row(*map(plain, each.names), *(f"{count:,}" for count in counts), *([cost] if costs else []))
-    return Padding.indent(table, 2)
+    note = Text(f"\nThe cost is {without}." if costs and (without := without_price(asked)) else "")
+    return Group(Padding.indent(table, 2), *([note] if note else []))
+
+
+def without_price(asked: Iterable[PlannedRequests]) -> str:
+    """Of which models a sum of costs says nothing; empty if all have a price.
+
+    >>> free = dict(names=("quiz", "m"), requests=2, prompt_tokens=10, most_answer_tokens=4, price=None)
+    >>> without_price([PlannedRequests(model="mb", **free), PlannedRequests(model="mc", **free)])
+    'without that of mb and mc, which have no price'
+    """
+    models = list(dict.fromkeys(plain(each.model) for each in asked if each.price is None and each.requests))
+    if not models:
+        return ""
+    named = " and ".join(filter(None, (", ".join(models[:-1]), models[-1])))
+    return f"without that of {named}, which {'has' if len(models) == 1 else 'have'} no price"
 
 
 def in_hundredths(most: float) -> str:
@@ -180,6 +196,7 @@ def dry_run(files: StudyFiles, models: tuple[str, ...] = ()) -> DryRun:
         PlannedCell(
             cell=cell,
             names=cell,
+            model=cell.model,
             requests=requests,
             prompt_tokens=tokens,
             most_answer_tokens=requests * study.decoding.max_tokens,

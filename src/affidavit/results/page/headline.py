@@ -10,6 +10,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import NamedTuple, TypeAlias
 
+from affidavit.plain_text import counted_noun
 from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.solving import ALL
@@ -65,15 +66,6 @@ def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
     if "judges" in tables:
         answers.append(Answer("Are the judges' evaluations valid?", _judges(tables), "judges"))
     return answers
-
-
-def counted_noun(count: int, noun: str) -> str:
-    """A count with its noun.
-
-    >>> counted_noun(1, "question"), counted_noun(2000, "question")
-    ('1 question', '2,000 questions')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 Shares: TypeAlias = dict[str, dict[str, Estimate]]

@@ -22,12 +22,13 @@ from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
+from affidavit.plain_text import counted_noun
 from affidavit.results.caveats import said_first, trial_note
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
 from affidavit.results.groups import CELL
 from affidavit.results.page.content import AskedSection, Content, Prompt
-from affidavit.results.page.headline import Answer, counted_noun, headline
+from affidavit.results.page.headline import Answer, headline
 from affidavit.results.page.samples import FindingSamples, Sample, output_samples, raw_of, sampled
 from affidavit.results.page.text import brief
 from affidavit.results.study_results import StudyResults
@@ -376,9 +377,9 @@ def _outputs(results: StudyResults, keys: Sequence[str]) -> dict[str, str]:
 def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
     if with_accuracy:
         yield (
-            "Accuracy over answers counts outputs that hold an answer, as compliant ones do, and whose right "
-            "answer is known; accuracy over all outputs counts all that were read and whose right answer is "
-            "known, one without an answer as not right."
+            "Accuracy over answers counts outputs that hold an answer and whose right answer is known; accuracy "
+            "over all outputs counts all that were read and whose right answer is known, one without an answer as "
+            "not right."
         )
     yield "Shares are over outputs that were read: unread outputs, failed and pending questions are counted apart."
     if results.samples > 1:
