@@ -14,6 +14,7 @@ from affidavit.results.closing import MOST_LABELS, ClosedRun, as_json, as_tables
 from affidavit.results.groups import Group, ItemKind
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
+from affidavit.results.token_counts import tallies_by, tokens_json
 from affidavit.study.crossing import Cell
 from support.fault_server import FaultServer
 from support.studies import QUICK, fine, run, toml, write_items
@@ -100,6 +101,12 @@ def test_what_a_server_counted_in_words_is_not_said_to_be_no_tokens(usage, said)
     assert "0 in" not in text
     assert "0 out" not in text
     assert (said or "m: its server counted no tokens") in text
+
+
+def test_programs_get_the_tokens_of_each_name_once():
+    counted = Tally(compliant=1, tokens=Counter(prompt_tokens=9, outputs=1))
+    found = tokens_json(tallies_by([("a", counted), ("b", Tally(compliant=1)), ("a", counted)]))
+    assert found == {"a": {"outputs": 2, "prompt_tokens": 18}, "b": {}}
 
 
 @pytest.mark.slow
