@@ -18,6 +18,7 @@ TYPED = re.compile(r"\baffidavit ((?:models )?[a-z]+)\b((?:(?!\baffidavit\b|&&)[
 
 SHOWN_BY = {
     # The commands that show the messages of a module: each option that it names must be an option of all of them.
+    "archive.foreign_names": "run judge",
     "archive.versions": "judge",
     "commands.doctor": "doctor",
     "commands.given_code": "judge verify",
@@ -47,6 +48,7 @@ SHOWN_BY = {
     "running.judging_run": "judge",
     "running.study_outputs": "judge",
     "running.study_run": "run",
+    "running.taken_over": "run",
     "running.verify": "verify",
     "study.files": "run",
     "study.freezing": "run",
