@@ -1,6 +1,5 @@
 """Everything that a study file names: contracts, items, worked examples, weights. All is checked on reading."""
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -35,6 +34,9 @@ from affidavit.study.task import Task
 from affidavit.study.token_estimate import estimated_tokens, fewest_tokens
 
 ItemSource = Path | HubSource | Generate
+
+MOST_ITEMS = 2**53
+"""More than any file holds, and a number that every reader of JSON has: larger limits say no more."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class StudyFiles:
 
     def limited(self, most: int) -> "StudyFiles":
         """The same study about the first so many items of each task, or of its sample."""
+        most = min(most, MOST_ITEMS)
         tasks = {
             name: msgspec.structs.replace(
                 task,
@@ -216,7 +219,7 @@ def items_for(files: StudyFiles, task: Task) -> Iterator[Item]:
     table, items = files.study.tasks[task.name], _checked_items(files, task)
     if table.sample is not None:
         return iter(sampled_items(items, table.sample, seed=files.study.study.seed, task=task.name))
-    return items if table.limit is None else islice(items, min(table.limit, sys.maxsize))
+    return items if table.limit is None else islice(items, min(table.limit, MOST_ITEMS))
 
 
 def sampled_items(items: Iterable[Item], count: int, *, seed: int, task: str) -> list[Item]:
