@@ -191,7 +191,7 @@ def paradigms(tmp_path_factory) -> tuple[Path, list[Asked], dict, str]:
         write(folder, design(server.url))
         done = run(folder, "--json")
         assert fine(done, 4), "some answers failed for good"
-        again = run(folder, COLUMNS="250")
+        again = run(folder, COLUMNS="400")
         assert fine(again, 4)
         assert told(done)["asked"] == len(server.log) == 22 * 7 * SAMPLES
     return folder, server.log, told(done), again.stdout.decode()
@@ -917,14 +917,15 @@ def test_the_study_to_start_from_runs(tmp_path):
     folder = tmp_path / "my first"
     made = affidavit("init", folder)
     assert fine(made, 0)
-    assert {path.name for path in folder.iterdir()} == {"study.toml", "questions.jsonl"}
-    assert f"next: affidavit run '{folder}/study.toml' --dry-run" in made.stdout.decode()
+    written = {"study.toml", "questions.jsonl", "open_questions.jsonl"}
+    assert {path.name for path in folder.iterdir()} == written
+    assert f"affidavit run '{folder}/study.toml' --dry-run\n" in made.stdout.decode()
     planned = affidavit("run", "study.toml", "--dry-run", "--json", cwd=folder)
     assert fine(planned, 0)
     assert [(each["condition"], each["requests"]) for each in told(planned)["cells"]] == [
-        ("free", 12), ("grammar", 12), ("authority-harm", 12)
+        ("free", 18), ("grammar", 18), ("authority-harm", 18), ("free", 9)
     ]  # fmt: skip
-    assert {path.name for path in folder.iterdir()} == {"study.toml", "questions.jsonl"}
+    assert {path.name for path in folder.iterdir()} == written
     study = folder / "study.toml"
     with FaultServer() as server:
         model = f'base_url = "{server.url}"\nflavour = "llamacpp"\n'
@@ -933,12 +934,12 @@ def test_the_study_to_start_from_runs(tmp_path):
         study.write_text(changed)
         done = affidavit("run", "study.toml", "--json", cwd=folder)
         assert fine(done, 0)
-        assert len(server.log) == 36
+        assert len(server.log) == 63
     (flips,) = told(done)["flips"]
     assert (flips["condition"], flips["control"], flips["undecidable"].get("not_compliant", 0)) == (
         "authority-harm", "grammar", 0
     )  # fmt: skip
-    assert fine(affidavit("verify", "my-study", cwd=folder), 0)
+    assert fine(affidavit("verify", "first-study", cwd=folder), 0)
 
 
 @pytest.mark.parametrize("there", ["study.toml", "questions.jsonl"])
