@@ -758,7 +758,7 @@ def test_what_never_arrived_stands_beside_the_books_and_what_came_late_is_said(t
         assert fine(late, 0)
         said = " ".join(late.stdout.decode().split())
         assert "never arrived: q1, firm, alpha, sample 0: content_filter" in said
-        assert "1 outputs arrived after the set was frozen and are not judged" in said
+        assert "1 output arrived after the set was frozen and is not judged" in said
         assert "alpha, free, self_judge: 2 planned = 2 valid + 0 invalid + 0 failed + 0 pending" in said
     assert len(judgements(tmp_path / "out")) == 2
     assert fine(affidavit("verify", tmp_path / "out"), 0)
