@@ -56,7 +56,6 @@ class ClosedRun:
     """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
     unsaid: Mapping[str, int] = field(default_factory=dict)
     """By task, outputs that count as not right although nobody says whether their right answer is known."""
-
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task."""
 
