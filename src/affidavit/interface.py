@@ -456,6 +456,9 @@ def run_study(  # noqa: PLR0913
 
     ended = _in_own_thread(run, switch, progress=progress)
     judged = ended.judged
+    if not ended.begun:
+        why = ended.stopped or "nothing was asked"
+        raise UsageError(str(study_file), expected="requests that can be answered", found=f"none: {why}")
     _warn_of_open(ended.open, ended.stopped or (judged.stopped if judged else None), "an answer", "run_study")
     return Study(ended.directory)
 

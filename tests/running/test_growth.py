@@ -11,7 +11,7 @@ from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.running.revision_checks import RevisionChecks
 from support.command import affidavit
-from support.fault_server import FaultServer, status
+from support.fault_server import FaultServer, bad_request, every, status
 from support.judged_studies import open_study, serving
 from support.studies import (
     every_byte,
@@ -178,6 +178,26 @@ def test_a_growth_that_fails_its_trial_leaves_everything_as_it_was(begun):
     assert not (folder / "out" / "revisions").exists()
     assert not list((folder / "out").glob(".*")), "nothing drafted is left"
     assert fine(affidavit("verify", folder / "out"), 0)
+
+
+@pytest.mark.slow
+def test_a_growth_whose_first_requests_are_all_refused_can_be_mended(begun):
+    """Ruling C11: a plan is frozen by its first answer, and so is each growth."""
+    folder, url = begun
+    before = every_byte(folder / "out")
+    refused = {f"q{n}": every(bad_request) for n in range(30)}
+    with FaultServer(refused) as other:
+        added = {"models": {"wrong": {"base_url": other.url}}}
+        write_study(folder, url, count=30, changed=laid_over(laid_over(BEGUN, TWICE), added))
+        done = run(folder, "--json", "--model", "wrong")
+    assert fine(done, 2)
+    assert f"none of it was kept; nothing was added to {folder / 'out'}" in done.stderr.decode()
+    assert (told(done)["directory"], told(done)["asked"]) == (str(folder / "out"), 0)
+    assert every_byte(folder / "out") == before, "neither the model nor the items"
+    added = {"models": {"right": {"base_url": url}}}
+    write_study(folder, url, count=5, changed=laid_over(laid_over(BEGUN, TWICE), added))
+    assert fine(run(folder), 0), "another growth, without the model that nobody has heard"
+    assert (len(records(folder / "out")), len(told_by_verify(folder / "out")["revisions"])) == (20, 2)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.command import COMMAND, ENVIRONMENT, affidavit
-from support.fault_server import LONGEST, Call, hang
+from support.fault_server import LONGEST, Call, bad_request, hang
 from support.judged_studies import agreeable, judge_again, open_study, serving
 from support.kills import wait
 from support.scripted_judge import judge_prompt, judged_in
@@ -109,3 +109,24 @@ def test_a_signal_in_the_trial_of_a_judging(begun, number):
     assert (process.returncode, out) == (128 + number, b"")
     assert said.decode().endswith(f"affidavit: stopped by {number.name}; nothing of the judging was written\n")
     assert unchanged(folder, before)
+
+
+async def refuses_to_judge(call: Call) -> None:
+    """A model that answers, and whose server takes no request to judge."""
+    await (agreeable if judge_prompt(call.asked.prompt) is None else bad_request)(call)
+
+
+@pytest.mark.slow
+def test_a_judging_whose_first_requests_are_all_refused_can_be_mended(tmp_path):
+    """Ruling J7: terms are frozen at the first judging, which nobody has begun here."""
+    with serving(refuses_to_judge) as server:
+        open_study(tmp_path, server.url, {})
+        assert fine(run(tmp_path), 0)
+        before = every_byte(tmp_path / "out")
+        done = judge_again(tmp_path)
+    assert fine(done, 2)
+    assert b"none of it was kept; nothing of the judging was written" in done.stderr
+    assert unchanged(tmp_path, before)
+    with serving() as server:
+        open_study(tmp_path, server.url, {})
+        assert fine(judge_again(tmp_path, "--temperature", "0.5"), 0), "on other terms"

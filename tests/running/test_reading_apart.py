@@ -74,7 +74,7 @@ class Work:
 async def tried_and_run(runner: Runner, archive: Archive) -> None:
     async with runner:
         await runner.trial(with_questions=True)
-        await runner.run(archive)
+        await runner.run(archive, lambda: None, at_once=False)
 
 
 @pytest.mark.parametrize(("thread_from", "apart"), [(LARGE, True), (None, False)])

@@ -130,7 +130,7 @@ class Full(Odd):
 async def tried_and_run(runner: Runner, archive: Archive) -> None:
     async with runner:
         await runner.trial(with_questions=True)
-        await runner.run(archive)
+        await runner.run(archive, lambda: None, at_once=False)
 
 
 def asked_by(folder: Path, work: type[StudyWork]) -> tuple[Runner, QuestionLedger]:

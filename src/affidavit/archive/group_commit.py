@@ -14,15 +14,15 @@ class GroupCommit:
     """Records on their way into an archive."""
 
     def __init__(self, archive: Archive) -> None:
-        self._archive = archive
+        self.archive = archive
         self._syncing: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     async def append(self, record: Record) -> None:
         """Write a record; a failed sync of earlier ones is raised here, at the latest by the next `append`."""
         await self._settled()
-        self._archive.append(record)
-        if self._archive.group_size >= GROUP_RECORDS:
+        self.archive.append(record)
+        if self.archive.group_size >= GROUP_RECORDS:
             self._sync()
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(GROUP_SECONDS, self._sync)
@@ -37,9 +37,9 @@ class GroupCommit:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._syncing is None and self._archive.group_size:
+        if self._syncing is None and self.archive.group_size:
             loop = asyncio.get_running_loop()
-            self._syncing = loop.run_in_executor(None, self._archive.commit)
+            self._syncing = loop.run_in_executor(None, self.archive.commit)
 
     async def _settled(self) -> None:
         """Wait while a group is being synced; if that fails, all who wait are told and nothing more is written."""

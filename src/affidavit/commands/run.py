@@ -102,7 +102,7 @@ def run(
     judgements = Judgements()
     ended = _ended(files, Options(out, retry_failed, limit, reuse, models, judging_watch=judgements.add))
     signal = ended.signal if ended.judged is None else ended.judged.signal
-    if not ended.directory.exists():
+    if not ended.begun:
         _report_nothing(ended, as_json=as_json)
     else:
         closed, page = closed_run(ended, files.contracts, with_tasks=as_json), not no_page and signal is None
@@ -127,12 +127,17 @@ def _ended(files: "StudyFiles", options: "Options") -> "Ended":
 
 
 def _report_nothing(ended: "Ended", *, as_json: bool) -> None:
-    """Of a run that was stopped before the first answer: there is no study yet."""
+    """Of a run that ended before its first record: there is no study yet, or it has not grown."""
+    from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.output import show
 
+    there = StudyDirectory(ended.directory).is_study
+    stopped = ended.stopped or "nothing was asked"
     if as_json:
-        show({"directory": None, "asked": 0, "stopped": ended.stopped, "pending": ended.open})
-    click.echo(f"affidavit: {plain_lines(str(ended.stopped))}; nothing was written", err=True)
+        directory = str(ended.directory) if there else None
+        show({"directory": directory, "asked": 0, "stopped": ended.stopped, "pending": ended.open})
+    written = f"nothing was added to {ended.directory}" if there else "nothing was written"
+    click.echo(f"affidavit: {plain_lines(f'{stopped}; {written}')}", err=True)
 
 
 def _exit_code(ended: "Ended", signal: int | None) -> int:

@@ -256,10 +256,18 @@ class _Judging:
         """The judges that have anything left to judge."""
         return [judge.name for judge in self.panel.judges if _is_asked(judge, self.judgements)]
 
-    def not_begun(self, stopped: str, signal: int | None) -> Judged:
-        """How it ended if it was stopped before any new judge had said a word: nothing is frozen or written."""
-        tallies = self.judgements.tallies
-        return Judged(self.directory.path, self.frozen, tallies, stopped=stopped, signal=signal)
+    def not_begun(self) -> Judged:
+        """How it ended if no new judge has said a word: nothing is frozen or written."""
+        return Judged(self.directory.path, self.frozen, self.judgements.tallies)
+
+    def sealed(self, log: RunLog, facts: Fields, options: JudgeOptions) -> Judged:
+        """How it ended, sealed as it stands now."""
+        write_manifest(self.directory.path, self.ledger.manifest(), options.disk)
+        # Before the seal, which covers it.
+        log.ended({**facts, "root_sha256": self.archive.root_sha256()})
+        seal = self.archive.seal(self.ledger.counts())
+        keep_copy(self.directory, seal)
+        return self.ended(seal, options)
 
     def ended(self, seal: Seal, options: JudgeOptions) -> Judged:
         """How it stands under a seal; the trees are written anew."""
@@ -292,24 +300,21 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
         came = stop_on_signals(runner)
         options.stop.connect(runner)
         await runner.trial(with_questions=judging.is_new)
-        if judging.is_new and runner.stopped is not None:
-            return judging.not_begun(runner.stopped, came())
-        if judging.is_new:
-            write_judging(directory, judging.frozen, options.disk)
         log = RunLog(directory.path, options.disk)
         requests = {judge.name: judge.request for judge in panel.judges}
         facts: Fields = {"judgements": ledger.open, "judging": _facts(judging.frozen, panel)}
-        log.began(facts, models, panel.tables, requests)
-        await runner.run(judging.archive)
-    write_manifest(directory.path, judging.ledger.manifest(), options.disk)
-    # Before the seal, which covers it.
+
+        def begin() -> None:
+            if judging.is_new:
+                write_judging(directory, judging.frozen, options.disk)
+            log.began(facts, models, panel.tables, requests)
+
+        if runner.stopped is None or not judging.is_new:
+            await runner.run(judging.archive, begin, at_once=not judging.is_new)
     notes = runner.notes()
-    facts = {"open": ledger.open, "stopped": runner.stopped, "notes": notes}
-    log.ended({**facts, "root_sha256": judging.archive.root_sha256()})
-    seal = judging.archive.seal(judging.ledger.counts())
-    keep_copy(directory, seal)
+    ended: Fields = {"open": ledger.open, "stopped": runner.stopped, "notes": notes}
     return replace(
-        judging.ended(seal, options),
+        judging.sealed(log, ended, options) if runner.begun else judging.not_begun(),
         asked=runner.asked,
         stopped=runner.stopped,
         setup_mistake=runner.setup_mistake,

@@ -106,6 +106,10 @@ class Runner(Generic[AskingT]):
         self._waits = RetryWaits(limits)
         self._commits: GroupCommit
         """From `run` on."""
+        self._begin: Callable[[], None]
+        """From `run` on: what is done before the first record is written."""
+        self.begun = False
+        """Whether that was done."""
         self._tried: list[_Tried[AskingT]] = []
         self._first_failures = FirstFailures[AskingT]()
         self._deadline = inf
@@ -210,10 +214,14 @@ class Runner(Generic[AskingT]):
 
     # --- the run ---
 
-    async def run(self, archive: Archive) -> None:
-        """Ask whatever is open; everything that came back is finished when this returns."""
-        self._commits = GroupCommit(archive)
-        self._attempts.open(archive.directory, archive.disk)
+    async def run(self, archive: Archive, begin: Callable[[], None], *, at_once: bool) -> None:
+        """Ask whatever is open; everything that came back is finished when this returns.
+
+        `begin` is called `at_once`, or else before the first record is written: without one, nothing is frozen.
+        """
+        self._commits, self._begin = GroupCommit(archive), begin
+        if at_once:
+            self._open_files(archive)
         now = self._ledger.begin({model.name for model in self._models})
         try:
             await self._watched([worker for model in self._models for worker in self._workers(model)], now)
@@ -228,6 +236,13 @@ class Runner(Generic[AskingT]):
             raise
         await self._commits.finish()
         self._attempts.close()
+
+    def _open_files(self, archive: Archive) -> None:
+        """Freeze what is to be frozen and open what is written to, once."""
+        if not self.begun:
+            self._begin()
+            self._attempts.open(archive.directory, archive.disk)
+            self.begun = True
 
     async def _watched(self, workers: "list[asyncio.Task[None]]", now: AskedNow[Any]) -> None:
         """Until all workers are done, one of them broke, or the time after a stop is over."""
@@ -345,6 +360,7 @@ class Runner(Generic[AskingT]):
 
     async def _write(self, question: AskingT, answer: Answer) -> None:
         record = await self._record(question, answer)
+        self._open_files(self._commits.archive)
         await self._commits.append(record)
         self._ledger.add(record)
         self.asked += 1

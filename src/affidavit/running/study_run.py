@@ -18,6 +18,7 @@ from affidavit.archive.study_directory import BeforeGrowth, PlannedStudy, StudyD
 from affidavit.contracts.contract import label
 from affidavit.contracts.parts import is_ours
 from affidavit.errors import StorageError, UsageError
+from affidavit.items.item import Item
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgeCell
@@ -37,7 +38,7 @@ from affidavit.running.study_outputs import open_tasks
 from affidavit.running.taken_over import TakenOver, is_trial_of, trial_directory
 from affidavit.study.crossing import Cell
 from affidavit.study.files import StudyFiles
-from affidavit.study.freezing import Draft, draft, frozen_items, frozen_plan
+from affidavit.study.freezing import Draft, added_items, draft, frozen_items, frozen_plan
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import JudgingTable, decoding_of, requests_of
 from affidavit.study.task import Question
@@ -66,6 +67,8 @@ class Ended:
     root_sha256: str = ""
     seal_sha256: str = ""
     """The digest to publish (ruling C10); empty as long as nothing was answered."""
+    begun: bool = True
+    """Whether the plan is frozen: it is with its first record, and so is what is added to it (ruling C11)."""
     details: list[tuple[str, int]] = field(default_factory=list)
     """What was said of the failures, the most frequent first."""
     notes: Sequence[str] = ()
@@ -115,8 +118,8 @@ class StudyWork:
     """The questions of a study's plan."""
 
     draft: Draft
-    frozen: bool = False
-    """Whether everything is frozen: then items are read from there."""
+    frozen: PlannedStudy | None = None
+    """The plan once all of it is frozen: then items are read from there."""
 
     @property
     def plan(self) -> Plan:
@@ -125,9 +128,17 @@ class StudyWork:
 
     def questions(self, model: str) -> Iterator[Question]:
         """Item by item, from the disk."""
-        items = frozen_items(self.draft.directory) if self.frozen else self.draft.items()
-        for name, item in items:
+        for name, item in self._items():
             yield from self.plan.questions(self.plan.tasks[name], item, model)
+
+    def _items(self) -> Iterator[tuple[str, Item]]:
+        """Task and item; whoever began before the plan was frozen goes on with the same ones."""
+        at_first = self.frozen
+        if at_first is not None or self.draft.before is not None:
+            yield from frozen_items(self.draft.directory)
+        if at_first is None:
+            now = self.frozen
+            yield from self.draft.added() if now is None else added_items(self.draft.directory, now)
 
     def response(self, question: Question, completion: Completion, /) -> Response:
         """The record of an answer."""
@@ -280,17 +291,19 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         options.stop.connect(runner)
         _check_room(directory.path, questions.open)
         await runner.trial(with_questions=bool(drafted.content))
-        if drafted.content and runner.stopped is not None:
-            return replace(ended, tallies=questions.tallies, stopped=runner.stopped, signal=came())
-        drafted.freeze(disk, grown_from)
-        work.frozen = True
         log, requests = RunLog(directory.path, disk), requests_of(study)
         facts: Fields = {"questions": questions.open, "samples": study.decoding.samples}
-        log.began(facts, models, study.models, {model.name: requests[model.name] for model in models})
-        if taken_over.keys:
+
+        def begin() -> None:
+            nonlocal taken
+            work.frozen = drafted.freeze(disk, grown_from)
+            log.began(facts, models, study.models, {model.name: requests[model.name] for model in models})
             planned = (each for name in study.models for each in work.questions(name))
-            taken = taken_over.write(drafted.plan, planned, questions, archive)
-        await runner.run(archive)
+            taken = taken_over.write(drafted.plan, planned, questions, archive) if taken_over.keys else 0
+
+        if runner.stopped is None or not drafted.content:
+            at_once = not drafted.content or bool(taken_over.keys)
+            await runner.run(archive, begin, at_once=at_once)
     ended = replace(
         ended,
         asked=runner.asked,
@@ -300,7 +313,11 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         signal=came(),
         details=runner.details.most_common(5),
         notes=runner.notes(),
+        begun=runner.begun,
     )
+    if not ended.begun:
+        archive.close()
+        return replace(ended, tallies=questions.tallies)
     return _counted(ended, questions, _sealed(ended, directory, ledger, archive, log, disk), drafted.plan)
 
 

@@ -4,7 +4,7 @@ Until something was answered, anything may be mended. Afterwards a study may gro
 changed is refused, with a list of what changed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import file_digest
@@ -59,12 +59,10 @@ class Draft:
     before: PlannedStudy | None = None
     """What was frozen already."""
 
-    def items(self) -> Iterator[tuple[str, Item]]:
-        """Task and item, one after the other: those that are frozen, and those that were drafted."""
-        if self.before is not None:
-            yield from frozen_items(self.directory)
+    def added(self) -> Iterator[tuple[str, Item]]:
+        """Task and item, one after the other: those that were drafted and are not frozen yet."""
         if self.added_items:
-            yield from ((task, Item(name, fields)) for task, name, fields in self.directory.drafted_items())
+            yield from _as_items(self.directory.drafted_items())
 
     def freeze(self, disk: Disk, grown_from: BeforeGrowth | None = None) -> PlannedStudy:
         """Freeze what is not; of a growth it is said what there was before."""
@@ -78,10 +76,6 @@ class Draft:
             study = self.directory.frozen()
         assert isinstance(study, PlannedStudy)  # noqa: S101 - what else would be frozen of a plan
         return study
-
-    def drop(self, disk: Disk) -> None:
-        """Leave nothing behind of what was not frozen."""
-        self.directory.drop_draft(disk)
 
 
 def draft(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Draft:
@@ -297,4 +291,14 @@ def _described_contract(contract: AnyContract) -> Fields:
 
 def frozen_items(directory: StudyDirectory) -> Iterator[tuple[str, Item]]:
     """Task and item, one after the other, from the disk: a large study stays small in memory."""
-    return ((task, Item(name, fields)) for task, name, fields in directory.items())
+    return _as_items(directory.items())
+
+
+def added_items(directory: StudyDirectory, study: PlannedStudy) -> Iterator[tuple[str, Item]]:
+    """Task and item, one after the other, of those that the last growth added; all of a study that never grew."""
+    last = study.revisions[-1]
+    return frozen_items(directory) if last.number == 1 else _as_items(directory.added_items(last))
+
+
+def _as_items(items: Iterable[FrozenItem]) -> Iterator[tuple[str, Item]]:
+    return ((task, Item(name, fields)) for task, name, fields in items)
