@@ -1,0 +1,36 @@
+"""What the documentation shows of the terminal is what is printed: every command of it is typed word for word."""
+
+import re
+
+import pytest
+
+from support.pages import ROOT
+from support.transcripts import followed, pages_with_transcripts, setting, shown_file, shown_steps, without_digests
+from support.weight_files import ready_to_run
+
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+
+
+def slow_if_it_asks(page):
+    around = setting(page)
+    return pytest.param(page, marks=[pytest.mark.slow] if around.server or around.embedded else [], id=page.name)
+
+
+@pytest.mark.parametrize("page", [slow_if_it_asks(page) for page in pages_with_transcripts()])
+def test_transcripts_are_real(page, tmp_path):
+    """Files that a page shows with `cat` are made from what it shows, or are there; all other commands really run."""
+    if setting(page).embedded:
+        ready_to_run()
+    shown = dict(shown_steps(page))
+    printed = dict(followed(page, tmp_path))
+    assert printed.keys() >= {command for command in shown if not shown_file(command)}
+    for command, said in printed.items():
+        assert without_digests(said) == without_digests(shown[command]), command
+
+
+def test_the_files_of_the_tutorial_are_those_that_it_shows():
+    files = setting(TUTORIAL).files
+    shown = {name: text for command, text in shown_steps(TUTORIAL) if (name := shown_file(command))}
+    several = dict(shown_steps(TUTORIAL))["head texts/*/*.md"]
+    shown |= dict(re.findall(r"^==> (.+) <==\n(.+\n)", several, re.MULTILINE))
+    assert shown == {str(path.relative_to(files)): path.read_text() for path in files.rglob("*") if path.is_file()}
