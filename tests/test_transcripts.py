@@ -4,7 +4,10 @@ import re
 
 import pytest
 
+from support.command import affidavit
+from support.fault_server import FaultServer
 from support.pages import ROOT
+from support.studies import fine
 from support.transcripts import followed, pages_with_transcripts, setting, shown_file, shown_steps, without_digests
 from support.weight_files import ready_to_run
 
@@ -34,3 +37,18 @@ def test_the_files_of_the_tutorial_are_those_that_it_shows():
     several = dict(shown_steps(TUTORIAL))["head texts/*/*.md"]
     shown |= dict(re.findall(r"^==> (.+) <==\n(.+\n)", several, re.MULTILINE))
     assert shown == {str(path.relative_to(files)): path.read_text() for path in files.rglob("*") if path.is_file()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "port", "asked"), [("ollama.toml", "11434", 16), ("vllm.toml", "8000", 96)], ids=["ollama", "vllm"]
+)
+def test_the_studies_of_the_tutorial_run_against_a_server(tmp_path, name, port, asked):
+    files = setting(TUTORIAL).files
+    (tmp_path / "capitals.jsonl").write_bytes((files / "capitals.jsonl").read_bytes())
+    with FaultServer() as server:
+        study = (files / name).read_text().replace(f"127.0.0.1:{port}", server.address)
+        (tmp_path / name).write_text(study)
+        assert fine(affidavit("run", name, cwd=tmp_path), 0)
+        assert len(server.log) == asked
+        assert sum("structured_outputs" in each.body for each in server.log) == (64 if name == "vllm.toml" else 0)
