@@ -8,7 +8,15 @@ from support.command import affidavit
 from support.fault_server import FaultServer
 from support.pages import ROOT
 from support.studies import fine
-from support.transcripts import followed, pages_with_transcripts, setting, shown_file, shown_steps, without_digests
+from support.transcripts import (
+    followed,
+    pages_with_transcripts,
+    setting,
+    shown_file,
+    shown_steps,
+    without_digests,
+    write,
+)
 from support.weight_files import ready_to_run
 
 TUTORIAL = ROOT / "docs" / "tutorial.md"
@@ -29,6 +37,14 @@ def test_transcripts_are_real(page, tmp_path):
     assert printed.keys() >= {command for command in shown if not shown_file(command)}
     for command, said in printed.items():
         assert without_digests(said) == without_digests(shown[command]), command
+
+
+def test_a_page_is_written_anew_where_what_is_printed_has_changed(tmp_path):
+    page, before, now = tmp_path / "page.md", *(f"seal's digest {64 * digit}" for digit in "ab")
+    text = '```console\n$ cat a.txt\nb\n$ cat a.txt | tr b c\n{}\n$ echo "' + now + '"\n' + before + "\n```\n"
+    page.write_text(text.format("old"))
+    write(page)
+    assert page.read_text() == text.format("c"), "another digest is no news"
 
 
 def test_the_files_of_the_tutorial_are_those_that_it_shows():
