@@ -20,7 +20,7 @@ help:
 	@echo "make wheel    build the wheel and try it in an environment of its own (PYTHON=$(PYTHON))"
 	@echo "make look     open a page in a browser and check it (PAGE=$(PAGE))"
 	@echo "make bench    the benchmarks, with their bounds"
-	@echo "make docs     write what is generated: the command reference, the outputs of the notebook"
+	@echo "make docs     write what is generated: the command reference, transcripts, the outputs of the notebook"
 	@echo "make rulings  break each ruling in a scratch copy; a test must fail each time"
 	@echo "make interop  studies through other people's servers, each in an environment of its own"
 	@echo "make clean    remove what the other targets made"
@@ -59,6 +59,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python tests/support/write_commands_page.py
+	PYTHONPATH=tests $(BIN)/python tests/support/transcripts.py
 	$(BIN)/python tests/support/write_notebook.py
 
 rulings: $(STAMP)

@@ -1,9 +1,8 @@
 """The documentation cannot drift: its examples run, its headings are complete, its help is generated."""
 
 import doctest
-import os
+import json
 import re
-import subprocess
 import tomllib
 from pathlib import Path
 from typing import get_args
@@ -12,10 +11,13 @@ import msgspec
 import pytest
 
 import affidavit
+from affidavit.archive.seal import Seal, SealedFile, SealedSegment
+from affidavit.archive.study_directory import BeforeGrowth, _RevisionFile, _StudyFile
 from affidavit.contracts.deviation import Deviation
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
+from affidavit.judging.directory import _Judge, _JudgingFile
 from affidavit.models import model
 from affidavit.models.model import PERMANENT
 from affidavit.models.registry import PROVIDERS
@@ -24,15 +26,8 @@ from affidavit.reading.rows import _OF_RECORDS
 from affidavit.study.check import parse_study
 from affidavit.study.study_file import Study
 from support import write_commands_page
-from support.command import silent_command
-from support.pages import ROOT, steps, transcripts
+from support.pages import PAGES, ROOT
 
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    ROOT / "CHANGELOG.md",
-    *sorted((ROOT / "docs").rglob("*.md")),
-]
 ENUMS = {
     "Deviations": Deviation,
     "Extraction methods": Method,
@@ -48,34 +43,13 @@ def test_python_examples_run(page):
     assert doctest.testfile(str(page), module_relative=False).failed == 0
 
 
-# These need a server, and have tests of their own.
-SHOWN = [page for page in PAGES if transcripts(page) and page.name not in ("tutorial.md", "judging.md")]
-
-
-@pytest.mark.parametrize("page", SHOWN, ids=lambda page: page.name)
-def test_transcripts_are_real(page, tmp_path):
-    """Files that a page shows with `cat` are made from what it shows; all other commands really run."""
-    for name, content in re.findall(r"whole of `(.+?)`:\n\n```python\n(.*?)^```$", page.read_text(), re.M | re.S):
-        (tmp_path / name).write_text(content)
-    environment = {**os.environ, "PATH": silent_command(tmp_path / "bin"), "COLUMNS": "100"}
-    for block in transcripts(page):
-        for command, shown in steps(block):
-            if command.startswith("cat ") and not (tmp_path / command[4:]).exists():
-                (tmp_path / command[4:]).write_text(shown)
-                continue
-            done = subprocess.run(
-                ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-            )
-            assert done.stdout + done.stderr == shown, command
-
-
 def test_tables_on_the_front_page_fit_into_a_terminal():
     """As the command prints them at eighty columns; rows of data and the drawing of the rooms are no tables."""
     blocks = re.findall(r"^```(?:console)?\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
     lines = [
         line for block in blocks for line in block.splitlines() if not line.startswith("{") and "─" not in line
     ]
-    assert any("[15.5, 37.6]" in line for line in lines), "the demo is there"
+    assert "$ make demo" in lines
     assert [line for line in lines if len(line) > 80] == []
 
 
@@ -123,6 +97,38 @@ def test_every_field_of_a_record_is_documented():
     page = (ROOT / "docs" / "running.md").read_text() + (ROOT / "docs" / "judging.md").read_text()
     named = set(re.findall(r"`(\w+)`", page))
     assert set(_OF_RECORDS) - named == set()
+
+
+def keys_by_file() -> dict[str, set[str]]:
+    """The keys that running.md gives each file beside the journal."""
+    page = (ROOT / "docs" / "running.md").read_text()
+    table = page.partition("| file | keys |\n|---|---|\n")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `(.+?)` \| (.+) \|$", table, re.MULTILINE)
+    return {file: set(re.findall(r"`(\w+)`", said)) for file, said in rows}
+
+
+@pytest.mark.parametrize(
+    ("file", "kinds"),
+    [
+        ("study.json", [_StudyFile]),
+        ("revisions/000002.json", [_RevisionFile, BeforeGrowth]),
+        ("judging.json", [_JudgingFile, _Judge]),
+        ("seal.json", [Seal, SealedSegment, SealedFile]),
+    ],
+)
+def test_every_key_of_a_file_is_documented(file, kinds):
+    keys = {key for kind in kinds for key in kind.__struct_fields__}
+    said = keys_by_file()
+    assert keys <= said[file] | (said["study.json"] if file.startswith("revisions") else set())
+    assert said[file] <= keys, "no key of another file"
+
+
+@pytest.mark.parametrize("file", ["items.jsonl", "run_log.jsonl", "attempts.jsonl"])
+def test_every_key_of_the_lines_of_a_study_is_documented(file):
+    """As they were written once."""
+    lines = (ROOT / "examples" / "smollm2-answers" / file).read_text().splitlines()
+    keys = {key for line in lines for key in json.loads(line)}
+    assert keys - {"kind", "v", "sha256"} <= keys_by_file()[file]
 
 
 def test_every_reason_for_a_failure_is_told_with_what_is_done_about_it():

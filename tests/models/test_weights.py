@@ -80,6 +80,9 @@ def test_a_file_of_the_directory_is_found_by_its_own_name(folder):
     assert weights.find("mine") == folder / "mine.gguf"
     with pytest.raises(UsageError, match=r"^\.\./models/mine: expected an embedded model: .*, found another"):
         weights.find("../models/mine")
+    (folder / f"{NAME}.gguf").write_bytes(gguf_bytes([2, 0], {}))
+    with pytest.raises(UsageError, match=f"expected an embedded model: smollm2, {NAME}, mine, found another"):
+        weights.find("others")
 
 
 def test_the_header_is_counted_and_read(folder):

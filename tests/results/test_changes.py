@@ -239,7 +239,7 @@ def test_every_output_counts_under_the_first_reason_that_holds(own, control, col
     reasons = ("not compliant", "control not arrived", "control not compliant", "control tied")
     assert {name: row[name] for name in ("kept", "flipped", *reasons) if row[name]} == {column: 1}
     assert any("first reason that holds" in note for note in made.notes) == (column in reasons)
-    assert made.foot.startswith("1 outputs = ")
+    assert made.foot.startswith("1 output = ")
 
 
 def test_counts_alone_make_the_table_of_a_run_without_a_null():

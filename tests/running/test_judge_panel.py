@@ -28,6 +28,7 @@ def test_a_first_judging_has_the_defaults_unless_told_otherwise(tmp_path):
     [
         ({"judges": []}, "^--judge: expected at least one judge, found none"),
         ({"judges": ["jj"]}, "^--judge: expected j, k, found 'jj'\nDid you mean j"),
+        ({"judges": ["server"]}, r"found 'server'\nGive the file of models a table \[models.server\]"),
         ({"judges": ["j"], "conditions": ["fre"]}, "^--condition: expected free or schema, found 'fre'"),
         ({"judges": ["j"], "repeats": 0}, "^--repeats: expected a whole number from 1, found 0"),
         ({"judges": ["j"], "max_tokens": -1}, "^--max-tokens: expected a whole number from 1, found -1"),

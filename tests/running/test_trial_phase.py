@@ -1,13 +1,15 @@
 """The trial of the models, before anything is frozen: who holds the directory, and what is left if it is cut short."""
 
+import asyncio
 import json
 import signal
+from itertools import pairwise
 from threading import Event
 
 import pytest
 
 from support.command import affidavit
-from support.fault_server import LONGEST, FaultServer, every, hang, held
+from support.fault_server import LONGEST, RIGHT, Call, FaultServer, every, hang, held, says
 from support.kills import started, wait_for
 from support.studies import every_byte, fine, run, write_study
 
@@ -81,3 +83,19 @@ def test_a_study_does_not_grow_while_another_run_holds_it(tmp_path):
         assert server.questions() == {**{f"q{n}": 1 for n in range(6)}, "q4": 2}, "open at the kill"
     assert len(list((tmp_path / "out/revisions").glob("*.json"))) == 1
     assert fine(affidavit("verify", tmp_path / "out"), 0)
+
+
+async def slow(call: Call) -> None:
+    await asyncio.sleep(0.3)
+    await says(RIGHT)(call)
+
+
+def test_a_model_with_one_connection_is_tried_with_one_question_after_the_other(tmp_path):
+    """In the order of the plan: with one slot, what an embedded model says may depend on what it was asked before."""
+    conditions = {"plain": {}, "held": {"constrained": True}}
+    model = {"connections": 1, "flavour": "llamacpp"}
+    with FaultServer({"q0": every(slow)}) as server:
+        write_study(tmp_path, server.url, count=2, changed={"conditions": conditions, "models": {"m": model}})
+        assert fine(run(tmp_path), 0)
+        assert ["grammar" in each.body for each in server.log[:2]] == [False, True]
+        assert all(one.answered <= other.began for one, other in pairwise(server.log))

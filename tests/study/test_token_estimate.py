@@ -1,15 +1,21 @@
 """Tokens are estimated within 30 % of what a model's own tokeniser counts, and prompts that cannot fit are refused."""
 
+import asyncio
 import json
 from pathlib import Path
 
 import pytest
 
 from affidavit.errors import InputError
+from affidavit.models.embedded import Embedded
+from affidavit.models.model import Message
+from affidavit.models.settings import Limits
 from affidavit.study.dry_run import dry_run
 from affidavit.study.files import load
 from affidavit.study.token_estimate import estimated_tokens, fewest_tokens
+from support.fault_server import LONGEST
 from support.studies import items, laid_over, write_items, write_study
+from support.weight_files import ready_to_run
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 COUNTED = {
@@ -27,6 +33,28 @@ def test_the_tokens_of_the_demo_are_estimated_within_30_per_cent():
     for cell in planned.asked:
         counted = COUNTED[cell.cell.task, cell.cell.condition]
         assert 0.7 * counted <= cell.prompt_tokens <= 1.3 * counted, cell
+
+
+@pytest.mark.slow
+def test_the_tokens_of_the_demo_are_those_that_the_embedded_model_counts(monkeypatch):
+    """Its own template makes a prompt of the messages, and its own tokeniser counts."""
+    said, demo = [], load(EXAMPLES / "demo.toml", with_weights=False)
+    with monkeypatch.context() as patch:
+        patch.setattr("affidavit.study.dry_run.estimated_tokens", lambda messages: said.append(messages) or 0)
+        dry_run(demo)
+    counted = iter(asyncio.run(tokens_of(said)))
+    monkeypatch.setattr("affidavit.study.dry_run.estimated_tokens", lambda _: next(counted))
+    found = {(each.cell.task, each.cell.condition): each.prompt_tokens for each in dry_run(demo).asked}
+    assert found == COUNTED
+
+
+async def tokens_of(conversations: list[list[Message]]) -> list[int]:
+    found = []
+    async with Embedded("m", ready_to_run(), Limits(connect=LONGEST), slots=1) as model:
+        for messages in conversations:
+            prompt = {"content": await model.render(messages), "add_special": True, "parse_special": True}
+            found.append(len((await model._served.own.ask("tokenize", prompt))["tokens"]))
+    return found
 
 
 def test_letters_beyond_ascii_are_more_tokens():

@@ -4,6 +4,12 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 
 
 def transcripts(page: Path) -> list[str]:

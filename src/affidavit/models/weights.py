@@ -162,7 +162,7 @@ def _found_by_stem(name: str) -> Path:
     kept = {path.stem: path for path in _kept()}
     if name in kept:
         return kept[name]
-    raise _unknown(name, [*_known_names(), *kept])
+    raise _unknown(name, list(dict.fromkeys([*_known_names(), *kept])))
 
 
 def _unknown(name: str, names: list[str]) -> UsageError:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from affidavit.plain_text import counted_noun
 from affidavit.results.table import Table
 from affidavit.results.values import Points, Value
 from affidavit.statistics.disagreement import Disagreement
@@ -82,7 +83,7 @@ def _foot(counts: Sequence[ChangeCounts]) -> str:
     kept, changed = sum(each.kept for each in counts), sum(each.changed for each in counts)
     undecided = sum(sum(each.undecidable.values()) for each in counts)
     parts = f"{kept:,} unchanged + {changed:,} changed + {undecided:,} not decidable"
-    return f"{kept + changed + undecided:,} outputs = {parts}"
+    return f"{counted_noun(kept + changed + undecided, 'output')} = {parts}"
 
 
 def _order(counts: Sequence[ChangeCounts]) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ def judge_panel(directory: StudyDirectory, file: ModelsFile, wanted: WantedTerms
     _check(wanted)
     for name in wanted.judges:
         if name not in file.models:
-            hint = did_you_mean(name, file.models)
+            hint = did_you_mean(name, file.models) or f"Give the file of models a table [models.{name}]."
             raise UsageError("--judge", expected=", ".join(file.models), found=repr(name), hint=hint)
     before = read_judging(directory)
     known = {} if before is None else {judge.name: judge for judge in before.judges}

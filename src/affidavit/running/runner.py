@@ -171,14 +171,20 @@ class Runner(Generic[AskingT]):
             if (failure := await model.reachable()) is not None:
                 await self._refuse_setup(model, failure)
         for model in self._models if with_questions else ():
+            turns = asyncio.Semaphore(model.connections)
             for question in _of_each_kind(islice(self._open_questions(model.name), _LOOKED_AT)):
-                answer = asyncio.create_task(self._attempt(model, question, 1, monotonic()))
+                answer = asyncio.create_task(self._first_attempt(model, question, turns))
                 self._tried.append(_Tried(model, question, answer))
         if self._tried:
             await asyncio.wait([each.answer for each in self._tried], timeout=self._limits.connect)
         for each in self._tried:
             if each.answer.done():
                 await self._look_at(each, each.answer.result())
+
+    async def _first_attempt(self, model: Model, question: AskingT, turns: asyncio.Semaphore) -> Answer:
+        """One attempt, with no more of them at once than the model has connections, in the order of the plan."""
+        async with turns:
+            return await self._attempt(model, question, 1, monotonic())
 
     async def _look_at(self, tried: "_Tried[AskingT]", answer: Answer) -> None:
         """Refuse a setup that an answer shows to be wrong."""
