@@ -323,5 +323,5 @@ class StudyLedger:
 
 def judging_is_gone() -> StorageError:
     """There are judgements, and nothing says under which terms (ruling J7)."""
-    hint = "It is written before the first judge is asked. Restore it from a copy."
+    hint = "It is written before the first judgement. Restore it from a copy."
     return StorageError("judging.json", expected="the terms of the judgements", found="no such file", hint=hint)
