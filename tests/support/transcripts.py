@@ -94,6 +94,25 @@ def without_digests(text: str) -> str:
     return DIGEST.sub("…", text)
 
 
+def same_texts(shown: str, printed: str) -> bool:
+    """Whether a model gave the very texts that a page shows: the first root digest is over them.
+
+    >>> same_texts("root digest   " + 64 * "a", "sealed\\nroot digest   " + 64 * "a")
+    True
+    """
+    one, other = (re.search("root digest +([0-9a-f]{64})", text) for text in (shown, printed))
+    return one is not None and other is not None and one[1] == other[1]
+
+
+def without_figures(text: str) -> str:
+    """What is the same on every processor: arithmetic that differs in its last digits may change a word or two.
+
+    >>> without_figures("  plain  62.5% [30.6, 86.3] n=8")
+    ' plain # [#, #] n=#'
+    """
+    return re.sub(r"\s+", " ", re.sub(r"\d(?:[\d.,]*\d)?%?", "#", without_digests(text)))
+
+
 def write(page: Path) -> None:
     """Replace what a page shows by what its commands print now; digests alone are no news."""
     with tempfile.TemporaryDirectory() as folder:
