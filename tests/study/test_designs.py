@@ -636,7 +636,7 @@ MISFITS = {
     "a variant without its question": ({"tasks": {"essay": {"variants": {"bare": "Go on."}}}}, "{question} once in"),
     "a variant with two": ({"tasks": {"essay": {"variants": {"bare": "{question}{question}"}}}}, "{question} once in"),
     "an order of hands": ({"tasks": {"hands": {"option_order": "rotate"}}}, "only with the contract mcqa"),
-    "an order that is none": ({"tasks": {"quiz": {"option_order": "random"}}}, "found Invalid enum value 'random'"),
+    "an order that is none": ({"tasks": {"quiz": {"option_order": "random"}}}, 'expected "as_given", "shuffle" or "rotate", found "random"'),
     "options of hands": ({"tasks": {"hands": {"options": "auto"}}}, "only with the contract mcqa"),
     "a price below nothing": ({"models": {"m": {"price": {"input": -1.0}}}}, "finite prices from 0 in models.m.price"),
     "a misspelt key of a condition": (given_conditions(plain={"preambel": "x"}), "Did you mean preamble?"),

@@ -27,7 +27,7 @@ from affidavit.models.model import Answer, Failure, Message, Model, Reason, Requ
 from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
 from affidavit.models.redaction import Redaction
 from affidavit.models.settings import CONTEXT, Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
-from affidavit.models.weights import describe, digest_of, find, not_installed
+from affidavit.models.weights import describe, digest_of, find, not_installed, refuse_unknown_name
 
 RESTARTS = 3
 """How often the process is started again without an answer in between."""
@@ -82,6 +82,11 @@ class EmbeddedProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         path = find(self.embedded) if self.embedded else beside / self.gguf
         describe(path)
         return path
+
+    def refuse_unknown_weights(self) -> None:
+        """Whoever writes a study may get the file of a known model later; a path is looked at when it is run."""
+        if self.embedded:
+            refuse_unknown_name(self.embedded)
 
     def uses(self) -> Uses:
         """The file, by its name or path."""
