@@ -56,6 +56,15 @@ def read_models(path: Path) -> ModelsFile:
     return ModelsFile(file.models, file.limits, path.parent, constrained)
 
 
+def is_study_file(path: Path) -> bool:
+    """Whether a file says that it is a study, and not only who can be asked."""
+    try:
+        tables = toml_tables(path.read_text(encoding="utf-8"), where=str(path))
+    except (OSError, UnicodeDecodeError, InputError):
+        return False
+    return "study" in tables or "tasks" in tables
+
+
 def models_at(address: str, key_env: str | None) -> ModelsFile:
     """The one model at an address, by a name of its own.
 
