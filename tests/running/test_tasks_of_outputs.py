@@ -10,12 +10,12 @@ import pytest
 from affidavit.archive.disk import Disk
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
+from affidavit.models.token_estimate import estimated_tokens
 from affidavit.running.import_outputs import outputs_in
 from affidavit.running.judge_panel import WantedTerms, judge_panel
 from affidavit.running.judging_dry_run import judging_dry_run, most_judging
 from affidavit.study.files import load
 from affidavit.study.models_file import read_models
-from affidavit.study.token_estimate import estimated_tokens
 from support.command import affidavit
 from support.fault_server import FaultServer, says, status
 from support.judged_studies import frozen, judge_again, open_study, serving

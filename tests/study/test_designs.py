@@ -17,13 +17,13 @@ from affidavit import game24
 from affidavit.contracts.mcqa import LETTERS
 from affidavit.errors import InputError
 from affidavit.items.item import Item
+from affidavit.models.token_estimate import estimated_tokens
 from affidavit.study.check import parse_study
 from affidavit.study.dry_run import dry_run
 from affidavit.study.examples import Spoilers
 from affidavit.study.files import load
 from affidavit.study.prompt import Condition
 from affidavit.study.request_seed import seed_of
-from affidavit.study.token_estimate import estimated_tokens
 from support.command import affidavit
 from support.designs import letter_of, options_shown, write
 from support.fault_server import Asked, Call, FaultServer, bad_request, every, says

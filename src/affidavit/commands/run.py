@@ -144,10 +144,10 @@ def _exit_code(ended: "Ended", signal: int | None) -> int:
     return ENDED_WITH_FAILURES if ended.open or ended.unread else DONE
 
 
-def _planned(files: "StudyFiles", options: "Options") -> "tuple[DryRun, list[PlannedRequests]]":
-    """What would be asked of models, and then of judges; not what was answered in an earlier run."""
+def _planned(files: "StudyFiles", options: "Options") -> "tuple[DryRun, list[PlannedRequests], list[str]]":
+    """What would be asked of models, then of judges, and what is to be known of these; not what is answered."""
     from affidavit.running.answered_before import answered_before
-    from affidavit.running.judging_dry_run import most_judging
+    from affidavit.running.judging_dry_run import most_judging, most_judging_notes
     from affidavit.study.dry_run import dry_run
 
     name = files.study.study.name
@@ -160,13 +160,20 @@ def _planned(files: "StudyFiles", options: "Options") -> "tuple[DryRun, list[Pla
     )
     files = files if options.limit is None else files.limited(options.limit)
     planned = dry_run(files, options.models, answered=before.answered, failed=before.failed)
-    return planned, most_judging(files, before.judged)
+    judging = most_judging(files, before.judged)
+    notes = [note for note in most_judging_notes(files, judging) if note not in planned.notes]
+    return planned, judging, notes
 
 
 def _show_plan(
-    planned: "DryRun", judging: "Sequence[PlannedRequests]", difference: float, *, as_json: bool
+    planned: "DryRun",
+    judging: "Sequence[PlannedRequests]",
+    notes: "Sequence[str]",
+    difference: float,
+    *,
+    as_json: bool,
 ) -> None:
-    """What would be asked, and what differences would be found."""
+    """What would be asked, and what differences would be found; the notes are about judges."""
     from affidavit.commands.output import show
     from affidavit.results.planning import planned_tasks, planning_lines
     from affidavit.running.judging_dry_run import judges_json, most_judging_table
@@ -176,12 +183,14 @@ def _show_plan(
     controls = {name: table.control for name, table in study.conditions.items() if table.control}
     tasks = planned_tasks(items, controls)
     if as_json:
+        listing = planned.as_json()
+        listing["notes"] = [*planned.notes, *notes]
         judged = {"judging": judges_json(judging)} if judging else {}
-        show({**planned.as_json(), **judged, "planning": [task.as_json(difference) for task in tasks]})
+        show({**listing, **judged, "planning": [task.as_json(difference) for task in tasks]})
         return
     show(planned.as_table())
     if judging:
-        show(most_judging_table(planned.asked, judging))
+        show(most_judging_table(planned.asked, judging, notes))
     if lines := "\n".join(planning_lines(tasks, difference)):
         click.echo(f"\n{lines}")
 

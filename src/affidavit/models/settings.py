@@ -14,6 +14,7 @@ import msgspec
 from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.errors import InputError, Mistakes
 from affidavit.json_values import Fields
+from affidavit.models.embedded_pace import EmbeddedPace
 from affidavit.models.environment_values import refuse_literal_secrets, refuse_odd_names, variables_in
 from affidavit.models.model import Model
 from affidavit.models.request_body import TokenLimit, refuse_replaced, shared_fields
@@ -94,6 +95,9 @@ class Provider:
 
     def refuse_unknown_weights(self) -> None:
         """Refuse a name of weights that nobody knows, whether or not their file is here."""
+
+    def pace(self, *, beside: Path) -> EmbeddedPace | None:
+        """What decides how long its attempts take, where that is this machine; None where it is a server."""
 
     def uses(self) -> "Uses":
         """What of the world it needs, for `--dry-run`."""

@@ -143,6 +143,21 @@ def refuse_unknown_name(name: str) -> None:
         _found_by_stem(name)
 
 
+def size_of(name: str) -> int | None:
+    """The bytes of the weights of this name; None if they are not known and not here."""
+    if name in _known_names():
+        return known_model(name).size
+    return size_of_file(models_directory() / f"{name}.gguf")
+
+
+def size_of_file(path: Path) -> int | None:
+    """The bytes of a file; None if there is none."""
+    try:
+        return path.stat().st_size or None
+    except OSError:
+        return None
+
+
 def _place_of(known: Known) -> Path | None:
     kept = models_directory() / f"{known.name}.gguf"
     if kept.is_file():

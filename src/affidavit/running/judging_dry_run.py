@@ -7,6 +7,7 @@ study still has to ask for, only the most can be said: as if all of them arrived
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -24,6 +25,7 @@ from affidavit.judging.prompt import judge_messages
 from affidavit.judging.terms import FrozenJudging, JudgeTerms
 from affidavit.models.request_body import decoding_in
 from affidavit.models.settings import ModelTable
+from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import counted_noun, plain
 from affidavit.running.answered_before import JudgedOnce
 from affidavit.running.import_outputs import Intake
@@ -35,6 +37,7 @@ from affidavit.study.dry_run import (
     PlannedRequests,
     PromptCount,
     in_hundredths,
+    machine_notes,
     most_costs,
     requests_table,
     used_lines,
@@ -42,7 +45,6 @@ from affidavit.study.dry_run import (
 )
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.freezing import plan_of
-from affidavit.study.token_estimate import estimated_tokens
 
 COLUMNS = ("judge", "judging condition")
 
@@ -56,6 +58,8 @@ class JudgingDryRun:
     rubric: str
     without_task: bool
     uses: Mapping[str, Sequence[str]]
+    machine_notes: Sequence[str] = ()
+    """What is to be known of judges that run here."""
 
     @property
     def already(self) -> int:
@@ -71,6 +75,7 @@ class JudgingDryRun:
             "rubric": self.rubric,
             "without_task": self.without_task,
             "uses": {kind: list(each) for kind, each in self.uses.items()},
+            "notes": list(self.machine_notes),
         }
 
     def as_table(self) -> RenderableType:
@@ -80,7 +85,7 @@ class JudgingDryRun:
         notes = _already(self.asked)
         if self.without_task:
             notes.append("judges are told that the words of the task are not known")
-        lines = map(Text, (*used_lines(self.uses), *notes))
+        lines = map(Text, (*used_lines(self.uses), *notes, *map(plain, self.machine_notes)))
         return Group(title, Text(""), requests_table(COLUMNS, self.asked), Text(""), *lines)
 
 
@@ -109,9 +114,9 @@ class _Standing:
 
 
 def judging_dry_run(
-    intake: Intake, panel: JudgePanel, given: GivenContracts, *, retry_failed: bool = False
+    intake: Intake, panel: JudgePanel, given: GivenContracts, *, beside: Path = Path(), retry_failed: bool = False
 ) -> JudgingDryRun:
-    """Make every prompt that would be sent, and count."""
+    """Make every prompt that would be sent, and count; paths of weights are meant from `beside`."""
     standing = _of_directory(intake, panel, given, retry_failed=retry_failed) or _of_taken(intake, panel)
     plan, asked = standing.plan, list[PlannedRequests]()
     for judge in panel.judges:
@@ -124,7 +129,10 @@ def judging_dry_run(
                 count.add(estimated_tokens(judgement.request.messages))
         asked += [_planned(judge, panel.tables[judge.name], name, count) for name, count in counts.items()]
     terms = standing.frozen.terms
-    return JudgingDryRun(len(terms.outputs), asked, terms.rubric.name, terms.without_task, _used(intake, panel))
+    notes = tuple(machine_notes(asked, panel.tables, panel.limits, beside=beside))
+    return JudgingDryRun(
+        len(terms.outputs), asked, terms.rubric.name, terms.without_task, _used(intake, panel), notes
+    )
 
 
 def _planned(judge: JudgeTerms, table: ModelTable, condition: str, count: PromptCount) -> PlannedRequests:
@@ -220,14 +228,22 @@ def most_judging(files: StudyFiles, judged: Set[JudgedOnce] = frozenset()) -> li
     ]
 
 
-def most_judging_table(outputs: Sequence[PlannedRequests], judging: Sequence[PlannedRequests]) -> RenderableType:
+def most_judging_notes(files: StudyFiles, judging: Sequence[PlannedRequests]) -> list[str]:
+    """What is to be known of the judges of a study that run here."""
+    study = files.study
+    return list(machine_notes(judging, study.models, study.limits, beside=files.beside))
+
+
+def most_judging_table(
+    outputs: Sequence[PlannedRequests], judging: Sequence[PlannedRequests], notes: Sequence[str] = ()
+) -> RenderableType:
     """The counts of the judging that follows these outputs, and what both cost together."""
     said = "  at most: as if every planned output arrived, as long as it may be"
     title = Text.assemble("\n", ("judging", "bold"), said)
     costs = [*most_costs(outputs), *most_costs(judging)]
     unknown = f", {without}" if (without := without_price([*outputs, *judging])) else ""
     total = f"outputs and judging together cost at most {in_hundredths(sum(costs))}{unknown}" if costs else ""
-    already = _already(judging)
+    already = [*_already(judging), *map(plain, notes)]
     lines = [Text("\n".join(("", *already)))] if already else []
     lines += [Text(""), Text(total)] if total else []
     return Group(title, Text(""), requests_table(COLUMNS, judging), *lines)

@@ -7,6 +7,7 @@ upper bound for short answers and a guess for prompts.
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import ceil
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -17,14 +18,14 @@ from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import InputError, Mistakes
 from affidavit.json_values import Fields
-from affidavit.models.settings import Price
+from affidavit.models.settings import Limits, ModelTable, Price
+from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import plain
 from affidavit.study.crossing import Cell, LeftOut, cells, example_files
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import Study, requests_of
 from affidavit.study.task import Question, Task
-from affidavit.study.token_estimate import estimated_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +45,11 @@ class PlannedRequests:
     """What was planned beside, and is answered already."""
     failed: int = 0
     """What failed permanently, and is not asked again."""
+
+    @property
+    def longest_answer(self) -> int:
+        """The tokens that one answer has at most."""
+        return self.most_answer_tokens // self.requests if self.requests else 0
 
     @property
     def planned(self) -> int:
@@ -136,6 +142,8 @@ class DryRun:
     asked: list[PlannedCell]
     uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What of the world a run would use, without any secret: addresses, environment, files, code."""
+    notes: Sequence[str] = ()
+    """What is to be known of the models that run here."""
 
     def as_json(self) -> Fields:
         """The plan as JSON values."""
@@ -148,6 +156,7 @@ class DryRun:
             "left_out": left,
             "requests": requests_of(study),
             "uses": {kind: list(each) for kind, each in self.uses.items()},
+            "notes": list(self.notes),
         }
 
     def as_table(self) -> RenderableType:
@@ -155,7 +164,8 @@ class DryRun:
         title = Text.assemble((plain(self.plan.study.study.name), "bold"), "  nothing is asked yet")
         notes = [Text(line) for line in (*already_lines(self.asked), *left_out(self.plan.study))]
         table = requests_table(Cell._fields, self.asked)
-        return Group(title, Text(""), table, Text(""), *map(Text, used_lines(self.uses)), *notes)
+        more = [Text(plain(line)) for line in self.notes]
+        return Group(title, Text(""), table, Text(""), *map(Text, used_lines(self.uses)), *notes, *more)
 
 
 def already_lines(asked: Iterable[PlannedRequests]) -> Iterator[str]:
@@ -171,6 +181,33 @@ def already_lines(asked: Iterable[PlannedRequests]) -> Iterator[str]:
         yield f"{answered:,} of {planned:,} planned questions are answered already, {left:,} are left to ask"
     if failed:
         yield f"{failed:,} failed permanently: --retry-failed asks again"
+
+
+def machine_notes(
+    asked: Iterable[PlannedRequests], models: Mapping[str, ModelTable], limits: Limits, *, beside: Path
+) -> Iterator[str]:
+    """Of models that run here: whether attempts may take too long, and what their seed does not fix."""
+    by_model: dict[str, list[PlannedRequests]] = {}
+    for each in asked:
+        if each.requests:
+            by_model.setdefault(each.model, []).append(each)
+    for name, several in by_model.items():
+        if (pace := models[name].provider.pace(beside=beside)) is None:
+            continue
+        longest = max(several, key=lambda each: pace.seconds(each.longest_prompt, each.longest_answer))
+        seconds = pace.seconds(longest.longest_prompt, longest.longest_answer)
+        if seconds > limits.attempt:
+            yield (
+                f"{name}: an attempt may take {seconds:,.0f} s, more than the {limits.attempt:g} s of attempt in "
+                f"[limits]: {pace.shared}, prompts have up to {longest.longest_prompt:,} tokens and answers up to "
+                f"{longest.longest_answer:,}, {pace.rates}. "
+                + pace.advice(name, seconds, attempt=limits.attempt, sample=limits.sample)
+            )
+        if pace.slots > 1:
+            yield (
+                f"{name}: with slots = {pace.slots:,} questions are answered together, and the same seed does not "
+                "always give the same text; with slots = 1 it does."
+            )
 
 
 _USED = {
@@ -265,7 +302,8 @@ def dry_run(
         )
         for cell, count in counts.items()
     ]
-    return DryRun(empty, asked, used_by(files, models))
+    notes = tuple(machine_notes(asked, study.models, study.limits, beside=files.beside))
+    return DryRun(empty, asked, used_by(files, models), notes)
 
 
 def _questions(files: StudyFiles, plan: Plan, task: Task, models: Collection[str]) -> Iterator[Question]:

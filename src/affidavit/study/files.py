@@ -23,6 +23,7 @@ from affidavit.items.item_files import item_rows
 from affidavit.json_values import Fields, canonical
 from affidavit.models.model import Model
 from affidavit.models.registry import check_environment, open_model, refuse_unknown_weights, weights_of
+from affidavit.models.token_estimate import estimated_tokens, fewest_tokens
 from affidavit.reading.source import file_source
 from affidavit.study.check import check_study, parse_study
 from affidavit.study.crossing import example_files
@@ -31,7 +32,6 @@ from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example, instruction_fault
 from affidavit.study.study_file import Generate, Study, TaskTable, decode_study
 from affidavit.study.task import Task
-from affidavit.study.token_estimate import estimated_tokens, fewest_tokens
 
 ItemSource = Path | HubSource | Generate
 

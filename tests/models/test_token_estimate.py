@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from affidavit.errors import InputError
+from affidavit.models.token_estimate import estimated_tokens, fewest_tokens
 from affidavit.study.dry_run import dry_run
 from affidavit.study.files import load
-from affidavit.study.token_estimate import estimated_tokens, fewest_tokens
 from support.studies import items, laid_over, write_items, write_study
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
