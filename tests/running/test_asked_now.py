@@ -71,6 +71,7 @@ def test_a_run_that_goes_on_counts_what_it_asks_itself(tmp_path):
         assert (again.beginning, again.end) == ((0, 3), (3, 3)), "what failed for good too, since it was said"
 
 
+@pytest.mark.slow
 def test_what_a_model_says_of_its_slowness_is_told_meanwhile(tmp_path, monkeypatch):
     monkeypatch.setattr(OpenAICompatible, "slowness", lambda model: f"{model.name} is slow", raising=False)
     with FaultServer({}) as server:

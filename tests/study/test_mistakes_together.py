@@ -117,6 +117,7 @@ def test_a_listing_needs_no_key(folder):
     assert not isinstance(error, MistakesError)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
 def test_the_command_tells_them_together(options, folder):
     names = ("an unknown contract", "an unknown condition", "no such items")
