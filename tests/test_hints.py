@@ -50,6 +50,7 @@ SHOWN_BY = {
     "running.study_run": "run",
     "running.taken_over": "run",
     "running.verify": "verify",
+    "study.dry_run": "run",
     "study.files": "run",
     "study.freezing": "run",
     "study.models_file": "judge",

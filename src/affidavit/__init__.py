@@ -25,7 +25,7 @@ if _TYPE_CHECKING:
     from affidavit.contracts.quotes import locate
     from affidavit.contracts.rubric import Rubric
     from affidavit.contracts.text import text
-    from affidavit.errors import AffidavitError, InputError, LockedError, StorageError, UsageError
+    from affidavit.errors import AffidavitError, InputError, LockedError, MistakesError, StorageError, UsageError
     from affidavit.interface import (
         Results,
         Study,
@@ -56,7 +56,9 @@ _HOME = {
     "affidavit.contracts.text": ("text",),
     "affidavit.contracts.quotes": ("locate",),
     "affidavit.contracts.rubric": ("Rubric",),
-    "affidavit.errors": ("AffidavitError", "InputError", "LockedError", "StorageError", "UsageError"),
+    "affidavit.errors": (
+        "AffidavitError", "InputError", "LockedError", "MistakesError", "StorageError", "UsageError",
+    ),
     "affidavit.interface": (
         "Results", "Study", "compare", "gate", "judge_study", "open_study", "read_frame", "run_study", "verify",
     ),
@@ -70,10 +72,10 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "AffidavitError", "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable",
-    "GateResult", "Hand", "InputError", "Judge", "LastTag", "LockedError", "MultipleChoice", "Pattern",
-    "Reading", "Results", "Rubric", "Span", "StorageError", "Study", "Table", "UsageError", "Validation",
-    "Verified", "compare", "game24", "gate", "judge", "judge_study", "label", "locate", "mcqa", "open_study",
-    "read_frame", "run_study", "statistics", "text", "verify",
+    "GateResult", "Hand", "InputError", "Judge", "LastTag", "LockedError", "MistakesError", "MultipleChoice",
+    "Pattern", "Reading", "Results", "Rubric", "Span", "StorageError", "Study", "Table", "UsageError",
+    "Validation", "Verified", "compare", "game24", "gate", "judge", "judge_study", "label", "locate", "mcqa",
+    "open_study", "read_frame", "run_study", "statistics", "text", "verify",
 ]  # fmt: skip
 
 

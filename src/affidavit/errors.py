@@ -3,6 +3,7 @@
     AffidavitError
     ├── UsageError      what was asked for cannot be done            exit code 2
     ├── InputError      a file or value does not say what it must    exit code 2
+    │   └── MistakesError   more than one of these, told together
     ├── StorageError    the disk refused, or what it holds is broken exit code 5
     └── LockedError     another run holds the directory              exit code 6
 
@@ -10,7 +11,9 @@ A model that breaks its contract is a value, never an exception: see `contract.p
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from textwrap import indent
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -51,6 +54,71 @@ class UsageError(AffidavitError):
 
 class InputError(AffidavitError):
     """A file or a value does not say what it must."""
+
+
+class MistakesError(InputError):
+    """More than one mistake, told together; each is an error of its own, and may be mended by itself.
+
+    >>> one = InputError("s.toml", expected="a name", found="none", hint="Give it one.")
+    >>> print(MistakesError([one, UsageError("s.toml", expected="a file of items", found="no file")]))
+    2 mistakes
+    1. s.toml: expected a name, found none
+       Give it one.
+    2. s.toml: expected a file of items, found no file
+    """
+
+    def __init__(self, mistakes: Sequence[AffidavitError]) -> None:
+        self.mistakes = tuple(mistakes)
+        first = self.mistakes[0]
+        super().__init__(first.where, expected=first.expected, found=first.found, hint=first.hint)
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.mistakes):,} mistakes"]
+        for number, mistake in enumerate(self.mistakes, 1):
+            mark = f"{number}. "
+            lines.append(mark + indent(str(mistake), " " * len(mark)).lstrip())
+        return "\n".join(lines)
+
+
+class Mistakes:
+    """Gathers what independent checks refuse, so that all of it is told at once.
+
+    >>> mistakes = Mistakes()
+    >>> for place in ("first", "second"):
+    ...     with mistakes.gathered():
+    ...         raise InputError(place, expected="a text", found="none")
+    >>> mistakes.refuse()
+    Traceback (most recent call last):
+    affidavit.errors.MistakesError: 2 mistakes
+    1. first: expected a text, found none
+    2. second: expected a text, found none
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, AffidavitError] = {}
+
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return bool(self._found)
+
+    def add(self, mistake: AffidavitError) -> None:
+        """One more; what was told already is not told again."""
+        for each in mistake.mistakes if isinstance(mistake, MistakesError) else (mistake,):
+            self._found.setdefault(str(each), each)
+
+    @contextmanager
+    def gathered(self) -> Iterator[None]:
+        """Keep a mistake that is raised inside; whatever else is raised goes on."""
+        try:
+            yield
+        except (InputError, UsageError) as error:
+            self.add(error)
+
+    def refuse(self) -> None:
+        """Raise what was found: one mistake as it is, several together, nothing if there is none."""
+        found = list(self._found.values())
+        if found:
+            raise found[0] if len(found) == 1 else MistakesError(found)
 
 
 class StorageError(AffidavitError):

@@ -9,14 +9,22 @@ import pytest
 
 from affidavit import __version__
 from affidavit.commands import machine
-from affidavit.commands.doctor_report import as_json, as_lines, slow_parts, usable
+from affidavit.commands.doctor_report import (
+    CheckedStudy,
+    as_json,
+    lines_before_asking,
+    model_lines,
+    slow_parts,
+    usable,
+)
 from affidavit.commands.machine import Extra, Machine, this_machine
+from affidavit.errors import InputError, MistakesError, UsageError
 from affidavit.models.ability import CheckedModel, Lacks, Untold, Works
 from affidavit.models.weights import Weights
 from support.command import affidavit
 from support.fault_server import dead_address
 from support.pretend_servers import OLLAMA, Able, pretending
-from support.studies import fine
+from support.studies import fine, items, write_items
 
 SMALL = Weights(
     path=Path("small.gguf"),
@@ -53,7 +61,7 @@ AWAY = CheckedModel(name="away", where="http://h/v1", flavour="openai", fault="n
 
 
 def test_the_report_is_for_people():
-    assert as_lines(GOOD, [SERVER, AWAY]) == [
+    assert [*lines_before_asking(GOOD), *model_lines([SERVER, AWAY])] == [
         "installation",
         "  affidavit  0.1.0",
         "  Python     3.11.2 (CPython)",
@@ -137,14 +145,44 @@ def test_what_would_be_slow(changed, said):
     ],
 )
 def test_limits_are_told(cores, files, line):
-    assert line in as_lines(replace(GOOD, cores=cores, open_files=files), [])
+    assert line in lines_before_asking(replace(GOOD, cores=cores, open_files=files))
 
 
 def test_weights_are_listed_with_their_faults():
-    lines = as_lines(replace(GOOD, weights=(SMALL, replace(SMALL, fault="it is torn"))), [])
+    lines = lines_before_asking(replace(GOOD, weights=(SMALL, replace(SMALL, fault="it is torn"))))
     assert "  small  98.4 MB" in lines
     assert "  small  98.4 MB  cannot be used: it is torn" in lines
     assert not [line for line in lines if "can be asked" in line]
+
+
+ONE = InputError("s.toml", expected="a name", found="none", hint="Give it one.")
+TWO = MistakesError([ONE, UsageError("CONTRACT", expected="mcqa", found="'x'")])
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (None, ["  study: fits"]),
+        (ONE, ["  study: does not fit", "    s.toml: expected a name, found none", "    Give it one."]),
+        (
+            TWO,
+            [
+                "  study: does not fit",
+                "    2 mistakes",
+                "    1. s.toml: expected a name, found none",
+                "       Give it one.",
+                "    2. CONTRACT: expected mcqa, found 'x'",
+            ],
+        ),
+    ],
+)
+def test_a_study_is_told_before_any_model_is_asked(fault, said):
+    study = CheckedStudy("s.toml", fault)
+    lines = lines_before_asking(GOOD, [study])
+    assert lines[lines.index("s.toml") :] == ["s.toml", *said]
+    (content,) = as_json(GOOD, [], [study])["studies"]
+    assert content["fits"] is (fault is None)
+    assert [each["where"] for each in content["mistakes"]] == [each.where for each in study.mistakes]
 
 
 # --- the facts ---
@@ -234,7 +272,7 @@ base_url = "http://DEAD/v1"
 
 [tasks.quiz]
 contract = "mcqa"
-items = "nothing-is-read.jsonl"
+items = "items.jsonl"
 
 [conditions.held]
 constrained = true
@@ -242,16 +280,33 @@ constrained = true
 
 
 @pytest.mark.slow
-def test_every_model_of_a_study_is_asked_and_its_items_are_not_read(tmp_path):
+@pytest.mark.parametrize("fits", [True, False])
+def test_a_study_is_checked_and_every_model_of_it_is_asked(tmp_path, fits):
+    if fits:
+        write_items(tmp_path / "items.jsonl", items(2))
     with pretending(Able(**OLLAMA)) as url, dead_address() as dead:
         (tmp_path / "study.toml").write_text(STUDY.replace("URL", url).replace("DEAD", dead))
         done = affidavit("doctor", tmp_path / "study.toml", "--json")
-    assert fine(done, 4)
+    assert fine(done, 4 if fits else 2)
+    (study,) = json.loads(done.stdout)["studies"]
+    assert study["fits"] is fits
+    assert fits or study["mistakes"][0]["expected"] == "a file of items"
     one, two = json.loads(done.stdout)["models"]
     assert "no grammar holds here" in one["fault"]
     assert one["abilities"]["grammar"]["found"] == "no"
     assert "the connection was refused" in two["fault"]
     assert done.stderr == b"asking one\nasking two\n"
+
+
+@pytest.mark.slow
+def test_a_study_whose_models_cannot_be_read_is_told_with_all_its_mistakes(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        STUDY.replace("[conditions.held]", "slots = 3\n[conditions.held]").replace("base_url", "base_ulr")
+    )
+    done = affidavit("doctor", tmp_path / "study.toml")
+    assert fine(done, 2)
+    assert done.stdout == b""
+    assert b"3 mistakes" in done.stderr
 
 
 @pytest.mark.slow

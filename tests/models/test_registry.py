@@ -63,9 +63,9 @@ def test_weights_and_archives_take_both(table):
         ({"replay": "x", "threads": 3}, "no threads in models.m: it has no meaning beside replay"),
         ({**SERVER, "conections": 3}, "known keys in models.m, found 'conections'\nDid you mean connections?"),
         ({**SERVER, "provider": {}}, "known keys in models.m, found 'provider'"),
-        ({**SERVER, "flavour": "embedded"}, "a model in models.m, found Invalid enum value 'embedded' - at `models.m.flavour`"),
-        ({**SERVER, "connections": "9"}, "found Expected `int`, got `str` - at `models.m.connections`"),
-        ({**SERVER, "price": {"input": 1.0}}, "missing required field `output` - at `models.m.price`"),
+        ({**SERVER, "flavour": "embedded"}, 'models.m.flavour: expected "openai", "llamacpp", "vllm", "ollama" or "openrouter", found "embedded"'),
+        ({**SERVER, "connections": "9"}, 'models.m.connections: expected a whole number, found "9"'),
+        ({**SERVER, "price": {"input": 1.0}}, "a key output in models.m.price, found none"),
         ({**SERVER, "price": {"input": -1.0, "output": 1.0}}, "finite prices from 0 in models.m.price"),
         ({**SERVER, "connections": 0}, "a positive, finite models.m.connections, found 0"),
         ({"embedded": "a", "context": 10**9}, "a positive, finite models.m.context, found 1000000000"),
@@ -79,7 +79,7 @@ def test_weights_and_archives_take_both(table):
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_be_asked_is_refused_with_its_place(table, why):
-    with pytest.raises(InputError, match=r"^study\.toml: expected .*" + re.escape(why)):
+    with pytest.raises(InputError, match=r"^study\.toml: (expected )?.*" + re.escape(why)):
         read(table)
 
 

@@ -198,7 +198,9 @@ def test_two_studies_over_the_items_that_both_have(tmp_path):
     assert rows["yield"]["difference"]["value"] == 1.0
     check_chances(found, [1.0, mcnemar(0, 11, pairs=11).p_value, mcnemar(0, 11, pairs=11).p_value])
     assert set(rows["yield"]) >= {"task", "model", "condition"}, "what both sides share is named"
-    assert "moved readings" not in found, "no output is in both"
+    assert found["moved readings"]["rows"] == [], "no output is in both"
+    told = "11 of 11 questions that both answer have another text, of which 11 are read differently"
+    assert found["moved readings"]["identity"] == told
 
 
 @pytest.mark.slow
@@ -371,6 +373,22 @@ def test_an_archive_and_its_replay_read_alike(versions):
     lived = versions[0].parents[1] / "lived/out"
     table = compared(lived, versions[0])["moved readings"]
     assert (table["rows"], table["identity"]) == ([], "0 of 7 outputs that both hold are read differently")
+
+
+@pytest.mark.slow
+def test_of_two_runs_of_one_study_the_texts_that_differ_are_counted_too(tmp_path):
+    """Three texts differ, and one of them gives another answer."""
+    said = {2: f"{RIGHT} ", 4: f"{RIGHT}\n", 6: WRONG}
+    first = written(tmp_path / "first", tables(), {"quiz": questions(9)}, lambda question: RIGHT)
+    second = written(
+        tmp_path / "second", tables(), {"quiz": questions(9)}, lambda question: said.get(number(question), RIGHT)
+    )
+    table = compared(first, second)["moved readings"]
+    assert table["rows"] == []
+    assert table["identity"] == (
+        "0 of 6 outputs that both hold are read differently; 3 of 9 questions that both answer have another text, of "
+        "which 1 is read differently"
+    )
 
 
 @pytest.mark.slow

@@ -273,7 +273,17 @@ def test_one_after_the_other_the_same_seed_draws_the_same_texts(tmp_path):
     assert texts["one"][1] != texts["other"][1]
 
 
-# --- a question that is too long ---
+# --- what takes too long, or is too long ---
+
+
+def test_attempts_that_take_too_long_are_told_with_the_settings_that_would_do(tmp_path):
+    hurried = {"limits": {"attempt": 0.2, "attempts": 1}, "conditions": {"grammar": None}}
+    study(tmp_path, most=400, model={"slots": 4}, changed=hurried)
+    done = run(tmp_path)
+    assert fine(done, 4)
+    said = done.stderr.decode()
+    assert "not answered within the 0.2 s of attempt in [limits]" in said
+    assert "4 slots share 1 thread. Set slots = 1 in [models.m] and attempt = 60 in [limits]." in said
 
 
 def test_a_question_longer_than_the_context_fails_alone_and_for_good(tmp_path):

@@ -10,12 +10,12 @@ import pytest
 from affidavit.archive.disk import Disk
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
+from affidavit.models.token_estimate import estimated_tokens
 from affidavit.running.import_outputs import outputs_in
 from affidavit.running.judge_panel import WantedTerms, judge_panel
 from affidavit.running.judging_dry_run import judging_dry_run, most_judging
 from affidavit.study.files import load
 from affidavit.study.models_file import read_models
-from affidavit.study.token_estimate import estimated_tokens
 from support.command import affidavit
 from support.fault_server import FaultServer, says, status
 from support.judged_studies import frozen, judge_again, open_study, serving
@@ -347,6 +347,10 @@ def test_a_study_counts_at_most_what_its_judges_are_then_asked(tmp_path):
         assert not (tmp_path / "out").exists()
         assert fine(run(tmp_path), 0)
         sent = [each.body["messages"] for each, _ in judged_in(running.log)]
+        after = told(run(tmp_path, "--dry-run", "--json"))["judging"][0]
+        assert (after["planned"], after["answered"], after["requests"], after["prompt_tokens"]) == (32, 32, 0, 0)
+        text = run(tmp_path, "--dry-run", COLUMNS="80").stdout.decode()
+        assert "32 judgements are there already and are not asked for again" in text
     outputs_sent = sum(
         len(each["raw_output"].encode()) // 4 for each in records(tmp_path / "out") if each["kind"] == "response"
     )

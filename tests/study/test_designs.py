@@ -17,13 +17,13 @@ from affidavit import game24
 from affidavit.contracts.mcqa import LETTERS
 from affidavit.errors import InputError
 from affidavit.items.item import Item
+from affidavit.models.token_estimate import estimated_tokens
 from affidavit.study.check import parse_study
 from affidavit.study.dry_run import dry_run
 from affidavit.study.examples import Spoilers
 from affidavit.study.files import load
 from affidavit.study.prompt import Condition
 from affidavit.study.request_seed import seed_of
-from affidavit.study.token_estimate import estimated_tokens
 from support.command import affidavit
 from support.designs import letter_of, options_shown, write
 from support.fault_server import Asked, Call, FaultServer, bad_request, every, says
@@ -636,7 +636,7 @@ MISFITS = {
     "a variant without its question": ({"tasks": {"essay": {"variants": {"bare": "Go on."}}}}, "{question} once in"),
     "a variant with two": ({"tasks": {"essay": {"variants": {"bare": "{question}{question}"}}}}, "{question} once in"),
     "an order of hands": ({"tasks": {"hands": {"option_order": "rotate"}}}, "only with the contract mcqa"),
-    "an order that is none": ({"tasks": {"quiz": {"option_order": "random"}}}, "found Invalid enum value 'random'"),
+    "an order that is none": ({"tasks": {"quiz": {"option_order": "random"}}}, 'expected "as_given", "shuffle" or "rotate", found "random"'),
     "options of hands": ({"tasks": {"hands": {"options": "auto"}}}, "only with the contract mcqa"),
     "a price below nothing": ({"models": {"m": {"price": {"input": -1.0}}}}, "finite prices from 0 in models.m.price"),
     "a misspelt key of a condition": (given_conditions(plain={"preambel": "x"}), "Did you mean preamble?"),
@@ -749,7 +749,8 @@ def test_every_item_is_read_by_its_own_option_set(tmp_path):
 def test_a_dry_run_prints_what_would_be_asked_and_what_it_would_cost(lived):
     folder, server, _, planned = lived
     before = len(server.log), server.looked_up, (folder / "out/seal.json").read_bytes()
-    done = run(folder, "--dry-run", COLUMNS="200")
+    elsewhere = ("--out", folder / "elsewhere")
+    done = run(folder, "--dry-run", *elsewhere, COLUMNS="200")
     assert fine(done, 0)
     rows = [" ".join(line.split()) for line in done.stdout.decode().splitlines()]
     assert rows[0] == "mixed nothing is asked yet"
@@ -781,6 +782,25 @@ def test_a_dry_run_prints_what_would_be_asked_and_what_it_would_cost(lived):
         cell: 2 for cell in CELLS if cell[1] == "n"
     }
     assert (len(server.log), server.looked_up, (folder / "out/seal.json").read_bytes()) == before
+
+
+@pytest.mark.slow
+def test_a_dry_run_says_what_is_answered_already(lived):
+    folder, _, _, planned = lived
+    done = run(folder, "--dry-run", "--json")
+    assert fine(done, 0)
+    after = told(done)
+    for was, now in zip(planned["cells"], after["cells"], strict=True):
+        assert (was["planned"], was["answered"], was["requests"]) == (was["requests"], 0, was["planned"])
+        assert (now["planned"], now["answered"], now["requests"]) == (was["planned"], was["planned"], 0)
+        assert (now["prompt_tokens"], now["most_answer_tokens"]) == (0, 0)
+        assert not now["most_cost"]
+    assert after["planning"] == planned["planning"], "what a study finds depends on all of it"
+    total = sum(cell["planned"] for cell in planned["cells"])
+    said = f"{total:,} of {total:,} planned questions are answered already, 0 are left to ask"
+    assert said in run(folder, "--dry-run", COLUMNS="200").stdout.decode()
+    whole = told(run(folder, "--dry-run", "--json", "--out", folder / "new", "--reuse", folder / "out"))
+    assert whole["cells"] == after["cells"], "what would be taken over is not asked"
 
 
 # --- in parts ---

@@ -27,7 +27,7 @@ def test_the_models_of_a_study_are_read_and_the_rest_of_it_is_not_looked_at(tmp_
     [
         (b"[models", "expected a TOML file with [models.NAME], found Expected ']'"),
         (b"\xff", "expected a TOML file with [models.NAME], found 'utf-8' codec can't decode byte 0xff"),
-        (b"x = 1", "expected models, found Object missing required field `models`"),
+        (b"x = 1", "expected a table [models], found none"),
         (b"[models.m]\nbase_ulr = 'http://h'", "expected known keys in models.m, found 'base_ulr'"),
         (b"[models.m]\nbase_url = 'h'", "expected an http:// or https:// address in models.m.base_url"),
         (None, "expected a TOML file with [models.NAME], found [Errno 2] No such file or directory"),

@@ -61,7 +61,7 @@ def plan(text: str = STUDY) -> Plan:
 
 WRONG = {
     "not TOML": ("[study", "expected TOML, found Expected ']' at the end of a table declaration"),
-    "no name": ("[study]\n[models.m]\nbase_url='http://h'\n[tasks.t]\ncontract='mcqa'\nitems='i'", "found Object missing required field `name`"),
+    "no name": ("[study]\n[models.m]\nbase_url='http://h'\n[tasks.t]\ncontract='mcqa'\nitems='i'", "expected a key name in study, found none"),
     "a misspelt key": (STUDY.replace("base_url =", "base_ulr =", 1), "expected known keys in models.one, found 'base_ulr'"),
     "a name that leaves the directory": (STUDY.replace('"small"', '"../x"'), "underscores in study.name, found '../x'"),
     "no model": (STUDY.replace("[models.one]", "[models]\n[other]"), "a key of the file: study, models, tasks"),
@@ -85,8 +85,8 @@ WRONG = {
     "a body with an infinity": (STUDY.replace('flavour = "llamacpp"', "body = { a = [-inf] }"), "a JSON value in models.two.body.a[0], found -inf"),
     "a tool with no number": (STUDY.replace('flavour = "llamacpp"', "tools = [{ a = nan }]"), "a JSON value in models.two.tools[0].a, found nan"),
     "a deep body": (STUDY.replace('flavour = "llamacpp"', f"body = {{ a = {'[' * 40}{']' * 40} }}"), "at most 32 levels in models.two.body.a[0]"),
-    "tools that are none": (STUDY.replace('flavour = "llamacpp"', "tools = [1]"), "Expected `object`, got `int` - at `models.two.tools[0]"),
-    "a limit of another name": (STUDY.replace('flavour = "llamacpp"', 'token_limit = "most"'), "Invalid enum value 'most' - at `models.two.token_limit"),
+    "tools that are none": (STUDY.replace('flavour = "llamacpp"', "tools = [1]"), "models.two.tools[0]: expected a table, found a whole number"),
+    "a limit of another name": (STUDY.replace('flavour = "llamacpp"', 'token_limit = "most"'), 'models.two.token_limit: expected "max_tokens" or "max_completion_tokens", found "most"'),
     "a header with a date": (STUDY.replace('flavour = "llamacpp"', "headers = { a = 2026-01-31 }"), "models.two.headers"),
     "a name that is a time": (STUDY.replace('flavour = "llamacpp"', "model = 07:32:00"), "models.two.model"),
     "a price that is no number": (STUDY.replace('flavour = "llamacpp"', "price = { input = nan, output = 1 }"), "finite prices from 0 in models.two.price"),

@@ -1,15 +1,17 @@
 """`affidavit doctor`: what is here, and what the models that are named can do, for a report of a mistake."""
 
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, WRONG
 from affidavit.plain_text import plain, plain_lines
 
 if TYPE_CHECKING:
+    from affidavit.commands.doctor_report import CheckedStudy
     from affidavit.models.ability import CheckedModel
     from affidavit.study.models_file import ModelsFile
 
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 def doctor(named: tuple[str, ...], more: tuple[str, ...], key_env: str | None, *, as_json: bool) -> None:
     """Say what is here, and what a model can do.
 
-    Versions, extras, weights, limits, and what would be slow on this machine: for a report of a mistake. With a
+    Versions, extras, weights, limits, and what would be slow on this machine: for a report of a mistake. A study
+    is checked first as `affidavit run STUDY --dry-run` does: contracts, items, prompts, examples. With a
     study, a file with [models.NAME] or the address of a server, every model there is asked about ten small
     questions: whether it answers, by which name it takes a limit of tokens, whether the same seed gives the same
     text, whether a grammar and a JSON schema hold, where its reasoning is, whether it gives logprobs. Of a URL the
@@ -44,22 +47,52 @@ def doctor(named: tuple[str, ...], more: tuple[str, ...], key_env: str | None, *
       affidavit doctor http://127.0.0.1:11434/v1 --json
 
     \b
-    Exit codes: 0 all that was named can be asked; 2 the command or a file is wrong; 4 a model
-    that was named cannot be asked.
+    Exit codes: 0 all that was named can be asked; 2 the command, a file or a study is wrong; 4 a
+    model that was named cannot be asked.
     """
     from affidavit.commands.doctor_report import as_json as report_as_json
-    from affidavit.commands.doctor_report import as_lines, usable
+    from affidavit.commands.doctor_report import lines_before_asking, model_lines, usable
     from affidavit.commands.machine import this_machine
     from affidavit.commands.output import show
+    from affidavit.errors import InputError
 
-    files = [_models_of(each, key_env) for each in (*named, *more)]
+    studies = [study for each in (*named, *more) if (study := _checked_study(each)) is not None]
+    try:
+        files = [_models_of(each, key_env) for each in (*named, *more)]
+    except InputError as error:  # a study tells of that together with all else
+        fault = next((study.fault for study in studies if study.fault is not None), None)
+        if fault is None:
+            raise
+        raise fault from error
     machine = this_machine()
+    if not as_json:
+        click.echo("\n".join(map(plain, lines_before_asking(machine, studies))))
     models = [model for file in files for model in _checked(file)]
     if as_json:
-        show(report_as_json(machine, models))
-    else:
-        click.echo("\n".join(map(plain, as_lines(machine, models))))
+        show(report_as_json(machine, models, studies))
+    elif models:
+        click.echo("\n".join(map(plain, model_lines(models))))
+    if not all(study.fits for study in studies):
+        sys.exit(WRONG)
     sys.exit(DONE if usable(models) else ENDED_WITH_FAILURES)
+
+
+def _checked_study(named: str) -> "CheckedStudy | None":
+    """Whether a study fits, by the checks of a dry run; None for whatever is no study."""
+    from affidavit.commands.doctor_report import CheckedStudy
+    from affidavit.errors import InputError, UsageError
+    from affidavit.study.dry_run import dry_run
+    from affidavit.study.files import load
+    from affidavit.study.models_file import is_study_file
+
+    if "://" in named or not is_study_file(Path(named)):
+        return None
+    try:
+        with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
+            dry_run(load(Path(named), with_weights=False))
+    except (InputError, UsageError) as error:
+        return CheckedStudy(named, error)
+    return CheckedStudy(named)
 
 
 def _models_of(named: str, key_env: str | None) -> "ModelsFile":

@@ -1,10 +1,39 @@
 """The report of `affidavit doctor`: facts become lines for people, or JSON. Nothing is looked up here."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from affidavit.commands.machine import Machine
+from affidavit.errors import AffidavitError, MistakesError
 from affidavit.json_values import Fields
 from affidavit.models.ability import WORDS, CheckedModel
+
+
+@dataclass(frozen=True)
+class CheckedStudy:
+    """A study, and what is wrong with it."""
+
+    file: str
+    fault: AffidavitError | None = None
+
+    @property
+    def fits(self) -> bool:
+        """Whether nothing is wrong with it."""
+        return self.fault is None
+
+    @property
+    def mistakes(self) -> Sequence[AffidavitError]:
+        """Each by itself."""
+        if self.fault is None:
+            return ()
+        return self.fault.mistakes if isinstance(self.fault, MistakesError) else (self.fault,)
+
+    def as_json(self) -> Fields:
+        """The study as JSON values."""
+        names = ("where", "expected", "found", "hint")
+        mistakes = [{name: getattr(each, name) for name in names} for each in self.mistakes]
+        return {"file": self.file, "fits": self.fits, "mistakes": mistakes}
+
 
 SLOW_SYNC = 0.05
 """Seconds of one sync from which a run waits for its disk: an answer is kept before the next question is asked."""
@@ -48,7 +77,7 @@ def usable(models: Sequence[CheckedModel]) -> bool:
     return all(model.usable for model in models)
 
 
-def as_json(machine: Machine, models: Sequence[CheckedModel]) -> Fields:
+def as_json(machine: Machine, models: Sequence[CheckedModel], studies: Sequence[CheckedStudy] = ()) -> Fields:
     """All of it as JSON values."""
     soft, hard = machine.open_files
     return {
@@ -77,21 +106,27 @@ def as_json(machine: Machine, models: Sequence[CheckedModel]) -> Fields:
         "sync_seconds": machine.sync_seconds,
         "variables": list(machine.variables),
         "slow": slow_parts(machine),
+        "studies": [study.as_json() for study in studies],
         "models": [model.as_json() for model in models],
         "usable": usable(models),
     }
 
 
-def as_lines(machine: Machine, models: Sequence[CheckedModel]) -> list[str]:
-    """All of it for people, to be copied into a report of a mistake."""
+def lines_before_asking(machine: Machine, studies: Sequence[CheckedStudy] = ()) -> list[str]:
+    """What is known before any model is asked, for people, to be copied into a report of a mistake."""
     lines = [*_installation(machine), *_place(machine), "", "would be slow"]
     lines += [f"  {each}" for each in slow_parts(machine) or ["nothing that was looked at"]]
-    for model in models:
-        lines += ["", *_model(model)]
-    if models:
-        count = sum(model.usable for model in models)
-        lines += ["", f"{count:,} of {len(models):,} can be asked"]
+    for study in studies:
+        lines += ["", study.file, f"  study: {'fits' if study.fits else 'does not fit'}"]
+        lines += [f"    {line}" for line in str(study.fault or "").splitlines()]
     return lines
+
+
+def model_lines(models: Sequence[CheckedModel]) -> list[str]:
+    """What the models that were asked can do."""
+    lines = [line for model in models for line in ("", *_model(model))]
+    count = sum(model.usable for model in models)
+    return [*lines, "", f"{count:,} of {len(models):,} can be asked"]
 
 
 def _installation(machine: Machine) -> Iterator[str]:

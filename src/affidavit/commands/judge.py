@@ -168,7 +168,8 @@ def _show_plan(order: _Order, *, retry_failed: bool, as_json: bool) -> None:
 
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         panel = judge_panel(order.intake.directory, order.models, order.wanted)
-        planned = judging_dry_run(order.intake, panel, order.given, retry_failed=retry_failed)
+        beside = order.models.beside
+        planned = judging_dry_run(order.intake, panel, order.given, beside=beside, retry_failed=retry_failed)
     show(planned.as_json() if as_json else planned.as_table())
 
 

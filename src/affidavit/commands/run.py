@@ -95,12 +95,13 @@ def run(
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         files = load(study, with_weights=not dry_run)
         files.check_models(models)
-        planned = _planned(files if limit is None else files.limited(limit), models) if dry_run else None
+        options = Options(out, retry_failed, limit, reuse, models)
+        planned = _planned(files, options) if dry_run else None
     if planned is not None:
         _show_plan(*planned, difference, as_json=as_json)
         return
     judgements = Judgements()
-    ended = _ended(files, Options(out, retry_failed, limit, reuse, models, judging_watch=judgements.add))
+    ended = _ended(files, replace(options, judging_watch=judgements.add))
     signal = ended.signal if ended.judged is None else ended.judged.signal
     if not ended.begun:
         _report_nothing(ended, as_json=as_json)
@@ -148,33 +149,53 @@ def _exit_code(ended: "Ended", signal: int | None) -> int:
     return ENDED_WITH_FAILURES if ended.open or ended.unread else DONE
 
 
-def _planned(files: "StudyFiles", models: tuple[str, ...]) -> "tuple[DryRun, list[PlannedRequests]]":
-    """What would be asked of models, and then of judges."""
-    from affidavit.running.judging_dry_run import most_judging
+def _planned(files: "StudyFiles", options: "Options") -> "tuple[DryRun, list[PlannedRequests], list[str]]":
+    """What would be asked of models, then of judges, and what is to be known of these; not what is answered."""
+    from affidavit.running.answered_before import answered_before
+    from affidavit.running.judging_dry_run import most_judging, most_judging_notes
     from affidavit.study.dry_run import dry_run
 
-    return dry_run(files, models), most_judging(files)
+    name = files.study.study.name
+    before = answered_before(
+        options.out or Path(name),
+        name,
+        limit=options.limit,
+        reuse=options.reuse,
+        retry_failed=options.retry_failed,
+    )
+    files = files if options.limit is None else files.limited(options.limit)
+    planned = dry_run(files, options.models, answered=before.answered, failed=before.failed)
+    judging = most_judging(files, before.judged)
+    notes = [note for note in most_judging_notes(files, judging) if note not in planned.notes]
+    return planned, judging, notes
 
 
 def _show_plan(
-    planned: "DryRun", judging: "Sequence[PlannedRequests]", difference: float, *, as_json: bool
+    planned: "DryRun",
+    judging: "Sequence[PlannedRequests]",
+    notes: "Sequence[str]",
+    difference: float,
+    *,
+    as_json: bool,
 ) -> None:
-    """What would be asked, and what differences would be found."""
+    """What would be asked, and what differences would be found; the notes are about judges."""
     from affidavit.commands.output import show
     from affidavit.results.planning import planned_tasks, planning_lines
     from affidavit.running.judging_dry_run import judges_json, most_judging_table
 
     study = planned.plan.study
-    items = {each.cell: each.requests // study.decoding.samples for each in planned.asked}
+    items = {each.cell: each.planned // study.decoding.samples for each in planned.asked}
     controls = {name: table.control for name, table in study.conditions.items() if table.control}
     tasks = planned_tasks(items, controls)
     if as_json:
+        listing = planned.as_json()
+        listing["notes"] = [*planned.notes, *notes]
         judged = {"judging": judges_json(judging)} if judging else {}
-        show({**planned.as_json(), **judged, "planning": [task.as_json(difference) for task in tasks]})
+        show({**listing, **judged, "planning": [task.as_json(difference) for task in tasks]})
         return
     show(planned.as_table())
     if judging:
-        show(most_judging_table(planned.asked, judging))
+        show(most_judging_table(planned.asked, judging, notes))
     if lines := "\n".join(planning_lines(tasks, difference)):
         click.echo(f"\n{lines}")
 

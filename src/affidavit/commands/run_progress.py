@@ -119,7 +119,8 @@ def judge_line(now: AskedNow[JudgeCell], seconds: float) -> str:
     '4 of 8 judged  1.0/s  75.0% valid  1 UNPARSABLE_OUTPUT  4 s to go'
     """
     done, to_go = _pace(now, seconds, "judged")
-    return "  ".join(filter(None, (done, judge_words(now.tallies.values()), to_go)))
+    line = "  ".join(filter(None, (done, judge_words(now.tallies.values()), to_go)))
+    return "\n".join((line, *map(plain, now.slow)))
 
 
 def judge_words(tallies: Collection[Tally]) -> str:
@@ -147,7 +148,8 @@ def run_line(now: AskedNow[Cell], seconds: float) -> str:
     arrived = sum(tally.arrived for tally in tallies)
     kept = f"{sum(tally.compliant for tally in tallies) / arrived:.1%} compliant" if arrived else ""
     failures = sum((tally.failures for tally in tallies), Counter())
-    return "  ".join(filter(None, (done, kept, to_go, _failed(failures))))
+    line = "  ".join(filter(None, (done, kept, to_go, _failed(failures))))
+    return "\n".join((line, *map(plain, now.slow)))
 
 
 def _failed(failures: Counter[str]) -> str:

@@ -11,7 +11,7 @@ from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.own_file import is_in_file, load_contract
 from affidavit.contracts.parts import Parts, parts_of
 from affidavit.contracts.text import text
-from affidavit.errors import UsageError, did_you_mean
+from affidavit.errors import InputError, UsageError, did_you_mean
 
 BUILT_IN: dict[str, AnyContract] = {
     "mcqa": mcqa,
@@ -46,6 +46,23 @@ def parts_named(name: str) -> Parts:
     return Parts() if contract is None else parts_of(contract)
 
 
+def is_known(name: str) -> bool:
+    """Whether a name is that of a built-in contract, or of one in a file, which is not opened."""
+    return name in BUILT_IN or is_in_file(name)
+
+
+def refuse_unknown(name: str, *, where: str) -> None:
+    """Refuse a name that no contract has, without running any code; `where` is said to be where it stands.
+
+    >>> refuse_unknown("mcq", where="study.toml: tasks.quiz.contract")
+    Traceback (most recent call last):
+    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, game24, judge, text or my_file.py:name, found 'mcq'
+    Did you mean mcqa?
+    """  # noqa: E501
+    if not is_known(name):
+        raise InputError(where, expected=_names(), found=repr(name), hint=_hint(name))
+
+
 def frozen_parts(name: str, described: Mapping[str, Any]) -> Parts:
     """The parts of a contract that a study froze: a built-in one's own, of a user's own what was declared.
 
@@ -66,10 +83,14 @@ def _contract(name: str) -> AnyContract:
         return load_contract(name)
     raise UsageError(
         "CONTRACT",
-        expected=f"{', '.join(BUILT_IN)} or my_file.py:name",
+        expected=_names(),
         found=repr(name),
         hint=_hint(name),
     )
+
+
+def _names() -> str:
+    return f"{', '.join(BUILT_IN)} or my_file.py:name"
 
 
 def _hint(name: str) -> str:

@@ -15,22 +15,38 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
+from time import monotonic
 from typing import Self
 
 from affidavit.errors import AffidavitError, InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.models.connections import Connections
+from affidavit.models.embedded_pace import RATED_BYTES, EmbeddedPace
 from affidavit.models.endpoint import Endpoint
 from affidavit.models.http_connection import HttpError
 from affidavit.models.llama_process import LlamaProcess
-from affidavit.models.model import Answer, Failure, Message, Model, Reason, Request, SetupFault
+from affidavit.models.model import Answer, Completion, Failure, Message, Model, Reason, Request, SetupFault
 from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
 from affidavit.models.redaction import Redaction
+from affidavit.models.request_body import decoding_in
 from affidavit.models.settings import CONTEXT, Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
-from affidavit.models.weights import describe, digest_of, find, not_installed
+from affidavit.models.token_estimate import estimated_tokens
+from affidavit.models.weights import (
+    describe,
+    digest_of,
+    find,
+    not_installed,
+    refuse_unknown_name,
+    size_of,
+    size_of_file,
+)
 
 RESTARTS = 3
 """How often the process is started again without an answer in between."""
+_ALMOST = 0.95
+"""Of the longest time of an attempt: whatever is ended earlier is ended for another reason."""
+_FEW = 20
+"""Where fewer than one attempt in so many takes too long, nothing is said."""
 _PROMPTS = 64
 """Rendered prompts that are kept, so that the samples of one question share one."""
 _DEEPEST_GRAMMAR = 4000
@@ -83,9 +99,21 @@ class EmbeddedProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         describe(path)
         return path
 
+    def refuse_unknown_weights(self) -> None:
+        """Whoever writes a study may get the file of a known model later; a path is looked at when it is run."""
+        if self.embedded:
+            refuse_unknown_name(self.embedded)
+
     def uses(self) -> Uses:
         """The file, by its name or path."""
         return Uses(files=(self.embedded or self.gguf,))
+
+    def pace(self, *, beside: Path) -> EmbeddedPace:
+        """By its settings, and by the size of its weights; of weights that are not here, that of small ones."""
+        size = size_of(self.embedded) if self.embedded else size_of_file(beside / self.gguf)
+        return EmbeddedPace(
+            slots=self.slots, threads=self.threads, context=self.context, weight_bytes=size or RATED_BYTES
+        )
 
     def frozen(self) -> Fields:
         """The context too: a longer one gives other answers where a short one overflows."""
@@ -142,6 +170,10 @@ class Embedded:
         self._turn = asyncio.Lock()
         self._rendering = asyncio.Lock()
         self._prompts: dict[object, str] = {}
+        self._answered = self._failed = self._too_slow = 0
+        """Attempts of this run."""
+        self._longest_estimate = 0.0
+        """Seconds, of attempts that took too long."""
 
     def facts(self) -> Fields:
         """What the run log says of the model."""
@@ -159,8 +191,28 @@ class Embedded:
         }
 
     def notes(self) -> list[str]:
-        """What was noted of the process, or of those before it."""
-        return list(dict.fromkeys(self._noted))
+        """What was noted of the process, or of those before it, and whether it is too slow for its limits."""
+        slow = self.slowness()
+        return [*dict.fromkeys(self._noted), *([] if slow is None else [slow])]
+
+    def slowness(self) -> str | None:
+        """That attempts take too long, with settings that would do, where most that fails fails so; else None."""
+        attempts = self._answered + self._failed + self._too_slow
+        if self._too_slow <= self._failed or self._too_slow * _FEW < attempts:
+            return None
+        count = "1 attempt was" if self._too_slow == 1 else f"{self._too_slow:,} attempts were"
+        return (
+            f"{self.name}: {count} not answered within the {self._limits.attempt:g} s of attempt in [limits], "
+            f"{self._answered:,} {'was' if self._answered == 1 else 'were'}: {self._pace.shared}. "
+            + self._pace.advice(
+                self.name, self._longest_estimate, attempt=self._limits.attempt, sample=self._limits.sample
+            )
+        )
+
+    @property
+    def _pace(self) -> EmbeddedPace:
+        size = size_of_file(self.path) or RATED_BYTES
+        return EmbeddedPace(slots=self.connections, threads=self.threads, context=self.context, weight_bytes=size)
 
     async def __aenter__(self) -> Self:
         self._sha256 = describe(self.path).sha256  # an error of ours says more than llama.cpp's
@@ -186,6 +238,25 @@ class Embedded:
 
     async def complete(self, request: Request) -> Answer:
         """One attempt, with its rendered prompt; a process that has ended is started again first."""
+        began = monotonic()
+        try:
+            answer = await self._complete(request)
+        except asyncio.CancelledError:
+            if monotonic() - began >= _ALMOST * self._limits.attempt:
+                self._count_too_slow(request)
+            raise
+        self._answered += isinstance(answer, Completion)
+        self._failed += isinstance(answer, Failure)
+        return answer
+
+    def _count_too_slow(self, request: Request) -> None:
+        longest = decoding_in(request.body).get("max_tokens")
+        answer = longest if isinstance(longest, int) else self.context
+        estimate = self._pace.seconds(estimated_tokens(request.messages), answer)
+        self._too_slow += 1
+        self._longest_estimate = max(self._longest_estimate, estimate, self._limits.attempt)
+
+    async def _complete(self, request: Request) -> Answer:
         if fault := _fault_of(request.grammar):
             return Failure(Reason.BAD_REQUEST, fault)
         served = await self._alive()

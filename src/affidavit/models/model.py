@@ -6,7 +6,7 @@ A failure is not an output (ruling C1): no contract ever sees one.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
@@ -124,6 +124,14 @@ class SetupFault(NamedTuple):
         """The error that ends a run; `more` is what else is to be said."""
         hint = "\n".join(part for part in (self.hint, more) if part)
         return UsageError(self.where, expected=self.expected, found=self.found, hint=hint)
+
+
+@runtime_checkable
+class TellsSlowness(Protocol):
+    """A model that notices when its own settings make attempts take too long."""
+
+    def slowness(self) -> str | None:
+        """That they do, and which settings would do; None if they do not."""
 
 
 class Model(Protocol):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from affidavit.errors import InputError, did_you_mean
+from affidavit.errors import InputError, Mistakes, did_you_mean
 from affidavit.json_values import shown
 from affidavit.models.embedded import EmbeddedProvider
 from affidavit.models.environment_values import refuse_unset
@@ -18,6 +18,7 @@ from affidavit.models.openai_compatible import ServerProvider
 from affidavit.models.replay import ReplayProvider
 from affidavit.models.request_body import TokenLimit
 from affidavit.models.settings import Limits, ModelTable, Provider
+from affidavit.models.table_mistakes import converted
 
 PROVIDERS: dict[str, type[Provider]] = {
     "base_url": ServerProvider,
@@ -39,7 +40,12 @@ def read_model_tables(tables: Mapping[str, object], *, where: str) -> dict[str, 
     Traceback (most recent call last):
     affidavit.errors.InputError: study.toml: expected no slots in models.m: it has no meaning beside replay, found slots given
     """  # noqa: E501
-    return {name: _read_model(name, fields, where=where) for name, fields in tables.items()}
+    mistakes, found = Mistakes(), dict[str, ModelTable]()
+    for name, fields in tables.items():
+        with mistakes.gathered():
+            found[name] = _read_model(name, fields, where=where)
+    mistakes.refuse()
+    return found
 
 
 def _read_model(name: str, fields: object, *, where: str) -> ModelTable:
@@ -49,11 +55,13 @@ def _read_model(name: str, fields: object, *, where: str) -> ModelTable:
     provider = _provider_of(fields, where=where, place=place)
     own = {key: value for key, value in fields.items() if key in provider.__struct_fields__}
     common = {key: value for key, value in fields.items() if key not in own}
-    try:
-        table = msgspec.convert({**common, "provider": msgspec.convert(own, provider)}, ModelTable)
-    except msgspec.ValidationError as error:
-        found = str(error).replace("`$", f"`{place}")
-        raise InputError(where, expected=f"a model in {place}", found=found) from error
+    mistakes = Mistakes()
+    with mistakes.gathered():
+        common["provider"] = converted(own, provider, where=where, place=place)
+    with mistakes.gathered():
+        # Whoever answers is another matter than what is the same for all.
+        table = converted({"provider": provider(), **common}, ModelTable, where=where, place=place)
+    mistakes.refuse()
     table = msgspec.structs.replace(table, model=table.model or name, identity=table.identity or name)
     table.check(where=where, place=place)
     return table
@@ -110,8 +118,22 @@ def model_from_frozen(name: str, fields: Mapping[str, Any]) -> ModelTable:
 
 def weights_of(models: Mapping[str, ModelTable], *, beside: Path) -> dict[str, Path]:
     """The file of weights of each model that has one; paths are meant from `beside`."""
-    files = {name: table.provider.weights(beside=beside) for name, table in models.items()}
-    return {name: file for name, file in files.items() if file is not None}
+    mistakes, files = Mistakes(), dict[str, Path]()
+    for name, table in models.items():
+        with mistakes.gathered():
+            if (file := table.provider.weights(beside=beside)) is not None:
+                files[name] = file
+    mistakes.refuse()
+    return files
+
+
+def refuse_unknown_weights(models: Mapping[str, ModelTable]) -> None:
+    """Refuse names of weights that nobody knows; a known model's file need not be here."""
+    mistakes = Mistakes()
+    for table in models.values():
+        with mistakes.gathered():
+            table.provider.refuse_unknown_weights()
+    mistakes.refuse()
 
 
 def check_environment(models: Mapping[str, ModelTable]) -> None:

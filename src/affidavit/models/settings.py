@@ -12,8 +12,9 @@ from typing import ClassVar, NamedTuple, Self
 import msgspec
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
-from affidavit.errors import InputError
+from affidavit.errors import InputError, Mistakes
 from affidavit.json_values import Fields
+from affidavit.models.embedded_pace import EmbeddedPace
 from affidavit.models.environment_values import refuse_literal_secrets, refuse_odd_names, variables_in
 from affidavit.models.model import Model
 from affidavit.models.request_body import TokenLimit, refuse_replaced, shared_fields
@@ -91,6 +92,12 @@ class Provider:
 
     def weights(self, *, beside: Path) -> Path | None:
         """The file whose digest is frozen with the study, if there is one, checked; meant from `beside`."""
+
+    def refuse_unknown_weights(self) -> None:
+        """Refuse a name of weights that nobody knows, whether or not their file is here."""
+
+    def pace(self, *, beside: Path) -> EmbeddedPace | None:
+        """What decides how long its attempts take, where that is this machine; None where it is a server."""
 
     def uses(self) -> "Uses":
         """What of the world it needs, for `--dry-run`."""
@@ -199,11 +206,13 @@ class Limits(SettingsTable, frozen=True, kw_only=True):
     def check(self, *, where: str) -> None:
         """Refuse limits that are none."""
         numbers = {f"limits.{name}": getattr(self, name) for name in self.__struct_fields__}
-        check_positive(numbers, where=where)
-        most = LONGEST_TEXT / 1e6
-        if self.body_megabytes > most:
+        mistakes, most = Mistakes(), LONGEST_TEXT / 1e6
+        with mistakes.gathered():
+            check_positive(numbers, where=where)
+        if most < self.body_megabytes < TOO_LARGE:
             expected = f"limits.body_megabytes of at most {most:g}, so that a record stays below its longest line"
-            raise InputError(where, expected=expected, found=f"{self.body_megabytes:g}")
+            mistakes.add(InputError(where, expected=expected, found=f"{self.body_megabytes:g}"))
+        mistakes.refuse()
 
 
 def check_positive(numbers: Mapping[str, float], *, where: str) -> None:
@@ -213,9 +222,11 @@ def check_positive(numbers: Mapping[str, float], *, where: str) -> None:
     Traceback (most recent call last):
     affidavit.errors.InputError: study.toml: expected a positive, finite limits.attempts, found 0
     """
+    mistakes = Mistakes()
     for place, number in numbers.items():
         if not 0 < number < TOO_LARGE:
-            raise InputError(where, expected=f"a positive, finite {place}", found=str(number))
+            mistakes.add(InputError(where, expected=f"a positive, finite {place}", found=str(number)))
+    mistakes.refuse()
 
 
 DEEPEST = 32

@@ -137,6 +137,27 @@ def find(name: str) -> Path:
     return path
 
 
+def refuse_unknown_name(name: str) -> None:
+    """Refuse a name that is neither that of a known model nor that of a file in the models directory."""
+    if name not in _known_names():
+        _found_by_stem(name)
+
+
+def size_of(name: str) -> int | None:
+    """The bytes of the weights of this name; None if they are not known and not here."""
+    if name in _known_names():
+        return known_model(name).size
+    return size_of_file(models_directory() / f"{name}.gguf")
+
+
+def size_of_file(path: Path) -> int | None:
+    """The bytes of a file; None if there is none."""
+    try:
+        return path.stat().st_size or None
+    except OSError:
+        return None
+
+
 def _place_of(known: Known) -> Path | None:
     kept = models_directory() / f"{known.name}.gguf"
     if kept.is_file():
@@ -168,7 +189,8 @@ def _found_by_stem(name: str) -> Path:
 def _unknown(name: str, names: list[str]) -> UsageError:
     nearest = difflib.get_close_matches(name, names, 1, cutoff=0.4)
     hint = f"Did you mean {nearest[0]}?" if nearest else 'Other weights: gguf = "path/to/model.gguf".'
-    return UsageError(name, expected=f"an embedded model: {', '.join(names)}", found="another name", hint=hint)
+    listed = ", ".join(dict.fromkeys(names))
+    return UsageError(name, expected=f"an embedded model: {listed}", found="another name", hint=hint)
 
 
 def _kept() -> list[Path]:

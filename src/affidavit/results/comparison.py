@@ -311,7 +311,10 @@ def _differences(names: tuple[str, ...], pairs: pl.DataFrame, *, clustered: bool
 
 
 def moved_readings(first: Side, second: Side) -> Table | None:
-    """Outputs that both sides hold word for word and read differently; None if there is no such output at all."""
+    """Outputs that both sides hold word for word and read differently; None if no question is answered by both.
+
+    The foot also says how many of the questions that both answer have another text, as draws of one seed may.
+    """
     columns = [
         "key",
         "task",
@@ -326,13 +329,18 @@ def moved_readings(first: Side, second: Side) -> Table | None:
     ]
     columns += ["letter", "answer", "correct", "reason", "unread"]
     frames = [side.outputs().filter(pl.col("failure").is_null()).select(columns) for side in (first, second)]
-    texts = ["key", "raw_output", "raw_output_escaped"]
-    same = frames[0].join(frames[1], on=texts, how="inner", suffix="_2", nulls_equal=True).collect()
-    if same.is_empty():
+    both = frames[0].join(frames[1], on="key", how="inner", suffix="_2").collect()
+    if both.is_empty():
         return None
-    readings = ("protocol_compliant", "answer", "correct", "reason")
-    changed = pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_2")) for name in readings)
-    moved = same.filter(changed).sort("key")
+    another_text, read_differently = (
+        pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_2")) for name in names)
+        for names in (
+            ("raw_output", "raw_output_escaped"),
+            ("protocol_compliant", "answer", "correct", "reason"),
+        )
+    )
+    same, other = both.filter(~another_text), both.filter(another_text)
+    moved = same.filter(read_differently).sort("key")
     rows: list[tuple[Value, ...]] = [
         (
             row["key"][:16],
@@ -345,11 +353,17 @@ def moved_readings(first: Side, second: Side) -> Table | None:
         )
         for row in moved.head(MOST_MOVED).iter_rows(named=True)
     ]
-    foot = f"{len(moved):,} of {len(same):,} outputs that both hold are read differently"
+    parts = [f"{len(moved):,} of {len(same):,} outputs that both hold are read differently"] if len(same) else []
     if len(moved) > MOST_MOVED:
-        foot += f"; the first {MOST_MOVED} are listed"
+        parts.append(f"the first {MOST_MOVED} are listed")
+    if len(other):
+        differently = len(other.filter(read_differently))
+        parts.append(
+            f"{len(other):,} of {len(both):,} questions that both answer {'has' if len(other) == 1 else 'have'} "
+            f"another text, of which {differently:,} {'is' if differently == 1 else 'are'} read differently"
+        )
     names = ("key", "task", "item", "model", "condition", f"in {first.name}", f"in {second.name}")
-    return Table("moved readings", "Which readings moved?", names, tuple(rows), foot)
+    return Table("moved readings", "Which readings moved?", names, tuple(rows), "; ".join(parts))
 
 
 def _reading(row: Mapping[str, object], side: str) -> str:

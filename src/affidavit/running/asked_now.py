@@ -31,6 +31,8 @@ class AskedNow(Generic[CellT]):
     to_ask: Mapping[CellT, int]
     ended: Counter[CellT] = field(default_factory=Counter)
     """Those that were answered in this run, or failed."""
+    slow: list[str] = field(default_factory=list)
+    """What is to be said meanwhile of models whose attempts take too long."""
 
     @property
     def done(self) -> int:

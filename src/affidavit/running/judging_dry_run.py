@@ -4,8 +4,10 @@ Of outputs that are there, every prompt is made, and its tokens are estimated as
 study still has to ask for, only the most can be said: as if all of them arrived, each as long as it may be.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -23,7 +25,9 @@ from affidavit.judging.prompt import judge_messages
 from affidavit.judging.terms import FrozenJudging, JudgeTerms
 from affidavit.models.request_body import decoding_in
 from affidavit.models.settings import ModelTable
+from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import counted_noun, plain
+from affidavit.running.answered_before import JudgedOnce
 from affidavit.running.import_outputs import Intake
 from affidavit.running.judge_panel import JudgePanel
 from affidavit.running.judging_run import first_terms, same_terms
@@ -31,7 +35,9 @@ from affidavit.running.ledger import StudyLedger
 from affidavit.running.study_outputs import StudyOutputs, TakenOutputs, open_tasks
 from affidavit.study.dry_run import (
     PlannedRequests,
+    PromptCount,
     in_hundredths,
+    machine_notes,
     most_costs,
     requests_table,
     used_lines,
@@ -39,7 +45,6 @@ from affidavit.study.dry_run import (
 )
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.freezing import plan_of
-from affidavit.study.token_estimate import estimated_tokens
 
 COLUMNS = ("judge", "judging condition")
 
@@ -50,11 +55,16 @@ class JudgingDryRun:
 
     outputs: int
     asked: Sequence[PlannedRequests]
-    already: int
-    """Judgements that are there, or that failed for good."""
     rubric: str
     without_task: bool
     uses: Mapping[str, Sequence[str]]
+    machine_notes: Sequence[str] = ()
+    """What is to be known of judges that run here."""
+
+    @property
+    def already(self) -> int:
+        """Judgements that are there, or that failed permanently."""
+        return sum(each.answered for each in self.asked)
 
     def as_json(self) -> Fields:
         """The counts as JSON values."""
@@ -65,17 +75,23 @@ class JudgingDryRun:
             "rubric": self.rubric,
             "without_task": self.without_task,
             "uses": {kind: list(each) for kind, each in self.uses.items()},
+            "notes": list(self.machine_notes),
         }
 
     def as_table(self) -> RenderableType:
         """The counts for a terminal."""
         said = f"  {counted_noun(self.outputs, 'output')}, rubric {self.rubric}; nothing is asked yet"
         title = Text.assemble(("judging", "bold"), plain(said))
-        notes = [f"{self.already:,} judgements are there already and are not asked for again"] * (self.already > 0)
+        notes = _already(self.asked)
         if self.without_task:
             notes.append("judges are told that the words of the task are not known")
-        lines = map(Text, (*used_lines(self.uses), *notes))
+        lines = map(Text, (*used_lines(self.uses), *notes, *map(plain, self.machine_notes)))
         return Group(title, Text(""), requests_table(COLUMNS, self.asked), Text(""), *lines)
+
+
+def _already(asked: Sequence[PlannedRequests]) -> list[str]:
+    already = sum(each.answered for each in asked)
+    return [f"{already:,} judgements are there already and are not asked for again"] if already else []
 
 
 def judges_json(asked: Sequence[PlannedRequests]) -> list[Fields]:
@@ -98,37 +114,38 @@ class _Standing:
 
 
 def judging_dry_run(
-    intake: Intake, panel: JudgePanel, given: GivenContracts, *, retry_failed: bool = False
+    intake: Intake, panel: JudgePanel, given: GivenContracts, *, beside: Path = Path(), retry_failed: bool = False
 ) -> JudgingDryRun:
-    """Make every prompt that would be sent, and count."""
+    """Make every prompt that would be sent, and count; paths of weights are meant from `beside`."""
     standing = _of_directory(intake, panel, given, retry_failed=retry_failed) or _of_taken(intake, panel)
-    plan, asked, already = standing.plan, list[PlannedRequests](), 0
+    plan, asked = standing.plan, list[PlannedRequests]()
     for judge in panel.judges:
-        counts = {condition: [0, 0] for condition in judge.conditions}
+        counts = {condition: PromptCount() for condition in judge.conditions}
         for judgement in plan.judgements(judge.name, standing.outputs):
+            count = counts[judgement.condition]
             if bytes.fromhex(judgement.key) in standing.settled:
-                already += 1
-                continue
-            counts[judgement.condition][0] += 1
-            counts[judgement.condition][1] += estimated_tokens(judgement.request.messages)
-        asked += [_planned(judge, panel.tables[judge.name], name, *count) for name, count in counts.items()]
+                count.answered += 1
+            else:
+                count.add(estimated_tokens(judgement.request.messages))
+        asked += [_planned(judge, panel.tables[judge.name], name, count) for name, count in counts.items()]
     terms = standing.frozen.terms
+    notes = tuple(machine_notes(asked, panel.tables, panel.limits, beside=beside))
     return JudgingDryRun(
-        len(terms.outputs), asked, already, terms.rubric.name, terms.without_task, _used(intake, panel)
+        len(terms.outputs), asked, terms.rubric.name, terms.without_task, _used(intake, panel), notes
     )
 
 
-def _planned(
-    judge: JudgeTerms, table: ModelTable, condition: str, requests: int, prompt_tokens: int
-) -> PlannedRequests:
+def _planned(judge: JudgeTerms, table: ModelTable, condition: str, count: PromptCount) -> PlannedRequests:
     longest = decoding_in(judge.request).get("max_tokens", 0)
     return PlannedRequests(
         names=(judge.name, condition),
         model=judge.name,
-        requests=requests,
-        prompt_tokens=prompt_tokens,
-        most_answer_tokens=requests * (longest if isinstance(longest, int) else 0),
+        requests=count.requests,
+        prompt_tokens=count.tokens,
+        most_answer_tokens=count.requests * (longest if isinstance(longest, int) else 0),
         price=table.price,
+        longest_prompt=count.longest,
+        answered=count.answered,
     )
 
 
@@ -178,39 +195,57 @@ def _used(intake: Intake, panel: JudgePanel) -> dict[str, tuple[str, ...]]:
 # --- of outputs that a study has yet to ask for ---
 
 
-def most_judging(files: StudyFiles) -> list[PlannedRequests]:
-    """The most that the judges of a study would be asked: every planned output arrives, as long as it may be."""
+def most_judging(files: StudyFiles, judged: Set[JudgedOnce] = frozenset()) -> list[PlannedRequests]:
+    """The most that the judges of a study would be asked: every planned output arrives, as long as it may be.
+
+    What is `judged` already is not asked for again.
+    """
     table, study = files.study.judging, files.study
     if table is None:
         return []
-    counts = {name: [0, 0] for name in table.judges}
+    counts = {(name, condition): PromptCount() for name in table.judges for condition in table.conditions}
     for output in _planned_outputs(files):
         for name in table.judges:
-            counts[name][0] += 1
-            counts[name][1] += _most_tokens(files, study.models[name].identity or name, output)
-    times = table.repeats
+            tokens = _most_tokens(files, study.models[name].identity or name, output)
+            for condition, repeat in product(table.conditions, range(1, table.repeats + 1)):
+                count = counts[name, condition]
+                if JudgedOnce(name, condition, repeat, output.key) in judged:
+                    count.answered += 1
+                else:
+                    count.add(tokens)
     return [
         PlannedRequests(
-            names=(name, condition),
-            model=name,
-            requests=requests * times,
-            prompt_tokens=tokens * times,
-            most_answer_tokens=requests * times * table.max_tokens,
-            price=study.models[name].price,
+            names=names,
+            model=names[0],
+            requests=count.requests,
+            prompt_tokens=count.tokens,
+            most_answer_tokens=count.requests * table.max_tokens,
+            price=study.models[names[0]].price,
+            longest_prompt=count.longest,
+            answered=count.answered,
         )
-        for name, (requests, tokens) in counts.items()
-        for condition in table.conditions
+        for names, count in counts.items()
     ]
 
 
-def most_judging_table(outputs: Sequence[PlannedRequests], judging: Sequence[PlannedRequests]) -> RenderableType:
+def most_judging_notes(files: StudyFiles, judging: Sequence[PlannedRequests]) -> list[str]:
+    """What is to be known of the judges of a study that run here."""
+    study = files.study
+    return list(machine_notes(judging, study.models, study.limits, beside=files.beside))
+
+
+def most_judging_table(
+    outputs: Sequence[PlannedRequests], judging: Sequence[PlannedRequests], notes: Sequence[str] = ()
+) -> RenderableType:
     """The counts of the judging that follows these outputs, and what both cost together."""
     said = "  at most: as if every planned output arrived, as long as it may be"
     title = Text.assemble("\n", ("judging", "bold"), said)
     costs = [*most_costs(outputs), *most_costs(judging)]
     unknown = f", {without}" if (without := without_price([*outputs, *judging])) else ""
     total = f"outputs and judging together cost at most {in_hundredths(sum(costs))}{unknown}" if costs else ""
-    lines = [Text(""), Text(total)] if total else []
+    already = [*_already(judging), *map(plain, notes)]
+    lines = [Text("\n".join(("", *already)))] if already else []
+    lines += [Text(""), Text(total)] if total else []
     return Group(title, Text(""), requests_table(COLUMNS, judging), *lines)
 
 

@@ -22,7 +22,7 @@ from affidavit.archive.journal import Archive
 from affidavit.archive.record import Failed, Judgement, Response
 from affidavit.errors import StorageError
 from affidavit.models.connections import allow_open_files
-from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
+from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, TellsSlowness
 from affidavit.models.settings import Limits
 from affidavit.models.setup_fault import ignored_grammar
 from affidavit.running.asked_now import AskedNow
@@ -130,6 +130,11 @@ class Runner(Generic[AskingT]):
         """What is to be said of the models, and of what their servers said of themselves."""
         own = [note for model in self._models for note in model.notes()]
         return [*own, *self._ledger.server_words.changes()]
+
+    def _slowness(self) -> Iterator[str]:
+        for model in self._models:
+            if isinstance(model, TellsSlowness) and (said := model.slowness()) is not None:
+                yield said
 
     def stop(self, why: str) -> None:
         """Ask nothing more; open requests may end."""
@@ -256,6 +261,7 @@ class Runner(Generic[AskingT]):
         try:
             while waiting:
                 if self._progress is not None:  # the first time before anything is asked
+                    now.slow[:] = self._slowness()
                     self._progress(now)
                 done, waiting = await asyncio.wait(waiting, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
                 for worker in done:

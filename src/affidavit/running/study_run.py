@@ -35,7 +35,7 @@ from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import open_tasks
-from affidavit.running.taken_over import TakenOver, is_trial_of, trial_directory
+from affidavit.running.taken_over import TakenOver, reused_directories, trial_directory
 from affidavit.study.crossing import Cell
 from affidavit.study.files import StudyFiles
 from affidavit.study.freezing import Draft, added_items, draft, frozen_items, frozen_plan
@@ -274,7 +274,8 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
             grown_from = _sealed_before(drafted.before, directory, files, disk)
         for line in archive.recover():
             ledger.load(line.record)
-    taken_over = TakenOver(_reused(directory, study.study.name, options), questions.settled)
+    reused = reused_directories(directory, study.study.name, options.reuse, trial=options.limit is None)
+    taken_over = TakenOver(reused, questions.settled)
     questions.settled |= taken_over.keys
     work = StudyWork(drafted)
     asked = [name for name in _asked_models(questions, options) if _is_left(work, name, questions, taken_over)]
@@ -319,13 +320,6 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         archive.close()
         return replace(ended, tallies=questions.tallies)
     return _counted(ended, questions, _sealed(ended, directory, ledger, archive, log, disk), drafted.plan)
-
-
-def _reused(directory: StudyDirectory, name: str, options: Options) -> list[StudyDirectory]:
-    """The studies whose answers are taken over: those that were named, and the study's own trial."""
-    trial = StudyDirectory(trial_directory(directory.path))
-    own = [trial] if options.limit is None and is_trial_of(trial, name) else []
-    return [*map(StudyDirectory, options.reuse), *own]
 
 
 def _asked_models(questions: QuestionLedger, options: Options) -> list[str]:

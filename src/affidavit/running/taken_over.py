@@ -42,6 +42,14 @@ def is_trial_of(trial: StudyDirectory, study: str) -> bool:
     return isinstance(frozen, PlannedStudy) and frozen.name == study
 
 
+def reused_directories(
+    directory: StudyDirectory, study: str, reuse: Iterable[Path], *, trial: bool
+) -> list[StudyDirectory]:
+    """The studies whose answers are taken over: those that were named, and the study's own trial, if `trial`."""
+    own = StudyDirectory(trial_directory(directory.path)) if trial else None
+    return [*map(StudyDirectory, reuse), *([own] if own is not None and is_trial_of(own, study) else [])]
+
+
 class TakenOver:
     """The answers of other directories, by key; each is read when its question comes."""
 

@@ -4,9 +4,10 @@ Tokens of prompts are estimated (see `token_estimate`); answers are counted at t
 upper bound for short answers and a guess for prompts.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import ceil
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -15,14 +16,16 @@ from rich.text import Text
 
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.rubric import DEFAULT
+from affidavit.errors import InputError, Mistakes
 from affidavit.json_values import Fields
-from affidavit.models.settings import Price
+from affidavit.models.settings import Limits, ModelTable, Price
+from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import plain
 from affidavit.study.crossing import Cell, LeftOut, cells, example_files
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import Study, requests_of
-from affidavit.study.token_estimate import estimated_tokens
+from affidavit.study.task import Question, Task
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +35,26 @@ class PlannedRequests:
     names: tuple[str, ...]
     model: str
     requests: int
+    """What is left to ask."""
     prompt_tokens: int
     most_answer_tokens: int
     price: Price | None
+    longest_prompt: int = 0
+    """The tokens of the longest prompt, about."""
+    answered: int = 0
+    """What was planned beside, and is answered already."""
+    failed: int = 0
+    """What failed permanently, and is not asked again."""
+
+    @property
+    def longest_answer(self) -> int:
+        """The tokens that one answer has at most."""
+        return self.most_answer_tokens // self.requests if self.requests else 0
+
+    @property
+    def planned(self) -> int:
+        """All that was planned, asked already or not."""
+        return self.requests + self.answered + self.failed
 
     @property
     def most_cost(self) -> float | None:
@@ -46,6 +66,9 @@ class PlannedRequests:
     def as_json(self) -> Fields:
         """The counts as JSON values."""
         return {
+            "planned": self.planned,
+            "answered": self.answered,
+            "failed": self.failed,
             "requests": self.requests,
             "prompt_tokens": self.prompt_tokens,
             "most_answer_tokens": self.most_answer_tokens,
@@ -119,6 +142,8 @@ class DryRun:
     asked: list[PlannedCell]
     uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What of the world a run would use, without any secret: addresses, environment, files, code."""
+    notes: Sequence[str] = ()
+    """What is to be known of the models that run here."""
 
     def as_json(self) -> Fields:
         """The plan as JSON values."""
@@ -131,14 +156,58 @@ class DryRun:
             "left_out": left,
             "requests": requests_of(study),
             "uses": {kind: list(each) for kind, each in self.uses.items()},
+            "notes": list(self.notes),
         }
 
     def as_table(self) -> RenderableType:
         """The plan for a terminal."""
         title = Text.assemble((plain(self.plan.study.study.name), "bold"), "  nothing is asked yet")
-        notes = [Text(line) for line in left_out(self.plan.study)]
+        notes = [Text(line) for line in (*already_lines(self.asked), *left_out(self.plan.study))]
         table = requests_table(Cell._fields, self.asked)
-        return Group(title, Text(""), table, Text(""), *map(Text, used_lines(self.uses)), *notes)
+        more = [Text(plain(line)) for line in self.notes]
+        return Group(title, Text(""), table, Text(""), *map(Text, used_lines(self.uses)), *notes, *more)
+
+
+def already_lines(asked: Iterable[PlannedRequests]) -> Iterator[str]:
+    """How much of what was planned is answered already, and how much is left; nothing where all of it is left.
+
+    >>> some = dict(names=("quiz", "m"), model="m", prompt_tokens=10, most_answer_tokens=4, price=None)
+    >>> list(already_lines([PlannedRequests(requests=2, answered=6, failed=1, **some)]))
+    ['6 of 9 planned questions are answered already, 2 are left to ask', '1 failed permanently: --retry-failed asks again']
+    """  # noqa: E501
+    counts = [(each.planned, each.answered, each.requests, each.failed) for each in asked]
+    planned, answered, left, failed = map(sum, zip(*counts, strict=True)) if counts else (0, 0, 0, 0)
+    if planned > left:
+        yield f"{answered:,} of {planned:,} planned questions are answered already, {left:,} are left to ask"
+    if failed:
+        yield f"{failed:,} failed permanently: --retry-failed asks again"
+
+
+def machine_notes(
+    asked: Iterable[PlannedRequests], models: Mapping[str, ModelTable], limits: Limits, *, beside: Path
+) -> Iterator[str]:
+    """Of models that run here: whether attempts may take too long, and what their seed does not fix."""
+    by_model: dict[str, list[PlannedRequests]] = {}
+    for each in asked:
+        if each.requests:
+            by_model.setdefault(each.model, []).append(each)
+    for name, several in by_model.items():
+        if (pace := models[name].provider.pace(beside=beside)) is None:
+            continue
+        longest = max(several, key=lambda each: pace.seconds(each.longest_prompt, each.longest_answer))
+        seconds = pace.seconds(longest.longest_prompt, longest.longest_answer)
+        if seconds > limits.attempt:
+            yield (
+                f"{name}: an attempt may take {seconds:,.0f} s, more than the {limits.attempt:g} s of attempt in "
+                f"[limits]: {pace.shared}, prompts have up to {longest.longest_prompt:,} tokens and answers up to "
+                f"{longest.longest_answer:,}, {pace.rates}. "
+                + pace.advice(name, seconds, attempt=limits.attempt, sample=limits.sample)
+            )
+        if pace.slots > 1:
+            yield (
+                f"{name}: with slots = {pace.slots:,} questions are answered together, and the same seed does not "
+                "always give the same text; with slots = 1 it does."
+            )
 
 
 _USED = {
@@ -178,30 +247,70 @@ def used_by(files: StudyFiles, models: Collection[str] = ()) -> dict[str, tuple[
     return {kind: tuple(dict.fromkeys(each)) for kind, each in found.items()}
 
 
-def dry_run(files: StudyFiles, models: tuple[str, ...] = ()) -> DryRun:
-    """Make every question, and count."""
+@dataclass
+class PromptCount:
+    """Prompts that would be sent, counted one by one, and those that need not be."""
+
+    requests: int = 0
+    tokens: int = 0
+    longest: int = 0
+    answered: int = 0
+    failed: int = 0
+
+    def add(self, tokens: int) -> None:
+        """One more that would be sent."""
+        self.requests += 1
+        self.tokens += tokens
+        self.longest = max(self.longest, tokens)
+
+
+def dry_run(
+    files: StudyFiles,
+    models: Collection[str] = (),
+    *,
+    answered: Set[bytes] = frozenset(),
+    failed: Set[bytes] = frozenset(),
+) -> DryRun:
+    """Make every question, and count; by their keys, those that are answered, or failed permanently, are apart."""
     empty = files.plan(dict.fromkeys(files.contracts, 0))
-    counts = {cell: [0, 0] for cell in empty.cells if not models or cell.model in models}
+    counts = {cell: PromptCount() for cell in empty.cells if not models or cell.model in models}
+    mistakes = Mistakes()
     for task in empty.tasks.values():
-        for item in items_for(files, task):
-            for model in task.conditions:
-                if models and model not in models:
-                    continue
-                for question in empty.questions(task, item, model):
-                    count = counts[Cell(task.name, model, question.condition)]
-                    count[0] += 1
-                    count[1] += estimated_tokens(question.request.messages)
+        with mistakes.gathered():
+            for question in _questions(files, empty, task, models):
+                count = counts[Cell(task.name, question.model, question.condition)]
+                if (key := bytes.fromhex(question.key)) in answered:
+                    count.answered += 1
+                elif key in failed:
+                    count.failed += 1
+                else:
+                    count.add(estimated_tokens(question.request.messages))
+    mistakes.refuse()
     study = files.study
     asked = [
         PlannedCell(
             cell=cell,
             names=cell,
             model=cell.model,
-            requests=requests,
-            prompt_tokens=tokens,
-            most_answer_tokens=requests * study.decoding.max_tokens,
+            requests=count.requests,
+            prompt_tokens=count.tokens,
+            most_answer_tokens=count.requests * study.decoding.max_tokens,
             price=study.models[cell.model].price,
+            longest_prompt=count.longest,
+            answered=count.answered,
+            failed=count.failed,
         )
-        for cell, (requests, tokens) in counts.items()
+        for cell, count in counts.items()
     ]
-    return DryRun(empty, asked, used_by(files, models))
+    notes = tuple(machine_notes(asked, study.models, study.limits, beside=files.beside))
+    return DryRun(empty, asked, used_by(files, models), notes)
+
+
+def _questions(files: StudyFiles, plan: Plan, task: Task, models: Collection[str]) -> Iterator[Question]:
+    item = None
+    for item in items_for(files, task):
+        for model in task.conditions:
+            if not models or model in models:
+                yield from plan.questions(task, item, model)
+    if item is None:
+        raise InputError(str(files.items[task.name]), expected="at least one item", found="none")

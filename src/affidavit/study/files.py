@@ -12,26 +12,26 @@ import msgspec
 from affidavit.contracts.contract import AnyContract, Unread
 from affidavit.contracts.own_file import GivenContracts, OwnFile, is_in_file, read_own_file
 from affidavit.contracts.parts import parts_of
-from affidavit.contracts.registry import task_contract_named
+from affidavit.contracts.registry import is_known, task_contract_named
 from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.rubric_file import parse_rubric
-from affidavit.errors import InputError, UsageError, did_you_mean
+from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
 from affidavit.items.hands import generated_hands
 from affidavit.items.hub import PREFIX, HubSource, hub_rows, hub_source
 from affidavit.items.item import Item, items_of
 from affidavit.items.item_files import item_rows
 from affidavit.json_values import Fields, canonical
 from affidavit.models.model import Model
-from affidavit.models.registry import open_model, weights_of
+from affidavit.models.registry import check_environment, open_model, refuse_unknown_weights, weights_of
+from affidavit.models.token_estimate import estimated_tokens, fewest_tokens
 from affidavit.reading.source import file_source
-from affidavit.study.check import parse_study
+from affidavit.study.check import check_study, parse_study
 from affidavit.study.crossing import example_files
 from affidavit.study.examples import Spoilers, read_examples
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example, instruction_fault
-from affidavit.study.study_file import Generate, Study, TaskTable
+from affidavit.study.study_file import Generate, Study, TaskTable, decode_study
 from affidavit.study.task import Task
-from affidavit.study.token_estimate import estimated_tokens, fewest_tokens
 
 ItemSource = Path | HubSource | Generate
 
@@ -103,28 +103,82 @@ class StudyFiles:
 
 
 def load(path: Path, *, with_weights: bool = True) -> StudyFiles:
-    """The study of a file, with everything that it names, meant from where the file is."""
-    study = parse_study(_text(path), where=str(path))
-    own_files = {name: read_own_file(place) for name, place in own_places(study, path.parent).items()}
-    contracts = {
-        name: own_files[name].contract if name in own_files else task_contract_named(task.contract, task.options)
-        for name, task in study.tasks.items()
-    }
+    """The study of a file, with everything that it names, meant from where the file is.
+
+    All mistakes that can be found without asking anybody are told at once. Without weights, as for a listing,
+    those of a known model need not be at hand, and nothing needs to be in the environment.
+    """
+    study = decode_study(_text(path), where=str(path))
+    named = _NamedFiles(study, path)
+    named.read(with_weights=with_weights)
+    if named.mistakes and with_weights:
+        # By itself, this is told by the run, which knows who has anything left to answer.
+        with named.mistakes.gathered():
+            check_environment(study.models)
+    named.mistakes.refuse()
     files = StudyFiles(
         study,
         path,
-        contracts,
-        own_files,
-        {name: _item_source(task, path, name) for name, task in study.tasks.items()},
-        {
-            (task, condition): _read_examples(path.parent / file, contracts[task])
-            for (task, condition), file in example_files(study).items()
-        },
-        weights_of(study.models, beside=path.parent) if with_weights else {},
-        DEFAULT if study.judging is None else read_rubric(study.judging.rubric, path.parent),
+        named.contracts,
+        named.own_files,
+        named.items,
+        named.examples,
+        named.weights,
+        named.rubric,
     )
     _refuse_overflow(files)
     return files
+
+
+class _NamedFiles:
+    """What a study names, as far as it can be read, and every mistake in it that does not follow from another."""
+
+    def __init__(self, study: Study, path: Path) -> None:
+        self._study = study
+        self._path = path
+        self.mistakes = Mistakes()
+        self.own_files: dict[str, OwnFile] = {}
+        self.contracts: dict[str, AnyContract] = {}
+        self.items: dict[str, ItemSource] = {}
+        self.examples: dict[tuple[str, str], tuple[Example, ...]] = {}
+        self.weights: dict[str, Path] = {}
+        self.rubric = DEFAULT
+
+    def read(self, *, with_weights: bool) -> None:
+        """Read all of it."""
+        study, mistakes, beside = self._study, self.mistakes, self._path.parent
+        with mistakes.gathered():
+            check_study(study, where=str(self._path))
+        crossed = not mistakes
+        for name, task in study.tasks.items():
+            with mistakes.gathered():
+                self._read_contract(name, task)
+            with mistakes.gathered():
+                self.items[name] = _item_source(task, self._path, name)
+        # Which examples are given to whom is known where the tables fit together.
+        for (name, condition), file in example_files(study).items() if crossed else ():
+            if name in self.contracts:
+                with mistakes.gathered():
+                    self.examples[name, condition] = _read_examples(beside / file, self.contracts[name])
+        with mistakes.gathered():
+            if with_weights:
+                self.weights = weights_of(study.models, beside=beside)
+            else:
+                refuse_unknown_weights(study.models)
+        if study.judging is not None:
+            with mistakes.gathered():
+                self.rubric = read_rubric(study.judging.rubric, beside)
+
+    def _read_contract(self, name: str, task: TaskTable) -> None:
+        if is_in_file(task.contract):
+            self.own_files[name] = read_own_file(str(self._path.parent / task.contract))
+            self.contracts[name] = self.own_files[name].contract
+        elif is_known(task.contract):  # else that is told already
+            try:
+                self.contracts[name] = task_contract_named(task.contract, task.options)
+            except UsageError as error:  # it is about the options, as the contract is known
+                where = f"{self._path}: tasks.{name}.options"
+                raise InputError(where, expected=error.expected, found=error.found, hint=error.hint) from error
 
 
 def _refuse_overflow(files: StudyFiles) -> None:

@@ -32,7 +32,7 @@ from affidavit.contracts.declaration import declaration_of
 from affidavit.contracts.own_file import GivenContracts, is_in_file
 from affidavit.contracts.parts import is_ours
 from affidavit.contracts.registry import BUILT_IN, task_contract_named
-from affidavit.errors import InputError, UsageError
+from affidavit.errors import InputError, Mistakes, UsageError
 from affidavit.items.item import Item
 from affidavit.json_values import Fields, digest, shown
 from affidavit.models.weights import digest_of
@@ -119,12 +119,15 @@ def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, d
 
     def items() -> Iterator[FrozenItem]:
         # By name: the order of the study's tables changes nothing.
+        mistakes = Mistakes()
         for name, task in sorted(tasks.items()):
-            for item in items_for(files, task):
-                counts[name] += 1
-                yield FrozenItem(name, item.id, item.fields)
-            if not counts[name]:
-                raise InputError(str(files.items[name]), expected="at least one item", found="none")
+            with mistakes.gathered():
+                for item in items_for(files, task):
+                    counts[name] += 1
+                    yield FrozenItem(name, item.id, item.fields)
+                if not counts[name]:
+                    raise InputError(str(files.items[name]), expected="at least one item", found="none")
+        mistakes.refuse()
 
     content = _content(config, counts, directory.draft_items(items(), disk), files.trial)
     return Draft(directory, files.plan(counts), content, sum(counts.values()))

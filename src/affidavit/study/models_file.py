@@ -12,6 +12,7 @@ from affidavit.errors import InputError, UsageError
 from affidavit.models.model import Model
 from affidavit.models.registry import open_model, read_model_tables
 from affidavit.models.settings import Limits, ModelTable
+from affidavit.models.table_mistakes import converted
 from affidavit.study.study_file import toml_tables
 
 
@@ -47,14 +48,21 @@ def read_models(path: Path) -> ModelsFile:
         tables = toml_tables(path.read_text(encoding="utf-8"), where=str(path), expected=expected)
         if isinstance(models := tables.get("models"), dict):
             tables["models"] = read_model_tables(models, where=str(path))
-        file = msgspec.convert(tables, _File)
+        file = converted(tables, _File, where=str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(str(path), expected=expected, found=str(error)) from error
-    except msgspec.ValidationError as error:
-        raise InputError(str(path), expected="models", found=str(error)) from error
     file.limits.check(where=str(path))
     constrained = any(condition.get("constrained") is True for condition in file.conditions.values())
     return ModelsFile(file.models, file.limits, path.parent, constrained)
+
+
+def is_study_file(path: Path) -> bool:
+    """Whether a file says that it is a study, and not only who can be asked."""
+    try:
+        tables = toml_tables(path.read_text(encoding="utf-8"), where=str(path))
+    except (OSError, UnicodeDecodeError, InputError):
+        return False
+    return "study" in tables or "tasks" in tables
 
 
 def models_at(address: str, key_env: str | None) -> ModelsFile:

@@ -5,16 +5,17 @@ is reached and how patiently may change from run to run.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
-from affidavit.errors import InputError, did_you_mean
+from affidavit.errors import InputError, Mistakes, did_you_mean
 from affidavit.items.option_order import OptionOrder
 from affidavit.json_values import Fields
 from affidavit.models.registry import read_model_tables
 from affidavit.models.settings import Limits, ModelTable, SettingsTable
+from affidavit.models.table_mistakes import converted
 
 
 class Header(SettingsTable, frozen=True, kw_only=True):
@@ -103,14 +104,39 @@ class Study(SettingsTable, frozen=True, kw_only=True):
 
 def decode_study(text: str, *, where: str) -> Study:
     """The tables of a TOML text, each key of its type; what they say together is checked by `study_check`."""
-    tables = toml_tables(text, where=where)
-    _refuse_unknown_keys(tables, where)
-    try:
+    tables, mistakes = toml_tables(text, where=where), Mistakes()
+    for key in tables:
+        if key not in Study.__struct_fields__:
+            mistakes.add(_unknown_key(key, key, Study, where))
+    with mistakes.gathered():
         if isinstance(models := tables.get("models"), dict):
             tables["models"] = read_model_tables(models, where=where)
-        return msgspec.convert(tables, Study)
-    except msgspec.ValidationError as error:
-        raise InputError(where, expected="a study", found=str(error)) from error
+    for holder, name, place, kind in _places(tables):
+        with mistakes.gathered():
+            holder[name] = _read_table(holder[name], kind, where=where, place=place)
+    mistakes.refuse()
+    return converted(tables, Study, where=where)
+
+
+def _places(tables: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str, type[SettingsTable]]]:
+    """Every table apart from models that is there: what holds it, its name in it and in the file, and its kind."""
+    for name, kind in _TABLES.items():
+        if name in tables:
+            yield tables, name, name, kind
+    for name, kind in _TABLES_BY_NAME.items():
+        several = tables.get(name)
+        if isinstance(several, dict):
+            yield from ((several, own, f"{name}.{own}", kind) for own in list(several))
+
+
+def _read_table(table: object, kind: type[SettingsTable], *, where: str, place: str) -> SettingsTable:
+    """One table, each key of its type; keys that it does not know are told with the one that may be meant."""
+    mistakes = Mistakes()
+    for key in table if isinstance(table, dict) else ():
+        if key not in kind.__struct_fields__:
+            mistakes.add(_unknown_key(f"{place}.{key}", key, kind, where))
+    mistakes.refuse()
+    return converted(table, kind, where=where, place=place)
 
 
 def toml_tables(text: str, *, where: str, expected: str = "TOML") -> dict[str, Any]:
@@ -136,20 +162,6 @@ _TABLES: dict[str, type[SettingsTable]] = {
 }
 _TABLES_BY_NAME: dict[str, type[SettingsTable]] = {"tasks": TaskTable, "conditions": ConditionTable}
 """Tables of which there are several, each under a name of its own."""
-
-
-def _refuse_unknown_keys(tables: Mapping[str, object], where: str) -> None:
-    """Refuse a key that its table does not know, with the table, and the key that may be meant."""
-    places: list[tuple[str, object, type[SettingsTable]]] = [("", tables, Study)]
-    places += [(f"{name}.", tables.get(name), kind) for name, kind in _TABLES.items()]
-    for name, kind in _TABLES_BY_NAME.items():
-        several = tables.get(name)
-        if isinstance(several, dict):
-            places += [(f"{name}.{own}.", table, kind) for own, table in several.items()]
-    for place, table, kind in places:
-        for key in table if isinstance(table, dict) else ():
-            if key not in kind.__struct_fields__:
-                raise _unknown_key(f"{place}{key}", key, kind, where)
 
 
 def _unknown_key(place: str, key: str, kind: type[SettingsTable], where: str) -> InputError:

@@ -10,9 +10,9 @@ from affidavit.errors import InputError
 from affidavit.models.embedded import Embedded
 from affidavit.models.model import Message
 from affidavit.models.settings import Limits
+from affidavit.models.token_estimate import estimated_tokens, fewest_tokens
 from affidavit.study.dry_run import dry_run
 from affidavit.study.files import load
-from affidavit.study.token_estimate import estimated_tokens, fewest_tokens
 from support.fault_server import LONGEST
 from support.studies import items, laid_over, write_items, write_study
 from support.weight_files import ready_to_run

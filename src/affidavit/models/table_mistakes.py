@@ -1,0 +1,173 @@
+"""What is wrong with a table of a study file, in the words of all other errors: msgspec's own are for programmers.
+
+No text is repeated that may be a secret: of headers and keys only the kind of a value is told.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import UnionType
+from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from affidavit.errors import InputError, did_you_mean
+from affidavit.json_values import shown
+
+_KINDS = {
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "array": "a list",
+    "object": "a table",
+}
+"""The words of msgspec, and ours."""
+_NAMES: dict[type, str] = {dict: "object", list: "array", tuple: "array"}
+"""What msgspec calls the types of Python that TOML gives, where it has a word of its own."""
+_MAY_BE_SECRET = {"headers", "key_env", "body", "tools"}
+_SAID_TRUE = {"true", "yes", "on", "1"}
+_SAID_FALSE = {"false", "no", "off", "0"}
+
+TableT = TypeVar("TableT")
+_Steps = tuple[str | int, ...]
+
+
+def table_mistake(
+    error: msgspec.ValidationError, table: object, kind: type, *, where: str, place: str = ""
+) -> InputError:
+    """The error of a table that could not be converted to its kind; `place` is the table's name in the file.
+
+    >>> class Condition(msgspec.Struct):
+    ...     constrained: bool = False
+    >>> try:
+    ...     msgspec.convert({"constrained": "yes"}, Condition)
+    ... except msgspec.ValidationError as error:
+    ...     print(table_mistake(error, {"constrained": "yes"}, Condition, where="s.toml", place="conditions.base"))
+    s.toml: conditions.base.constrained: expected true or false, found "yes"
+    Write constrained = true, without quotes.
+    """
+    said, _, path = str(error).partition(" - at `")
+    got = re.search(r"got `(\w+)`$", said)
+    steps = _steps(table, path.rstrip("`"), got[1] if got else "")
+    found = _at(table, steps)
+    if (names := re.match(r"Expected `(.+)`, got `\w+`$", said)) is not None:
+        expected = [name for name in names[1].split(" | ") if name != "null"]
+        if all(name in _KINDS for name in expected):
+            return _other_type(expected, found, steps, where=where, place=place)
+    if (name := re.match(r"Object missing required field `(\w+)`$", said)) is not None:
+        inside = _named(place, steps)
+        what = f"a key {name[1]} in {inside}" if inside else f"a table [{name[1]}]"
+        return InputError(where, expected=what, found="none")
+    types = list(_types_at(kind, steps))
+    if said.startswith("Object contains unknown field") and isinstance(found, dict):
+        return _unknown_key(found, types, where=where, place=_named(place, steps))
+    if said.startswith("Invalid enum value") and isinstance(found, str):
+        known = [str(each) for one in types if get_origin(one) is Literal for each in get_args(one)]
+        *others, last = map(shown, known)
+        expected_words = " or ".join(filter(None, (", ".join(others), last)))
+        at = f"{where}: {_named(place, steps)}"
+        return InputError(at, expected=expected_words, found=shown(found), hint=did_you_mean(found, known))
+    return InputError(f"{where}: {_named(place, steps)}", expected="another value", found=said)
+
+
+def converted(table: object, kind: type[TableT], *, where: str, place: str = "") -> TableT:
+    """The table of a file as an object of its kind; what does not fit is refused in our words."""
+    try:
+        return msgspec.convert(table, kind)
+    except msgspec.ValidationError as error:
+        raise table_mistake(error, table, kind, where=where, place=place) from error
+
+
+# --- where ---
+
+
+def _steps(table: object, path: str, got: str) -> _Steps:
+    """The way to a value, by msgspec's path; a name that it leaves out is found by the type of what is there."""
+    steps: list[str | int] = []
+    for name, number in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", path):
+        value = _at(table, steps)
+        if number == "..." and isinstance(value, dict):
+            wrong = (key for key, each in value.items() if _name_of(each) == got)
+            steps.append(next(wrong, next(iter(value), "")))
+        else:
+            steps.append(int(number) if number else name)
+    return tuple(steps)
+
+
+def _at(value: object, steps: Sequence[str | int]) -> object:
+    for step in steps:
+        if isinstance(value, list) and isinstance(step, int):
+            value = value[step]
+        else:
+            value = value[step] if isinstance(value, dict) else value
+    return value
+
+
+def _name_of(value: object) -> str:
+    return _NAMES.get(type(value), type(value).__name__)
+
+
+def _named(place: str, steps: Sequence[str | int]) -> str:
+    """The name of a place in the file.
+
+    >>> _named("tasks.quiz", ("models", 0))
+    'tasks.quiz.models[0]'
+    """
+    for step in steps:
+        place += f"[{step}]" if isinstance(step, int) else f".{step}" if place else step
+    return place
+
+
+# --- what ---
+
+
+def _other_type(expected: Sequence[str], found: object, steps: _Steps, *, where: str, place: str) -> InputError:
+    told = " or ".join(_KINDS[name] for name in expected)
+    secret = bool(_MAY_BE_SECRET.intersection(steps))
+    repeated = isinstance(found, bool | int | float | str) and not secret
+    if isinstance(found, str) and set(expected) <= {"object", "str"}:
+        repeated = False  # whatever a text is that stands in place of a table
+    shown_as = shown(found) if repeated else _KINDS.get(_name_of(found), "a date or a time")
+    at = _named(place, steps)
+    hint = _hint(steps, expected, found) if repeated else ""
+    return InputError(f"{where}: {at}" if at else where, expected=told, found=shown_as, hint=hint)
+
+
+def _hint(steps: _Steps, expected: Sequence[str], found: object) -> str:
+    """How the value that seems to be meant is written; empty if none does."""
+    key = f"{steps[-1]} = " if steps and isinstance(steps[-1], str) else ""
+    if isinstance(found, str) and "array" in expected:
+        return f"Write {key}[{shown(found)}]."
+    if "bool" in expected and (word := str(found).strip().lower()) in _SAID_TRUE | _SAID_FALSE:
+        meant = "true" if word in _SAID_TRUE else "false"
+        return f"Write {key}{meant}{', without quotes' if isinstance(found, str) else ''}."
+    if isinstance(found, str) and re.fullmatch(_NUMBERS[expected[0]], found.strip()):
+        return f"Write {key}{found.strip()}, without quotes."
+    if "str" in expected and isinstance(found, bool | int | float):
+        return f'Write {key}"{shown(found)}", in quotes.'
+    return ""
+
+
+_NUMBERS = {**dict.fromkeys(_KINDS, "(?!)"), "int": r"-?\d{1,18}", "float": r"-?\d{1,18}(\.\d{1,18})?"}
+"""What a text looks like that was meant as such a value."""
+
+
+def _unknown_key(table: Mapping[str, object], types: Sequence[object], *, where: str, place: str) -> InputError:
+    known = [name for one in types for name in getattr(one, "__struct_fields__", ())]
+    key = next((each for each in table if each not in known), "")
+    expected = f"a key of {place}: {', '.join(known)}"
+    return InputError(where, expected=expected, found=repr(key), hint=did_you_mean(key, known))
+
+
+def _types_at(kind: object, steps: Sequence[str | int]) -> Iterator[object]:
+    """The types that a value at this place may have, none of them a union of others."""
+    if get_origin(kind) in (Union, UnionType):
+        for each in get_args(kind):
+            yield from _types_at(each, steps)
+    elif not steps:
+        yield kind
+    elif isinstance(kind, type) and steps[0] in getattr(kind, "__struct_fields__", ()):
+        yield from _types_at(get_type_hints(kind)[str(steps[0])], steps[1:])
+    elif get_origin(kind) in (list, tuple, dict):
+        inside = [each for each in get_args(kind) if each is not Ellipsis]
+        yield from _types_at(inside[-1], steps[1:])

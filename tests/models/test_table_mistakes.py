@@ -1,0 +1,99 @@
+"""What is wrong with a study's tables is told in our own words, with table and key: none of the library's."""
+
+import pytest
+
+from affidavit.errors import InputError, MistakesError
+from affidavit.study.check import parse_study
+from support.studies import laid_over, toml
+
+FINE = {
+    "study": {"name": "small", "seed": 7},
+    "models": {"one": {"base_url": "http://127.0.0.1:1/v1"}, "two": {"embedded": "smollm2"}},
+    "tasks": {"quiz": {"contract": "mcqa", "items": "items.jsonl"}},
+    "conditions": {"base": {}, "held": {"preamble": "Please."}},
+    "decoding": {"samples": 2},
+}
+
+
+def text_of(study: dict) -> str:
+    return "\n".join(toml(study))
+
+
+CASES = {
+    "a text for true": ({"conditions": {"held": {"constrained": "yes"}}}, 'conditions.held.constrained: expected true or false, found "yes"\nWrite constrained = true, without quotes.'),
+    "a text for false": ({"models": {"one": {"seed": "off"}}}, 'models.one.seed: expected true or false, found "off"\nWrite seed = false, without quotes.'),
+    "a number for true": ({"conditions": {"held": {"constrained": 1}}}, "conditions.held.constrained: expected true or false, found 1\nWrite constrained = true."),
+    "a word that is neither": ({"conditions": {"held": {"constrained": "maybe"}}}, 'conditions.held.constrained: expected true or false, found "maybe"'),
+    "a whole number in quotes": ({"decoding": {"samples": "3"}}, 'decoding.samples: expected a whole number, found "3"\nWrite samples = 3, without quotes.'),
+    "a broken whole number": ({"decoding": {"max_tokens": 2.5}}, "decoding.max_tokens: expected a whole number, found 2.5"),
+    "a number in quotes": ({"decoding": {"temperature": "0.5"}}, 'decoding.temperature: expected a number, found "0.5"\nWrite temperature = 0.5, without quotes.'),
+    "a number or none": ({"decoding": {"top_p": []}}, "decoding.top_p: expected a number, found a list"),
+    "a limit in words": ({"limits": {"attempt": "long"}}, 'limits.attempt: expected a number, found "long"'),
+    "a number for a text": ({"study": {"name": 7}}, 'study.name: expected a text, found 7\nWrite name = "7", in quotes.'),
+    "a text for a list": ({"tasks": {"quiz": {"models": "one"}}}, 'tasks.quiz.models: expected a list, found "one"\nWrite models = ["one"].'),
+    "a number in a list": ({"tasks": {"quiz": {"models": ["one", 2]}}}, 'tasks.quiz.models[1]: expected a text, found 2\nWrite "2", in quotes.'),
+    "a table for a list": ({"tasks": {"quiz": {"models": {"a": 1}}}}, "tasks.quiz.models: expected a list, found a table"),
+    "a text for a table": ({"models": {"one": {"headers": "hush"}}}, "models.one.headers: expected a table, found a text"),
+    "a table among tables": ({"tasks": {"quiz": "items.jsonl"}}, "tasks.quiz: expected a table, found a text"),
+    "a text for a whole table": ({"decoding": "cold"}, "decoding: expected a table, found a text"),
+    "a name inside a table": ({"tasks": {"quiz": {"variants": {"a": "{question}", "b": 3}}}}, 'tasks.quiz.variants.b: expected a text, found 3\nWrite b = "3", in quotes.'),
+    "one of two types": ({"tasks": {"quiz": {"items": 3}}}, 'tasks.quiz.items: expected a text or a table, found 3\nWrite items = "3", in quotes.'),
+    "a missing key": ({"tasks": {"more": {"contract": "mcqa"}}}, "expected a key items in tasks.more, found none"),
+    "a missing key of a model": ({"models": {"one": {"price": {"input": 1.0}}}}, "expected a key output in models.one.price, found none"),
+    "another key": ({"conditions": {"held": {"constraned": True}}}, "expected a key of conditions.held: preamble, system, constrained, examples, paradigm, control, found 'constraned'\nDid you mean constrained?"),
+    "another key further in": ({"models": {"one": {"price": {"inptu": 1.0, "output": 1.0, "input": 1.0}}}}, "expected a key of models.one.price: input, output, found 'inptu'\nDid you mean input?"),
+    "another choice": ({"tasks": {"quiz": {"option_order": "shufle"}}}, 'tasks.quiz.option_order: expected "as_given", "shuffle" or "rotate", found "shufle"\nDid you mean shuffle?'),
+    "another choice in a list": ({"judging": {"judges": ["two"], "conditions": ["shema"]}}, 'judging.conditions[0]: expected "free" or "schema", found "shema"\nDid you mean schema?'),
+    "another choice of a model": ({"models": {"one": {"token_limit": "max_token"}}}, 'models.one.token_limit: expected "max_tokens" or "max_completion_tokens", found "max_token"\nDid you mean max_tokens?'),
+    "a number of a model": ({"models": {"two": {"slots": "4"}}}, 'models.two.slots: expected a whole number, found "4"\nWrite slots = 4, without quotes.'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_table_that_does_not_fit_is_told_in_our_words(name):
+    changed, words = CASES[name]
+    with pytest.raises(InputError) as caught:
+        parse_study(text_of(laid_over(FINE, changed)), where="study.toml")
+    assert str(caught.value) == f"study.toml: {words}"
+
+
+def test_a_table_that_is_missing_is_named():
+    without = {name: table for name, table in FINE.items() if name != "study"}
+    with pytest.raises(InputError) as caught:
+        parse_study(text_of(without), where="study.toml")
+    assert str(caught.value) == "study.toml: expected a table [study], found none"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"headers": {"Authorization": ["hush"]}},
+        {"headers": {"Authorization": 4321}},
+        {"headers": "hush"},
+        {"key_env": ["hush"]},
+        {"key_env": 4321},
+    ],
+)
+def test_what_may_be_a_secret_is_not_repeated(changed):
+    with pytest.raises(InputError) as caught:
+        parse_study(text_of(laid_over(FINE, {"models": {"one": changed}})), where="study.toml")
+    assert "hush" not in str(caught.value)
+    assert "4321" not in str(caught.value)
+
+
+def test_mistakes_of_several_tables_are_told_together():
+    changed = {
+        "conditions": {"held": {"constrained": "yes"}},
+        "decoding": {"samples": "3"},
+        "models": {"one": {"seed": 0}, "two": {"slots": "4", "model": 3}},
+    }
+    with pytest.raises(MistakesError) as caught:
+        parse_study(text_of(laid_over(FINE, changed)), where="study.toml")
+    places = [each.where.removeprefix("study.toml: ") for each in caught.value.mistakes]
+    assert sorted(places) == [
+        "conditions.held.constrained",
+        "decoding.samples",
+        "models.one.seed",
+        "models.two.model",
+        "models.two.slots",
+    ]
