@@ -259,7 +259,7 @@ def test_counts_alone_make_the_table_of_a_run_without_a_null():
     assert ChangeCounts.of(counted).shown_share == 0.25, "no interval where items are not told apart"
     made = changes_table([counts])
     assert not {NULL, MOVED} & set(made.columns)
-    assert made.foot == "6 outputs = 3 unchanged + 1 changed + 2 not decidable"
+    assert made.foot == "6 outputs = 3 unchanged + 1 changed + 2 not decidable (2 control tied)"
     told = changes_against_chance("flips", "?", ("task", "model", "condition", "control"), [counts])
     assert [row[NULL] for row in named_rows(told)] == [None]
 

@@ -134,7 +134,7 @@ def test_answers_that_changed_add_up_row_by_row():
     (row,) = (dict(zip(table.columns, row, strict=True)) for row in table.rows)
     assert (row["kept"], row["flipped"], row["not compliant"]) == (4, 6, 5)
     assert (row["share of decidable"].value, row["share of decidable"].n) == (0.6, 10)
-    assert table.foot == "15 outputs = 4 unchanged + 6 changed + 5 not decidable"
+    assert table.foot == "15 outputs = 4 unchanged + 6 changed + 5 not decidable (5 not compliant)"
     (several,) = changes_table([ChangeCounts.of(CHANGED)]).rows
     assert several[table.columns.index("share of decidable")] == 0.6, "no interval where items are not told apart"
     flat = {**CHANGED, **CHANGED["undecidable"]}
@@ -209,4 +209,19 @@ def test_the_note_on_answers_that_nobody_knows_is_that_of_the_report(tmp_path, t
     report = here("report", tmp_path / "out", "--format", "md").stdout.decode()
     assert (notes, done.stderr.count(b"nobody says"), report.count("nobody says")) == (
         (1,) * 3 if noted else (0,) * 3
+    )
+
+
+def test_answers_that_changed_fit_a_terminal_in_one_table():
+    """What is not decidable is one column; why is said in the line below."""
+    counted = {**CHANGED, "undecidable": dict.fromkeys(UNDECIDABLE, 1)}
+    cells = [ChangeCounts.of({**counted, "model": model}, single=True) for model in ("large-model-2", "small-1")]
+    console = Console(width=80, file=io.StringIO())
+    console.print(as_tables(closed(changes=[counted], changed=changes_table(cells))))
+    lines = console.file.getvalue().partition("How many answers changed")[2].splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum("large-model-2" in line for line in lines) == 1, "in one part"
+    said = " ".join(" ".join(lines).split())
+    assert (
+        "+ 8 not decidable (2 not compliant, 2 control not read, 2 control not compliant, 2 control tied)" in said
     )

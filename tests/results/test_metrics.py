@@ -46,7 +46,6 @@ from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import ClusterSums, wilson
 from affidavit.statistics.shares import share as share_of_clusters
 from affidavit.study.check import parse_study
-from affidavit.study.crossing import Cell
 from affidavit.study.plan import Plan
 from affidavit.study.request_seed import seed_of
 from affidavit.study.task import Question
@@ -989,7 +988,7 @@ def check_flips(made: Mapping[str, Table], plan: Plan, records: list[Record]) ->
     answers = Answers(plan.study)
     for record in records:
         if isinstance(record, Response):
-            answers.add(Cell(*record.subject.cell), record)
+            answers.add(record)
     expected = {}
     for cell, control, flips in answers.flips():
         if flips.n:

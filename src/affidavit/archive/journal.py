@@ -95,7 +95,7 @@ class Archive:
                 self._open_is(segment, last=present[-1])
             end = 0
             for line in scan(segment, first=self._seq + 1, sealed=sealed):
-                self._seq, end = self._seq + 1, line.place.end
+                self._seq, end = self._seq + 1, line.end
                 self.root.add_line(line.content, line.placed)
                 yield line
             if not sealed:

@@ -57,9 +57,15 @@ class Line(msgspec.Struct, frozen=True):
 
     segment: Segment
     number: int
-    place: Place
+    end: int
+    """The bytes of the segment up to which it goes."""
     placed: Placed
     content: bytes
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place(self.segment.number, self.end - len(self.content), self.end)
 
     @property
     def where(self) -> str:
@@ -84,7 +90,7 @@ class Scanned(NamedTuple):
 def scan(segment: Segment, *, first: int, sealed: bool) -> Generator[Line, None, Scanned]:
     """Every line of a segment; ends before a torn tail, if the segment may have one, and then says how far."""
     expected, end = first, 0
-    path, at = segment.path, segment.number
+    path = segment.path
     with storage_errors(str(path)), open_to_read(path) as stream:
         for number, content in enumerate(lines_of(stream), 1):
             try:
@@ -97,9 +103,9 @@ def scan(segment: Segment, *, first: int, sealed: bool) -> Generator[Line, None,
                     found = _seen(content, placed)
                     raise corrupt(f"{path}:{number}", f"record {expected} as it was written", found)
                 break
-            start, end = end, end + len(content)
+            end += len(content)
             expected += 1
-            yield Line(segment, number, Place(at, start, end), placed, content)
+            yield Line(segment, number, end, placed, content)
     return Scanned(expected, end)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from affidavit.plain_text import counted_noun
 from affidavit.results.table import Table
 from affidavit.results.values import Points, Value
+from affidavit.results.words import label_of
 from affidavit.statistics.disagreement import Disagreement
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
@@ -54,7 +55,7 @@ class ChangeCounts:
 def changes_table(counts: Sequence[ChangeCounts]) -> Table:
     """Answers that changed against the control, a row for each cell that has one: counts only."""
     rows = [(*each.names, *_counts(each), *each.undecidable.values()) for each in counts]
-    columns = (*NAMES, *COUNTED, *_REASONS)
+    columns = (*NAMES, *COUNTED, *REASONS)
     question = "How many answers changed against the control?"
     return Table("flips", question, columns, tuple(rows), _foot(counts), notes=(_NO_NULL, *_order(counts)))
 
@@ -68,7 +69,7 @@ def changes_against_chance(
         excess = None if each.pairs is None else Points(each.pairs.excess)
         moved = None if each.pairs is None or each.pairs.to_wrong is None else Points(each.pairs.to_wrong)
         rows.append((*each.names, *_counts(each), excess, moved, *each.undecidable.values()))
-    columns = (*heads, *COUNTED, *AGAINST_CHANCE, *_REASONS)
+    columns = (*heads, *COUNTED, *AGAINST_CHANCE, *REASONS)
     told = any(each.pairs is not None for each in counts)
     notes = (_NULL if told else _NO_NULL, *_order(counts))
     return Table(name, question, columns, tuple(rows), _foot(counts), notes=notes)
@@ -81,9 +82,13 @@ def _counts(each: ChangeCounts) -> tuple[Value, ...]:
 def _foot(counts: Sequence[ChangeCounts]) -> str:
     """Every output is in one place (ruling C5): unchanged, changed, or not decidable for one reason."""
     kept, changed = sum(each.kept for each in counts), sum(each.changed for each in counts)
-    undecided = sum(sum(each.undecidable.values()) for each in counts)
+    reasons = [sum(each.undecidable[name] for each in counts) for name in UNDECIDABLE]
+    undecided = sum(reasons)
     parts = f"{kept:,} unchanged + {changed:,} changed + {undecided:,} not decidable"
-    return f"{counted_noun(kept + changed + undecided, 'output')} = {parts}"
+    # The columns of the reasons have short headings: here it is said what they are reasons of.
+    named = [f"{count:,} {label_of(head)}" for head, count in zip(REASONS, reasons, strict=True) if count]
+    why = f" ({', '.join(named)})" if named else ""
+    return f"{counted_noun(kept + changed + undecided, 'output')} = {parts}{why}"
 
 
 def _order(counts: Sequence[ChangeCounts]) -> tuple[str, ...]:
@@ -97,7 +102,8 @@ UNDECIDABLE = ("not_compliant", "control_not_arrived", "control_not_compliant", 
 """Why it cannot be told whether an answer changed (ruling M7): an output counts under the first that holds."""
 COUNTED = ("kept", "flipped", "share of decidable", *MOVES)
 AGAINST_CHANCE = ("excess disagreement", "to wrong minus to right")
-_REASONS = tuple(name.replace("_", " ") for name in UNDECIDABLE)
+REASONS = tuple(name.replace("_", " ") for name in UNDECIDABLE)
+"""Their columns."""
 _NULL = (
     "Samples of one prompt differ too. Excess disagreement is P(condition differs from control) less "
     "P(two samples of the control differ), over pairs of different sample numbers, by items: 0 if the condition "

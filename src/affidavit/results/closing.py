@@ -21,7 +21,7 @@ from affidavit.plain_text import plain
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
 from affidavit.results.caveats import pending_note, trial_note
-from affidavit.results.changed_answers import AGAINST_CHANCE, ChangeCounts, changes_table
+from affidavit.results.changed_answers import AGAINST_CHANCE, REASONS, ChangeCounts, changes_table
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
@@ -200,13 +200,22 @@ def notes(run: ClosedRun) -> Iterator[str]:
 
 
 def _brief(changes: Table) -> Table:
-    """The table of changed answers without what can be added up from the rest, and without columns of zeros."""
+    """The table of changed answers without what can be added up from the rest, and without columns of zeros.
+
+    What is not decidable is one column: its reasons have columns in the report, and here a place in the foot.
+    """
+    reasons = [changes.column(name) for name in REASONS]
+    undecided = [sum(count for count in each if isinstance(count, int)) for each in zip(*reasons, strict=True)]
     zero = {name for name in changes.columns[_NAMED:] if not any(changes.column(name))}
-    gone = zero | {"kept", "flipped", AGAINST_CHANCE[1]}  # which the report has
+    gone = zero | {"kept", "flipped", AGAINST_CHANCE[1], *REASONS}  # which the report has
     kept = [at for at, name in enumerate(changes.columns) if name not in gone]
-    rows = tuple(tuple(row[at] for at in kept) for row in changes.rows)
-    columns = tuple(changes.columns[at] for at in kept)
-    # In which order reasons are asked is said in the report, where all of them have columns.
+    last = ("not decidable",) if any(undecided) else ()
+    rows = tuple(
+        (*(row[at] for at in kept), *([count] if last else []))
+        for row, count in zip(changes.rows, undecided, strict=True)
+    )
+    columns = (*(changes.columns[at] for at in kept), *last)
+    # In which order reasons are asked is said in the report.
     return Table(changes.name, changes.question, columns, rows, changes.foot, changes.notes[:1])
 
 

@@ -87,9 +87,9 @@ class Answers:
             cell: {} for pair in self._controls.items() for cell in pair
         }
 
-    def add(self, cell: tuple[str, str, str], response: Response) -> None:
-        """A response of a cell; failures say nothing of an answer (ruling C1)."""
-        items = self._given.get(cell) if self._given else None
+    def add(self, response: Response) -> None:
+        """A response; failures say nothing of an answer (ruling C1)."""
+        items = self._given.get(response.subject.cell) if self._given else None
         if items is None:
             return
         own = response.fields

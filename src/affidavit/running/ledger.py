@@ -6,7 +6,7 @@ invalid, failed or pending (ruling C5). A later record of a key takes the place 
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Generic, Self, TypeVar
 
 from affidavit.archive.record import (
@@ -28,6 +28,7 @@ from affidavit.judging.plan import JudgeCell, JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.models.model import PERMANENT
 from affidavit.reading.tally import Tally
+from affidavit.running.alike_responses import MOST_ALIKE, AlikeResponses, what_counts
 from affidavit.running.asked_now import AskedNow, left_to_ask
 from affidavit.running.changed_answers import Answers
 from affidavit.running.manifest import judge_sections, manifest_page, task_sections
@@ -102,22 +103,59 @@ class Ledger(ABC, Generic[CellT]):
             tally.failed += 1
             tally.failures[record.reason] += 1
             return
-        known: bool | None = False
-        if isinstance(record, Response) and isinstance(subject, QuestionIdentity):
-            known = record.keyed
-        tally.add(record.reading, parts=self.parts(names), right_answer_known=known)
+        tally.add(record.reading, parts=self.parts(names), right_answer_known=_known(record))
         tally.truncated += record.finish_reason == "length"
         tally.add_tokens(record.usage)
         self.server_words.add(record)
+        if isinstance(record, Response):
+            self._see(record)
         if (rendered := record.rendered_prompt) is not None:
             cell = self.cell(names)
             if cell not in self.rendered or key < self.rendered[cell][0]:
                 self.rendered[cell] = (key, rendered)
 
+    def add_all(self, records: Iterable[Response | Failed]) -> None:
+        """Count records of earlier runs, as `add` does one by one; those that are alike, together."""
+        alike: dict[bytes, AlikeResponses] = {}
+        for record in records:
+            key = what_counts(record) if isinstance(record, Response) else None
+            if key is None or isinstance(record, Failed) or (self._failures and record.key in self._failures):
+                self.add(record)
+            elif (found := alike.get(key)) is not None and found.tally.pending:
+                found.times += 1
+                found.tally.pending -= 1
+                found.tally.add_tokens(record.usage)
+                self._see(record)
+            else:
+                self.add(record)
+                if len(alike) == MOST_ALIKE:
+                    self._count(alike)
+                alike[key] = self._alone(record)
+        self._count(alike)
+
+    def _alone(self, response: Response) -> AlikeResponses:
+        names = response.subject.cell
+        return AlikeResponses(response, self._by_names[names], self.parts(names), known=_known(response))
+
+    def _count(self, alike: dict[bytes, AlikeResponses]) -> None:
+        for each in alike.values():
+            each.count(self.server_words)
+        alike.clear()
+
+    def _see(self, response: Response) -> None:
+        """Keep what is kept of every response, whatever it is like."""
+
     @property
     def open(self) -> int:
         """Failed or not asked yet."""
         return sum(tally.failed + tally.pending for tally in self.tallies.values())
+
+
+def _known(record: Response | Judgement) -> bool | None:
+    """Whether the right answer is known; outputs from elsewhere are compared with none."""
+    if isinstance(record, Response) and isinstance(record.subject, QuestionIdentity):
+        return record.keyed
+    return False
 
 
 def _unplanned(key: str, cell: tuple[str, ...]) -> StorageError:
@@ -149,11 +187,9 @@ class QuestionLedger(Ledger[Cell]):
         """Those of the task's contract."""
         return self._parts[names[0]]
 
-    def add(self, record: Response | Judgement | Failed) -> None:
-        """Count a record, and keep the answers that are compared with those of a control condition."""
-        super().add(record)
-        if isinstance(record, Response):
-            self.answers.add(record.subject.cell, record)
+    def _see(self, response: Response) -> None:
+        """Keep the answers that are compared with those of a control condition."""
+        self.answers.add(response)
 
     def counts(self) -> Fields:
         """The counts of a seal, in the order of names: a frozen study does not know the order of its file."""
@@ -294,10 +330,19 @@ class StudyLedger:
         if not isinstance(record, Label):
             self._ledger_of(record).load(record)
 
-    def count(self, record: Record) -> None:
+    def count_all(self, records: Iterable[Record]) -> None:
         """The same where nothing will be asked: which keys need no more asking is not remembered."""
-        if not isinstance(record, Label):
-            self._ledger_of(record).add(record)
+        self.outputs.add_all(self._of_outputs(records))
+
+    def _of_outputs(self, records: Iterable[Record]) -> Iterator[Response | Failed]:
+        """The records of outputs; judgements are counted on the way."""
+        for record in records:
+            if isinstance(record, Label):
+                continue
+            if isinstance(record, Judgement) or isinstance(record.subject, JudgementIdentity):
+                self._ledger_of(record).add(record)
+            else:
+                yield record
 
     def _ledger_of(self, record: Response | Judgement | Failed) -> Ledger[Any]:
         """Where a record belongs."""

@@ -20,8 +20,8 @@ class ServerWords:
     def __init__(self) -> None:
         self._counted: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
-    def add(self, record: Response | Judgement) -> None:
-        """One more answer."""
+    def add(self, record: Response | Judgement, *, times: int = 1) -> None:
+        """One more answer, or several that say the same."""
         if record.server_model is None and record.system_fingerprint is None:
             return
         subject = record.subject
@@ -30,7 +30,7 @@ class ServerWords:
             if (word := getattr(record, kind)) is not None:
                 counter = self._counted[who, kind]
                 if word in counter or len(counter) < MOST_WORDS:
-                    counter[word] += 1
+                    counter[word] += times
 
     def changes(self) -> Iterator[str]:
         """A line for everything that did not stay the same."""

@@ -235,8 +235,7 @@ def _as_it_stands(ended: Ended, directory: StudyDirectory, plan: Plan) -> Ended:
     if seal is None or directory.check_seal(seal):
         return ended
     ledger = StudyLedger.planned(plan, read_judging(directory))
-    for record in directory.records():
-        ledger.count(record)
+    ledger.count_all(directory.records())
     return _counted(ended, ledger.questions, seal, plan)
 
 
