@@ -1,11 +1,13 @@
 """Attempts of a model that runs here: how long they may take, what is said of it before, meanwhile and at the end."""
 
 import asyncio
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from affidavit.commands.run_progress import judge_line, run_line
+from affidavit.models import embedded
 from affidavit.models.embedded import Embedded
 from affidavit.models.embedded_pace import ANSWER_RATE, PROMPT_RATE, RATED_BYTES, EmbeddedPace
 from affidavit.models.model import Completion, Failure, Reason, Request
@@ -81,26 +83,24 @@ def test_a_listing_says_nothing_of_what_will_do(tmp_path):
 
 
 def asked(monkeypatch, *outcomes) -> Embedded:
-    """A model that was asked so often: None stands for no answer in time."""
-    model = Embedded("m", Path("nowhere.gguf"), Limits(attempt=0.01, sample=9.0))
-    waiting = list(outcomes)
+    """A model that was asked so often: a number stands for the seconds after which an attempt was called off."""
+    model, clock, waiting = Embedded("m", Path("nowhere.gguf"), Limits()), [0.0], list(outcomes)
 
     async def complete(request):
         answer = waiting.pop(0)
-        if answer is None:
-            await asyncio.sleep(60)
+        if isinstance(answer, float):
+            clock[0] += answer
+            raise asyncio.CancelledError
         return answer
 
     monkeypatch.setattr(model, "_complete", complete)
+    monkeypatch.setattr(embedded, "monotonic", lambda: clock[0])
     request = Request({"messages": [{"role": "user", "content": "?"}], "max_tokens": 40})
 
     async def ask():
         for _ in outcomes:
-            try:
-                async with asyncio.timeout(0.01):
-                    await model.complete(request)
-            except TimeoutError:
-                pass
+            with suppress(asyncio.CancelledError):
+                await model.complete(request)
 
     asyncio.run(ask())
     return model
@@ -110,15 +110,15 @@ ANSWER, REFUSAL = Completion("A", finish_reason="stop"), Failure(Reason.BAD_REQU
 
 
 def test_a_model_says_that_its_attempts_take_too_long(monkeypatch):
-    model = asked(monkeypatch, None, None, ANSWER)
+    model = asked(monkeypatch, 120.0, 120.0, ANSWER)
     assert model.slowness() == model.notes()[-1]
     assert model.slowness() == (
-        "m: 2 attempts were not answered within the 0.01 s of attempt in [limits], 1 was: 8 slots share 1 thread. "
-        "Set slots = 1 in [models.m] and attempt = 60 and sample = 120 in [limits]."
+        "m: 2 attempts were not answered within the 120 s of attempt in [limits], 1 was: 8 slots share 1 thread. "
+        "Set attempt = 300 in [limits], or slots = 4 in [models.m]."
     )
 
 
-@pytest.mark.parametrize("outcomes", [[ANSWER], [None, REFUSAL], [None, *[ANSWER] * 20]])
+@pytest.mark.parametrize("outcomes", [[ANSWER], [3.0], [120.0, REFUSAL], [120.0, *[ANSWER] * 20]])
 def test_it_says_nothing_where_that_is_not_the_main_failure(outcomes, monkeypatch):
     model = asked(monkeypatch, *outcomes)
     assert model.slowness() is None

@@ -3,6 +3,8 @@
 import pytest
 
 from affidavit.errors import InputError, MistakesError
+from affidavit.models.settings import Limits
+from affidavit.models.table_mistakes import converted
 from affidavit.study.check import parse_study
 from support.studies import laid_over, toml
 
@@ -79,6 +81,10 @@ def test_what_may_be_a_secret_is_not_repeated(changed):
         parse_study(text_of(laid_over(FINE, {"models": {"one": changed}})), where="study.toml")
     assert "hush" not in str(caught.value)
     assert "4321" not in str(caught.value)
+
+
+def test_a_table_that_fits_is_an_object_of_its_kind():
+    assert converted({"attempt": 3}, Limits, where="study.toml", place="limits") == Limits(attempt=3.0)
 
 
 def test_mistakes_of_several_tables_are_told_together():
