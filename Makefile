@@ -32,8 +32,10 @@ demo: $(DEMO_STAMP)
 check: lint types
 	AFFIDAVIT_LAWS=$${AFFIDAVIT_LAWS:-quick} $(BIN)/pytest -q -n 2 --dist loadfile -m "not slow"
 
+# Most slow tests wait for processes, disks and servers: twice as many at once as there are cores, and whoever is done
+# takes over what others have not begun.
 test: lint types browser
-	$(BIN)/pytest -q -n 2 --durations=10 -rs
+	$(BIN)/pytest -q -n 4 --dist worksteal --durations=10 -rs
 
 wheel:
 	$(PYTHON) tests/support/try_wheel.py dist
