@@ -312,7 +312,7 @@ MISTAKES = {
     "judged is no text": (["judge"], b'{"raw_output": "x", "judged_output": 1}', "expected a text in 'judged_output', found 1"),
     "lenses of another contract": (["text", "--lenses"], b"", "--lenses: expected a contract that has lenient readings: mcqa, found text"),
     "trees of another contract": (["mcqa", "--archive", "trees"], b"", "--archive: expected the contract judge, found mcqa"),
-    "out is a directory": (["text", "-o", "."], b"", ".: expected the name of a file to write, found a directory"),
+    "out is a directory": (["text", "-o", "."], b"", "-o: expected a file for the rows, found the directory ."),
     "out is nowhere": (["text", "-o", "no/where.jsonl"], b"", "no/where.jsonl: expected the name of a file to write, found no directory 'no'"),
     "no such Python file": (["mine_too.py:x"], b"", "mine_too.py:x: expected a Python file before the colon"),
     "no such name in it": (["mine.py:nothing"], b"", "mine.py:nothing: expected a name 'nothing' in the file"),

@@ -9,7 +9,7 @@ nothing unseen in it but line breaks.
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, ClassVar
@@ -22,13 +22,12 @@ from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 from affidavit.plain_text import plain_lines
 from affidavit.reading.batches import ROWS_AT_ONCE, BatchResult, Result, RowReading, write_bytes
+from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.choices import ChoiceColumns
 from affidavit.reading.csv_files import DELIMITERS, CsvTable
 from affidavit.reading.row_cache import AddedFields, RowCache
 from affidavit.reading.rows import RowReader, column_values, columns_added
 from affidavit.reading.source import Source
-
-_EMPTY_IS_UNKNOWN = ("answer", "numbers", "target", "judged_output", "asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +124,8 @@ class CellBatches:
     ) -> AddedFields:
         where, text = f"{batch.name}:{line}", self._reader.field
         pairs = zip(batch.header, cells, strict=True)
-        unknown = (*_EMPTY_IS_UNKNOWN, self._reader.parts.checked_by, *(self._reader.parts.item_fields or ()))
-        row: Fields = {name: cell if name == text else _value(name, cell, unknown) for name, cell in pairs}
+        unknown = unknown_if_empty(self._reader.parts)
+        row: Fields = {name: cell if name == text else cell_value(name, cell, unknown) for name, cell in pairs}
         row_result, new_fields = self._row_cache.read(row, where=where)
         result.count(new_fields, self._reader, row)
         if self._keep_readings:
@@ -147,20 +146,6 @@ class CellBatches:
     def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
         """Row after row."""
         write_bytes(contents, out)
-
-
-def _value(name: str, cell: str, unknown: Collection[str]) -> object:
-    """The cell as the contract takes it; an empty one in these columns says that nobody knows."""
-    if name in unknown and not cell:
-        return None
-    if name == "target" and cell.removeprefix("-").isdecimal() and cell.isascii() and len(cell) <= 500:
-        return int(cell)
-    if name in ("numbers", "asked") and cell[:1] in ("[", "{"):
-        try:
-            return json.loads(cell)
-        except (ValueError, RecursionError):
-            return cell
-    return cell
 
 
 class _Quoted:
