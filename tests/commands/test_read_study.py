@@ -59,8 +59,8 @@ def test_standard_input_becomes_a_study_and_json_says_what_it_is(tmp_path):
     ("arguments", "said"),
     [
         (["mcqa", "rows.jsonl", "--out", "rows2.jsonl"], "Rows go to a file with -o: -o rows2.jsonl."),
-        (["mcqa", "rows.jsonl", "--out", "study", "-o", "x.jsonl"], "-o: expected no --out DIR beside it"),
-        (["mcqa", "rows.jsonl", "--out", "study", "--lenses"], "--lenses: expected no --out DIR beside it"),
+        (["mcqa", "rows.jsonl", "--out", "study", "-o", "x.jsonl"], "-o: expected no --out beside it"),
+        (["mcqa", "rows.jsonl", "--out", "study", "--lenses"], "--lenses: expected no --out beside it"),
         (["judge", "rows.jsonl", "--out", "study"], "Evaluations are sorted into two trees"),
         (["mcqa", "rows.jsonl", "--out", "study"], "name it with --field completion."),
     ],

@@ -292,7 +292,7 @@ MISTAKES = {
     "no such contract": (["mcq"], b"", "CONTRACT: expected mcqa, game24, judge, text or my_file.py:name, found 'mcq'\nDid you mean mcqa?"),
     "no such file": (["mcqa", "nope.jsonl"], b"", "nope.jsonl: expected a file to read, found No such file or directory"),
     "a directory": (["mcqa", "."], b"", ".: expected a file to read, found a directory\nName the files in it"),
-    "no text field": (["mcqa"], b'{"text": "x"}', "standard input:1: expected a field 'raw_output', found the fields 'text'\nName the field"),
+    "no text field": (["mcqa"], b'{"text": "x"}', "standard input:1: expected a field 'raw_output', found the fields 'text'\nA column `text` may hold the models' texts: name it with --field text."),
     "an empty row": (["mcqa"], b"{}", "standard input:1: expected a field 'raw_output', found no field at all"),
     "text is a number": (["mcqa"], b'{"raw_output": 7}', "standard input:1: expected a text in 'raw_output', found 7"),
     "not an object": (["mcqa"], b'{"raw_output": "x"}\n[1, 2]', "standard input:2: expected a JSON object, found [1, 2]"),

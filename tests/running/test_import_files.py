@@ -79,6 +79,7 @@ def test_three_models_in_one_file_are_three_in_the_study(tmp_path):
     assert accuracy["c"]["if missing right"].n == 2
 
 
+@pytest.mark.slow
 def test_what_else_stood_in_the_rows_groups_and_clusters(tmp_path):
     done, _ = kept(tmp_path / "out", write_jsonl(tmp_path / "rows.jsonl", ROWS))
     rows = table(StudyResults(done.directory, ("metadata.subject", "model")), "compliance")

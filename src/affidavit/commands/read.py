@@ -42,6 +42,11 @@ if TYPE_CHECKING:
     help="Make a study of the rows in this directory: for report, compare, gate, verify and judge.",
 )
 @column_options
+@click.option(
+    "--by",
+    metavar="COLUMNS",
+    help="Print the figures by these columns, such as model,condition, in place of the summary of all rows.",
+)
 @click.option("--options", default=None, help="mcqa: the option set, A-D unless given.", metavar="A-E")
 @click.option("--lenses", is_flag=True, help="mcqa: add lenient readings, which are not the protocol.")
 @click.option(
@@ -55,6 +60,7 @@ def read(
     files: tuple[Path, ...],
     rows_file: Path | None,
     out: Path | None,
+    by: str | None,
     options: str | None,
     archive: Path | None,
     *,
@@ -93,12 +99,12 @@ def read(
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
     given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
-    if out is None:
-        order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
+    order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
+    if out is None and by is None:
         unread = _read_rows(order, contract, options)
     else:
-        _refuse_beside_study(rows_file, archive, lenses=lenses)
-        unread = _read_study(sources, out, given, contract, options, as_json=as_json)
+        _refuse_beside("--by" if out is None else "--out", order)
+        unread = _read_groups(order, contract, options, out, by)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
 
 
@@ -113,33 +119,31 @@ class _Order(NamedTuple):
     as_json: bool
 
 
-def _refuse_beside_study(rows_file: Path | None, archive: Path | None, *, lenses: bool) -> None:
-    """Refuse what says nothing of a study."""
-    given = {"-o": rows_file is not None, "--archive": archive is not None, "--lenses": lenses}
-    for option in (option for option, there in given.items() if there):
+def _refuse_beside(option: str, order: _Order) -> None:
+    """Refuse what is only for rows that are written."""
+    given = {"-o": order.out is not None, "--archive": order.archive is not None, "--lenses": order.lenses}
+    for other in (other for other, there in given.items() if there):
         hint = {
-            "-o": "Leave out one of the two: -o writes rows, --out makes a study.",
-            "--lenses": "The report of a study has lenient readings in a table of their own.",
-        }.get(option, "")
-        raise UsageError(option, expected="no --out DIR beside it", found="both", hint=hint)
+            "-o": f"Leave out one of the two: -o writes rows, {option} does not.",
+            "--lenses": "The report of a study, made with --out, has lenient readings in a table of their own.",
+        }.get(other, "")
+        raise UsageError(other, expected=f"no {option} beside it", found="both", hint=hint)
 
 
-def _read_study(
-    sources: "Sequence[Source]",
-    out: Path,
-    given: "Mapping[Role, str]",
-    contract: str,
-    options: str | None,
-    *,
-    as_json: bool,
-) -> int:
-    """Make a study of the rows; how many of them are unread."""
-    from affidavit.commands.read_into_study import read_into_study, report_study
+def _read_groups(order: _Order, contract: str, options: str | None, out: Path | None, by: str | None) -> int:
+    """Make a study of the rows, or only show their figures by group; how many of them are unread."""
+    from affidavit.commands.read_into_study import read_into_study, report_groups, report_study
     from affidavit.contracts.frozen_contract import named_contract
+    from affidavit.reading.spooled import read_again
 
-    kept, outputs = read_into_study(sources, out, named_contract(contract, options), given)
-    report_study(kept, outputs, contract, as_json=as_json)
-    return sum(tally.unread for tally in kept.tallies.values())
+    columns = [] if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    read_by = named_contract(contract, options)
+    with read_again(list(order.sources)) as sources:
+        if out is None:
+            return report_groups(sources, columns, read_by, order.columns, as_json=order.as_json)
+        kept, outputs = read_into_study(sources, out, read_by, order.columns)
+        report_study(kept, outputs, contract, columns, as_json=order.as_json)
+        return sum(tally.unread for tally in kept.tallies.values())
 
 
 def _read_rows(order: _Order, contract: str, options: str | None) -> int:
@@ -150,15 +154,18 @@ def _read_rows(order: _Order, contract: str, options: str | None) -> int:
     from affidavit.contracts.registry import contract_named
     from affidavit.judging.coverage import Coverage
     from affidavit.reading.engines import batch_reader, common_format, read_files
-    from affidavit.reading.output_columns import Role
+    from affidavit.reading.first_row import first_names
+    from affidavit.reading.output_columns import ANSWER, Role
     from affidavit.reading.rows import RowReader
 
     sources, out, as_json = order.sources, order.out, order.as_json
     if out is not None:
         refuse_directory(out)
     field = order.columns.get(Role.TEXT, RAW_OUTPUT)
-    reader = RowReader(contract_named(contract, options), field=field, lenses=order.lenses)
+    answer = order.columns.get(Role.ANSWER, ANSWER)
+    reader = RowReader(contract_named(contract, options), field=field, answer=answer, lenses=order.lenses)
     coverage = Coverage() if reader.parts.evaluates else None
+    names = first_names(sources[0])
     with ExitStack() as stack:
         on_row = _watched(coverage, _filed(stack, reader, order.archive))
         rows = _rows_out(stack, out, as_json=as_json)
@@ -173,6 +180,8 @@ def _read_rows(order: _Order, contract: str, options: str | None) -> int:
         if rows is not None and on_stdout:
             rows.flush()
     _report(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)
+    for note in _column_notes(names, order.columns, reader):
+        click.echo(f"note: {plain_lines(note)}", err=True)
     return result.tally.unread
 
 
@@ -280,4 +289,18 @@ def _notes(result: "Result", reader: "RowReader") -> list[str]:
     if result.replaced:
         notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")
     notes.extend(f"{count:,} unread: {error}" for error, count in result.tally.errors.most_common(5))
+    return notes
+
+
+def _column_notes(names: "Sequence[str]", given: "Mapping[Role, str]", reader: "RowReader") -> list[str]:
+    """What a person should be told of the columns: likely right answers, and models that were pooled."""
+    from affidavit.reading.output_columns import ANSWER, OutputColumns, Role, proposals
+
+    paths = {role.value: name for role, name in given.items()}
+    paths |= {role.value: role.value for role in (Role.ANSWER, Role.MODEL) if role.value in names}
+    columns = OutputColumns.of({**paths, Role.TEXT.value: reader.field})
+    keyed = not reader.ours or ANSWER in (reader.parts.item_fields or ())
+    notes = proposals(names, columns, (Role.ANSWER,)) if keyed else []
+    if Role.MODEL in columns.paths:
+        notes.append("rows name their models: these figures are of all together; --by model has them apart")
     return notes

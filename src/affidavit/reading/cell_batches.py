@@ -25,6 +25,7 @@ from affidavit.reading.batches import ROWS_AT_ONCE, BatchResult, Result, RowRead
 from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.choices import ChoiceColumns
 from affidavit.reading.csv_files import DELIMITERS, CsvTable
+from affidavit.reading.output_columns import text_hint
 from affidavit.reading.row_cache import AddedFields, RowCache
 from affidavit.reading.rows import RowReader, column_values, columns_added
 from affidavit.reading.source import Source
@@ -82,7 +83,7 @@ class CellBatches:
                 f"{table.name}:1",
                 expected=f"a column {self._reader.field!r}",
                 found=f"the columns {', '.join(table.columns)}",
-                hint="Name the column that holds the model's text with --field.",
+                hint=text_hint(table.columns, "column"),
             )
         if first is not None and table.columns != first.columns:
             expected = f"the columns {shown(first.columns)}, as in {first.name}"
@@ -124,7 +125,7 @@ class CellBatches:
     ) -> AddedFields:
         where, text = f"{batch.name}:{line}", self._reader.field
         pairs = zip(batch.header, cells, strict=True)
-        unknown = unknown_if_empty(self._reader.parts)
+        unknown = unknown_if_empty(self._reader.parts, self._reader.answer.text)
         row: Fields = {name: cell if name == text else cell_value(name, cell, unknown) for name, cell in pairs}
         row_result, new_fields = self._row_cache.read(row, where=where)
         result.count(new_fields, self._reader, row)
@@ -138,9 +139,9 @@ class CellBatches:
             return [None] * len(batch.cells)
         place = batch.header.index(self._reader.field)
         texts = pl.Series([cells[place] for cells in batch.cells], dtype=pl.String)
-        if "answer" not in batch.header:
+        if (answer := self._reader.answer.text) not in batch.header:
             return self._choices.of(texts, [msgspec.UNSET] * len(batch.cells))
-        key = batch.header.index("answer")
+        key = batch.header.index(answer)
         return self._choices.of(texts, [cells[key] or None for cells in batch.cells])
 
     def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:

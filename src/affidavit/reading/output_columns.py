@@ -5,7 +5,7 @@ same thing (`target`, `completion`, `model_name`) is proposed, and left where it
 first row; a later row that differs is refused, so that nothing is pooled without a word.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
@@ -101,10 +101,7 @@ class OutputColumns:
 
     def item_row(self, row: Fields) -> Fields:
         """The row as a contract takes it: with the right answer, if there is one, in `answer`."""
-        answer = self.answer
-        if answer.text == _OUR_ANSWER.text or not answer.is_in(row):
-            return row
-        return {**row, _OUR_ANSWER.text: answer.of(row)}
+        return with_answer(row, row, self.answer)
 
     @property
     def taken(self) -> tuple[ColumnPath, ...]:
@@ -112,7 +109,24 @@ class OutputColumns:
         return tuple(path for role, path in self.paths.items() if role is not Role.ANSWER)
 
 
-_OUR_ANSWER = ColumnPath(OUR_NAMES[Role.ANSWER])
+ANSWER = OUR_NAMES[Role.ANSWER]
+"""Where a contract finds the right answer."""
+_OUR_ANSWER = ColumnPath(ANSWER)
+
+
+def with_answer(about: Fields, row: Fields, answer: ColumnPath) -> Fields:
+    """What a row says of its question, with the right answer of its column in `answer`, and no other there.
+
+    >>> with_answer({"answer": "said", "gold": "B"}, {"answer": "said", "gold": "B"}, ColumnPath("gold"))
+    {'answer': 'B', 'gold': 'B'}
+    >>> with_answer({"answer": "said"}, {"answer": "said"}, ColumnPath("gold"))
+    {}
+    """
+    if answer.text == ANSWER:
+        return about
+    if answer.is_in(row):
+        return {**about, ANSWER: answer.of(row)}
+    return _OUR_ANSWER.taken_out(about)
 
 
 def columns_of(first: Fields, given: Mapping[Role, str], *, where: str) -> OutputColumns:
@@ -152,15 +166,22 @@ def _refuse_doubles(paths: Mapping[Role, ColumnPath], given: Mapping[Role, str])
 def no_text(path: ColumnPath, names: Iterable[str], *, where: str) -> InputError:
     """The refusal of rows without the column of texts; where one of another name is there, it is named."""
     known = list(names)
-    likely = [name for name in SYNONYMS[Role.TEXT] if name in known]
-    hint = "Name the field that holds the model's text with --field."
-    if likely:
-        hint = f"A column `{likely[0]}` may hold the models' texts: name it with --field {likely[0]}."
     found = "the fields " + ", ".join(map(repr, known)) if known else "no field at all"
-    return InputError(where, expected=f"a field {path.text!r}", found=found, hint=hint)
+    return InputError(where, expected=f"a field {path.text!r}", found=found, hint=text_hint(known, "field"))
 
 
-def proposals(names: Iterable[str], columns: OutputColumns) -> list[str]:
+def text_hint(names: Iterable[str], what: str) -> str:
+    """What to do where the column of texts is not there: name it, or a likely one."""
+    known = list(names)
+    likely = [name for name in SYNONYMS[Role.TEXT] if name in known]
+    if likely:
+        return f"A column `{likely[0]}` may hold the models' texts: name it with --field {likely[0]}."
+    return f"Name the {what} that holds the model's text with --field."
+
+
+def proposals(
+    names: Iterable[str], columns: OutputColumns, roles: Collection[Role] = tuple(SYNONYMS)
+) -> list[str]:
     """Columns that may be what no column was taken for, each with the option that names it.
 
     >>> proposals(["raw_output", "target", "model"], OutputColumns.of({"text": "raw_output", "model": "model"}))
@@ -169,7 +190,7 @@ def proposals(names: Iterable[str], columns: OutputColumns) -> list[str]:
     known, used = list(names), {path.text for path in columns.paths.values()}
     notes = []
     for role, others in SYNONYMS.items():
-        if role not in columns.paths:
+        if role in roles and role not in columns.paths:
             likely = next((name for name in others if name in known and name not in used), None)
             if likely is not None:
                 notes.append(f"a column `{likely}` may hold {_HOLDS[role]}: name it with {OPTIONS[role]} {likely}")

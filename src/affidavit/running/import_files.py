@@ -8,10 +8,12 @@ from hashlib import file_digest
 from pathlib import PurePath
 
 from affidavit.archive.disk import storage_errors
-from affidavit.archive.study_directory import SourceFile
+from affidavit.archive.record import Failed, Response
+from affidavit.archive.study_directory import IMPORTED, SourceFile
 from affidavit.contracts.frozen_contract import NamedContract
 from affidavit.contracts.parts import parts_of
 from affidavit.errors import InputError, UsageError
+from affidavit.json_values import Fields
 from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.csv_files import CSV
 from affidavit.reading.engines import common_format
@@ -29,16 +31,15 @@ class OutputFiles:
     sources: Sequence[Source]
     columns: OutputColumns
     rows: Callable[[], Iterator[Row]]
-    names: Sequence[str]
-    """Of all columns that the first row has."""
+    first: Fields
+    """The first row."""
     counted: Counter[str] = field(default_factory=Counter)
     """What was seen of rows: `empty_cells`."""
 
     def imported(self, name: str, read_by: NamedContract) -> ImportedOutputs:
         """What is taken into a directory of this name."""
-        rows = OutputRows(self.rows, self.columns)
         files = [_digest_of(source) for source in self.sources]
-        return ImportedOutputs(name, read_by, self.columns, partial(rows.records, name, read_by.contract), files)
+        return ImportedOutputs(name, read_by, self.columns, partial(self.records, name, read_by), files)
 
     def notes(self) -> list[str]:
         """What a person should be told of the columns: what was taken as what, and what was not."""
@@ -53,7 +54,17 @@ class OutputFiles:
             notes.append(f"no column names the model: all outputs are of one, `{UNNAMED}`")
         if Role.CONDITION not in paths:
             notes.append(f"no column names the condition: all outputs are of one, `{ONE_CONDITION}`")
-        return notes + proposals(self.names, self.columns)
+        return notes + proposals(self.first, self.columns)
+
+    def records(self, study: str, read_by: NamedContract) -> Iterator[Response | Failed]:
+        """The records that the rows become."""
+        return OutputRows(self.rows, self.columns).records(study, read_by.contract)
+
+    def tasks(self) -> list[str]:
+        """The tasks that the rows name."""
+        if Role.TASK not in self.columns.paths:
+            return [IMPORTED]
+        return sorted({row.task for row in OutputRows(self.rows, self.columns).named()})
 
 
 def output_files(sources: Sequence[Source], given: Mapping[Role, str], read_by: NamedContract) -> OutputFiles:
@@ -73,7 +84,7 @@ def output_files(sources: Sequence[Source], given: Mapping[Role, str], read_by: 
         raise InputError(sources[0].name, expected="at least one row", found="columns and no rows")
     columns = columns_of(first.fields, given, where=first.where)
     counted.clear()
-    return OutputFiles(sources, columns, rows, list(first.fields), counted)
+    return OutputFiles(sources, columns, rows, first.fields, counted)
 
 
 def _rows(sources: Sequence[Source], row_format: Format) -> Iterator[Row]:
