@@ -18,7 +18,7 @@ from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.csv_files import CSV
 from affidavit.reading.engines import common_format
 from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, OutputRows
-from affidavit.reading.output_columns import OutputColumns, Role, columns_of, proposals
+from affidavit.reading.output_columns import OUR_NAMES, OutputColumns, Role, columns_of, proposals
 from affidavit.reading.source import Format, Row, Source
 from affidavit.reading.sources import EMPTY, empty, format_of
 from affidavit.running.import_outputs import ImportedOutputs
@@ -43,8 +43,8 @@ class OutputFiles:
 
     def notes(self) -> list[str]:
         """What a person should be told of the columns: what was taken as what, and what was not."""
-        taken = [f"`{name}` as {role}" for role, name in self.columns.names().items() if name != role]
-        notes = [f"columns: {', '.join(taken)}"] if len(taken) > 1 else []
+        named = [(role, path.text) for role, path in self.columns.paths.items() if path.text != OUR_NAMES[role]]
+        notes = [f"columns: {', '.join(f'`{name}` as {role}' for role, name in named)}"] if named else []
         paths = self.columns.paths
         if Role.ID not in paths:
             notes.append(
