@@ -101,7 +101,7 @@ def made(directory: Path, *steps) -> Path:
     """An archive of one session, with the other files of a study."""
     directory.mkdir(exist_ok=True)
     lines = [checked_line({"item": number, "text": "é" * number}) for number in range(20)]
-    (directory / "study.json").write_bytes(checked_line({"kind": "study", "v": 2, "name": "sums"}))
+    (directory / "study.json").write_bytes(checked_line({"kind": "study", "v": 3, "name": "sums"}))
     (directory / "items.jsonl").write_bytes(b"".join(lines))
     write_on(directory, InstantDisk(), steps)
     return directory

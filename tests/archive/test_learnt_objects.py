@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from affidavit.archive.checked_lines import content_of
 from affidavit.archive.learnt_objects import MOST_LEARNT, LearntObjects
+from affidavit.archive.line_shapes import NotARecordError
 from affidavit.archive.record import (
     ImportIdentity,
-    NotARecordError,
     Placed,
     QuestionIdentity,
     Response,

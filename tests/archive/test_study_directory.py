@@ -33,8 +33,9 @@ def test_an_imported_study_says_what_was_taken_in():
     study = StudyDirectory(STUDIES / "imported").frozen()
     assert isinstance(study, ImportedStudy)
     assert study.identities == {"alpha": "alpha", "gpt": "gpt"}
-    assert study.cells == {("imported", "gpt", "A"): 2, ("imported", "gpt", "B"): 1}
-    assert [missing.why for missing in study.not_arrived][:1] == ["the text is null"]
+    assert study.cells == {("imported", "alpha", "B"): 1, ("imported", "gpt", "A"): 2, ("imported", "gpt", "B"): 1}
+    assert (study.samples, study.config["tasks"]["imported"]["contract"]) == (1, "text")
+    assert study.config["columns"]["id"] == "question_id"
 
 
 def test_a_directory_without_a_study_is_refused(tmp_path):
@@ -78,7 +79,7 @@ def test_a_seal_of_other_types_is_corruption_although_its_checksum_fits(planned)
 def test_an_item_of_other_types_is_corruption_although_its_checksum_fits(planned):
     path = planned.path / "items.jsonl"
     path.write_bytes(
-        path.read_bytes() + checked_line({"kind": "item", "v": 2, "task": "quiz", "id": 7, "item": {}})
+        path.read_bytes() + checked_line({"kind": "item", "v": 3, "task": "quiz", "id": 7, "item": {}})
     )
     with pytest.raises(StorageError) as caught:
         list(planned.items())

@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from affidavit.archive.record import Failed, ImportIdentity, Response
 from affidavit.errors import InputError, UsageError
-from affidavit.judging.outputs import WITHOUT_TEXT, ImportFacts, folder_rows, imported, path_pattern
+from affidavit.judging.outputs import WITHOUT_TEXT, MissingOutputs, folder_rows, path_pattern
 
 PATTERN = "{question_id}/{prompt_variant}_{target_model}.md"
 
@@ -44,29 +45,27 @@ def test_the_texts_of_a_folder_are_rows_and_one_that_does_not_fit_is_named():
         next(rows)
 
 
-def row(question: str, variant: str, target: str, raw: object = "text") -> tuple[str, dict]:
-    names = {"question_id": question, "prompt_variant": variant, "target_model": target}
-    return f"{question}{variant}{target}", {
-        **names,
-        "output_id": f"{question}-{variant}-{target}",
-        "raw_output": raw,
-    }
+def record(question: str, variant: str, target: str, raw: str | None = "text") -> Response | Failed:
+    subject = ImportIdentity("0" * 64, "s", "imported", question, target, variant, 0, None, None)
+    return Failed(subject, "no_content", False) if raw is None else Response(subject, raw, "text/1", {}, True, {})
 
 
 def test_what_is_missing_among_the_rows_is_known():
-    found = imported("s", [row("Q1", "A", "m"), row("Q1", "B", "n"), row("Q2", "A", "m", None)])
-    facts = ImportFacts("s", found.without_text)
-    for response in found.responses:
-        facts.add(response)
-    config = facts.config()
-    assert config["imported"]["cells"] == [["imported", "m", "A", 1], ["imported", "n", "B", 1]]
-    assert config["models"] == {"m": {"identity": "m"}, "n": {"identity": "n"}}
-    missing = {
-        (each["question_id"], each["prompt_variant"], each["target_model"]): each["why"]
-        for each in config["not_arrived"]
-    }
+    outputs = MissingOutputs()
+    for each in (record("Q1", "A", "m"), record("Q1", "B", "n"), record("Q2", "A", "m", None)):
+        outputs.add(each)
+    missing = {(each.question_id, each.prompt_variant, each.target_model): each.why for each in outputs.listed()}
     assert missing.pop(("Q2", "A", "m")) == WITHOUT_TEXT
     assert set(missing) == {
         ("Q1", "A", "n"), ("Q1", "B", "m"), ("Q2", "A", "n"), ("Q2", "B", "m"), ("Q2", "B", "n"),
     }  # fmt: skip
     assert set(missing.values()) == {"there is no such output"}
+
+
+def test_a_grid_of_which_nearly_everything_is_missing_is_refused(monkeypatch):
+    monkeypatch.setattr("affidavit.judging.outputs.MOST_PLACES", 26)
+    outputs = MissingOutputs()
+    for number in range(3):
+        outputs.add(record(f"Q{number}", f"V{number}", f"M{number}"))
+    with pytest.raises(InputError, match="at most 26 places of question × variant × target, found 27"):
+        outputs.listed()

@@ -3,8 +3,9 @@
 import pytest
 
 from affidavit.errors import InputError, UsageError
-from affidavit.judging.outputs import imported
 from affidavit.judging.task_words import Unasked, is_known, refuse_unknown_tasks, task_words
+from affidavit.reading.source import Row
+from affidavit.running.import_outputs import judged_outputs
 from support.outputs_elsewhere import bare, row
 
 
@@ -52,12 +53,13 @@ def test_rows_that_say_nothing_or_two_things_are_refused_by_name(rows, said):
 def test_outputs_have_their_own_words_or_those_of_the_file():
     tasks = words({"question_id": "Q1", "prompt": "Why?"})
     given = [bare(output="o1"), {**bare(output="o2"), "prompt": ""}, {**bare("Q2"), "prompt": "How?"}, bare("Q3")]
-    taken = imported("x", ((str(number), each) for number, each in enumerate(given)), tasks)
-    assert [response.subject.prompt for response in taken.responses] == ["Why?", "Why?", "How?", None]
+    rows = [Row(str(number), number, each) for number, each in enumerate(given)]
+    _, taken = judged_outputs("x", lambda: rows, tasks)
+    assert [response.subject.prompt for response in taken] == ["Why?", "Why?", "How?", None]
     with pytest.raises(
         InputError, match=r"expected in 'prompt' what the file of tasks says of it: \"Why\?\", found"
     ):
-        imported("x", [("outputs.jsonl:1", row())], tasks)
+        judged_outputs("x", lambda: [Row("outputs.jsonl:1", 1, row())], tasks)
 
 
 def test_an_empty_cell_is_no_task():

@@ -216,9 +216,7 @@ def test_the_name_of_the_output_may_fit_or_say_nothing(name):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out.tsv.zst"])
 def test_the_name_of_the_output_may_not_say_otherwise(name):
-    with pytest.raises(
-        UsageError, match=r"^FILES and --out: expected files of one kind: .*, found x \(JSON Lines\)"
-    ):
+    with pytest.raises(UsageError, match=r"^FILES and -o: expected files of one kind: .*, found x \(JSON Lines\)"):
         common_format([bytes_source("x", b'{"a": 1}')], Path(name))
 
 

@@ -547,7 +547,7 @@ BAD_FILES = {
         lambda path: write(path, {"raw_output": ["x", "y"], "answer": [None, 2]}),
         "in.parquet:row 2: expected a letter from A to D in 'answer', found 2",
     ),
-    "no Parquet at all": (lambda path: path.write_bytes(GOOD), "FILES and --out: expected files of one kind: JSON Lines, CSV or Parquet, found in.parquet (JSON Lines), out.parquet (Parquet)"),
+    "no Parquet at all": (lambda path: path.write_bytes(GOOD), "FILES and -o: expected files of one kind: JSON Lines, CSV or Parquet, found in.parquet (JSON Lines), out.parquet (Parquet)"),
     "an empty file": (lambda path: path.write_bytes(b""), "in.parquet: expected rows as JSON Lines, CSV or Parquet, found an empty file"),
     "half a file": (
         lambda path: path.write_bytes(write(path, {"raw_output": GOOD_TEXTS}).read_bytes()[:-50]),
@@ -598,13 +598,13 @@ MIXED = [
 def test_files_of_several_kinds_are_refused(tmp_path, arguments):
     for name in ("a.jsonl", "b.csv", "b.parquet"):
         write(tmp_path / name, {"raw_output": ["x"]})
-    check_refused(tmp_path, arguments, "FILES and --out: expected files of one kind", given=PLAIN[0])
+    check_refused(tmp_path, arguments, "FILES and -o: expected files of one kind", given=PLAIN[0])
 
 
 @pytest.mark.parametrize("arguments", [[], ["-o", "-"]], ids=["nothing", "a dash"])
 def test_parquet_does_not_go_to_standard_output(tmp_path, arguments):
     write(tmp_path / "in.parquet", {"raw_output": ["x"]})
-    check_refused(tmp_path, ["in.parquet", *arguments], "--out: expected a name for the Parquet file")
+    check_refused(tmp_path, ["in.parquet", *arguments], "-o: expected a name for the Parquet file")
 
 
 @pytest.mark.parametrize("kind", quick(KINDS, "parquet"))

@@ -434,7 +434,7 @@ def test_a_large_study_is_told_what_to_type(study, tmp_path):
     segment = {"name": "000001.jsonl", "records": 20_000, "sha256": ""}
     seal = {
         "kind": "seal",
-        "v": 2,
+        "v": 3,
         "segments": [segment],
         "files": {},
         "counts": {},

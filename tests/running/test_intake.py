@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from affidavit.archive.path_names import decode
 from affidavit.contracts.judge import judge
 from affidavit.errors import InputError, UsageError
-from affidavit.judging.outputs import ImportFacts, imported
 from affidavit.judging.trees import Evaluation, judge_archive
-from affidavit.running.import_outputs import rows_in
+from affidavit.reading.source import Row
+from affidavit.running.import_outputs import judged_outputs, rows_in
 from support.command import affidavit
 from support.fault_server import FaultServer
 from support.judged_studies import frozen, judgements
@@ -95,7 +95,8 @@ def test_a_file_is_taken_in_word_for_word_and_judged(tmp_path, server, kind):
         prompt = prompts[each["output_id"]]
         assert prompt.meta | {name: each[name] for name in NAMES} == prompt.meta
         assert (prompt.task, prompt.output) == (each["prompt"], each["raw_output"])
-        key = digest(["imported", *(each[name] for name in NAMES)])
+        question, variant, target, output = (each[name] for name in NAMES)
+        key = digest(["imported", "imported", question, variant, target, 0, output])
         assert prompt.nonce == nonce(terms, key, each["raw_output"], each["prompt"], "j", 1)
     assert told(done)["judging"]["judges"][0]["coverage"]["valid"] == len(ROWS)
     if kind == "csv":
@@ -135,7 +136,7 @@ def test_a_folder_that_does_not_fit_is_refused(tmp_path, made, pattern, said):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes(content)
     with pytest.raises((InputError, UsageError)) as refused:
-        imported("x", rows_in(tmp_path, pattern))
+        judged_outputs("x", lambda: rows_in(tmp_path, pattern))
     assert said in str(refused.value)
 
 
@@ -164,20 +165,10 @@ def test_a_folder_that_does_not_fit_is_refused(tmp_path, made, pattern, said):
 )
 def test_rows_that_do_not_fit_are_refused_by_name(rows, said):
     with pytest.raises(InputError) as refused:
-        imported("x", [(f"given.jsonl:{number}", each) for number, each in enumerate(rows, 1)])
+        judged_outputs(
+            "x", lambda: [Row(f"given.jsonl:{number}", number, each) for number, each in enumerate(rows, 1)]
+        )
     assert said in str(refused.value)
-
-
-def test_a_grid_of_which_nearly_everything_is_missing_is_refused(monkeypatch):
-    facts = ImportFacts("x")
-    monkeypatch.setattr("affidavit.judging.outputs.MOST_PLACES", 26)
-    rows = [row(f"Q{number}", f"V{number}", f"M{number}") for number in range(3)]
-    for response in imported(
-        "x", [(f"given.jsonl:{number}", each) for number, each in enumerate(rows, 1)]
-    ).responses:
-        facts.add(response)
-    with pytest.raises(InputError, match="at most 26 places of question × variant × target, found 27"):
-        facts.config()
 
 
 def test_nothing_is_begun_where_a_row_is_refused(tmp_path, server):

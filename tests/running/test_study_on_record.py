@@ -38,7 +38,7 @@ class Own:
 
 own = Own()
 """
-ROOT = "7c50646efe8f3535f247f0153e1b18ee0b11fe2e1fa92c31e5deb5f2f2a8b9fb"
+ROOT = "9ba49d4db24b5bcd607fc6d5537c898d0de3e2fa00e7c297fb2e7987f88ab4d0"
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_a_change_in_it_is_found(study):
 def test_a_study_of_the_first_format_is_refused_with_its_version(study):
     fields = checked_fields((study.path / "study.json").read_bytes())
     (study.path / "study.json").write_bytes(checked_line({**fields, "v": 1}))
-    with pytest.raises(StorageError, match=r"study\.json:1: expected version 2 of the format, found version 1"):
+    with pytest.raises(StorageError, match=r"study\.json:1: expected version 3 of the format, found version 1"):
         study.frozen()
 
 

@@ -203,7 +203,7 @@ def mutant(files: Files, dice: random.Random) -> tuple[str, Files]:
             del lines[number]
         case 2:
             lines.append(
-                line_of(name, {"kind": dice.choice(["response", "label", "note"]), "v": 2, "seq": len(lines) + 1})
+                line_of(name, {"kind": dice.choice(["response", "label", "note"]), "v": 3, "seq": len(lines) + 1})
             )
         case _:
             lines[number] = line_of(name, mutated(fields_of(name, lines[number]), other, dice))
@@ -259,7 +259,7 @@ def other_command(ground: Ground, study: str, dice: random.Random, mark: str) ->
         ("gate", study, "--min-compliance", "0.5"),
         ("compare", study, study),
         ("judge", study, "--judge", "beta", "--models", "study.toml", "--no-page"),
-        ("read", "text", f"{study}/records/000001.jsonl", "--out", f"{study}/read.jsonl"),
+        ("read", "text", f"{study}/records/000001.jsonl", "-o", f"{study}/read.jsonl"),
     ]
     if dice.randrange(10) == 0:
         commands = [("report", study)]

@@ -150,7 +150,7 @@ DESCRIBED: dict[str, tuple[str, str, Callable[[dict], object], str]] = {
         "imported", "study.json", lambda fields: fields["config"]["imported"].update(sha256="0" * 64), "it describes other outputs"
     ),
     "an output that never was": (
-        "imported", "study.json", lambda fields: fields["config"]["not_arrived"].append(missing("Q9", "there is no such output")), "it describes other outputs"
+        "imported", "judging.json", lambda fields: fields["not_arrived"].append(missing("Q9", "there is no such output")), "it lists other outputs as missing"
     ),
     "a target that never answered": (
         "imported", "study.json", lambda fields: fields["config"]["models"].update(ghost={"identity": "ghost"}), "it describes other outputs"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from affidavit.study.answer_records import LONGEST_READ
+from affidavit.reading.record_fields import LONGEST_READ
+from affidavit.study import answer_records
 from support.studies import records
 from support.written_study import questions, tables, written
 
@@ -78,3 +79,14 @@ def test_a_long_answer_is_compared_whole_and_kept_by_its_head(tmp_path):
     kept = {fields["item_id"]: fields for fields in records(study)}
     assert {name: fields["correct"] for name, fields in kept.items()} == {"right": True, "wrong": False}
     assert {fields["extracted_answer"] for fields in kept.values()} == {"x" * LONGEST_READ}
+
+
+def test_what_raises_all_the_same_costs_the_reading_and_not_the_answer(tmp_path, monkeypatch):
+    # ruling C8: the last resort of a run
+    def raises(*_given: object, **_more: object) -> None:
+        raise RuntimeError("our own fault")
+
+    monkeypatch.setattr(answer_records, "record_fields_of", raises)
+    (kept,) = records(written(tmp_path, tables(), {"quiz": questions(1)}, lambda _: "<answer>B</answer>"))
+    assert (kept["raw_output"], kept["unread"]) == ("<answer>B</answer>", "RuntimeError: our own fault")
+    assert (kept["protocol_compliant"], kept["keyed"]) == (None, False)

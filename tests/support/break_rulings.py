@@ -62,7 +62,7 @@ BREAKS = (
     Break("C4", STRICT, "    if (depth := _deepest(text)) > DEEPEST:", "    if False and (depth := _deepest(text)) > DEEPEST:"),
     Break("C5", "reading/summary.py", '{**counts, "failed": tally.failed, "pending": tally.pending}', '{**counts, "pending": tally.pending}'),
     Break("C8", ROWS, "guarded(lambda: self._read_own(raw, item))", "self._read_own(raw, item)"),
-    Break("C8", "commands/read.py", "ENDED_WITH_FAILURES if result.tally.unread else DONE", "DONE"),
+    Break("C8", "commands/read.py", "ENDED_WITH_FAILURES if unread else DONE", "DONE"),
     Break("C8", "study/answer_records.py", "guarded(lambda: _read_record(study, question, completion))", "_read_record(study, question, completion)"),
     Break("C9", REQUEST, 'names[first:second]', 'names[first:second][:1]'),
     Break("C9", REQUEST, '        if key in body:', '        if key in body and key != "max_completion_tokens":'),

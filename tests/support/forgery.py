@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from affidavit.archive.checked_lines import checked_fields, checked_line
-from affidavit.archive.record import NotARecordError
+from affidavit.archive.line_shapes import NotARecordError
 from affidavit.archive.record_lines import decode
 from affidavit.archive.seal import Root
 from affidavit.json_values import digest

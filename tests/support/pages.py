@@ -18,7 +18,7 @@ def transcripts(page: Path) -> list[str]:
 
 
 def steps(block: str) -> list[tuple[str, str]]:
-    """Each command of a block with the output that is shown for it."""
+    """Each command of a block, on one line or on several that end in a stroke, with what is shown for it."""
     parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
     assert parts[0] == ""
-    return [tuple(part.partition("\n")[::2]) for part in parts[1:]]
+    return [re.fullmatch(r"((?:.*\\\n)*.*)\n?((?:.*\n)*)", part).groups() for part in parts[1:]]

@@ -15,29 +15,24 @@ from pathlib import Path
 
 from affidavit.archive.disk import Disk
 from affidavit.archive.layout import MANIFEST
-from affidavit.archive.record import Failed, ImportIdentity, Judgement, Response
-from affidavit.archive.study_directory import NotArrived, StudyDirectory
+from affidavit.archive.record import Failed, ImportIdentity, Judgement, Response, content_digest
+from affidavit.archive.study_directory import FrozenItem, NotArrived, StudyDirectory
+from affidavit.contracts.frozen_contract import named_contract
 from affidavit.contracts.own_file import GivenContracts
-from affidavit.contracts.text import text as text_contract
 from affidavit.judging.directory import write_judging
-from affidavit.judging.outputs import (
-    WITHOUT_TEXT,
-    ImportFacts,
-    imported_identity,
-    imported_response,
-    imported_task,
-    output_of,
-    transcript,
-)
+from affidavit.judging.outputs import imported_task, output_of, transcript
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms
 from affidavit.models.model import Completion, Failure, Reason
 from affidavit.models.registry import read_model_tables
-from affidavit.reading.rows import RowReader
+from affidavit.reading.imported_records import ImportFacts, NamedRow, RecordMaker
+from affidavit.reading.output_columns import OutputColumns
+from affidavit.running.import_outputs import ImportedOutputs
 from affidavit.running.ledger import StudyLedger
 from affidavit.running.manifest import write_manifest
 from affidavit.study.freezing import frozen_items, plan_of
 
 STUDIES = Path(__file__).parents[1] / "golden" / "studies"
+TEXT, COLUMNS = named_contract("text"), OutputColumns.of(OutputColumns.protocol)
 
 
 def fields_of(path: Path) -> dict | None:
@@ -62,9 +57,7 @@ class Renewed:
 
     def __init__(self, old: Path, new: Path, beside: Path) -> None:
         self.old, self.directory = old, StudyDirectory(new)
-        if (old / "items.jsonl").exists():
-            shutil.copy(old / "items.jsonl", new / "items.jsonl")
-        self.reader = RowReader(text_contract)
+        self.items_sha256 = self.renew_items()
         self.study = self.frozen()
         self.plan = plan_of(self.study, GivenContracts([f"{beside}/own.py:own"]))
         self.items = {}
@@ -73,6 +66,16 @@ class Renewed:
         self.ledger = StudyLedger.of(self.study, self.plan, None)
         self.keys: dict[str, str] = {}
         self.outputs = {}
+
+    def renew_items(self) -> str | None:
+        """The same items on lines of today; the digest of their file, None if there is none."""
+        if not (self.old / "items.jsonl").exists():
+            return None
+        lines = map(json.loads, (self.old / "items.jsonl").read_bytes().splitlines())
+        items = [FrozenItem(each["task"], each["id"], each["item"]) for each in lines]
+        sha256 = self.directory.draft_items(items, Disk())
+        self.directory.keep_items(Disk())
+        return sha256
 
     def frozen(self):
         """The frozen study, its models with every key that is frozen today."""
@@ -87,19 +90,22 @@ class Renewed:
             kept["config"]["models"] = {name: {**usual, **each} for name, each in models.items()}
         else:
             kept["config"] = self.of_outputs(kept["config"])
+        if self.items_sha256 is not None:
+            kept["items_file_sha256"] = self.items_sha256
         return self.directory.freeze(kept, Disk())
 
     def of_outputs(self, config: Mapping) -> dict:
         """What is frozen of outputs from elsewhere, by their records as they are written today."""
-        missing = [NotArrived(**each) for each in config["not_arrived"]]
-        facts = ImportFacts(config["name"], [each for each in missing if each.why == WITHOUT_TEXT])
+        facts = ImportFacts(config["name"])
         for old in (old for records in segments(self.old) for old in records if "output_id" in old):
-            facts.add(self.imported(config["name"], old))
-        return facts.config()
+            record = self.imported(config["name"], old)
+            facts.add(record, content_digest(record))
+        return ImportedOutputs(config["name"], TEXT, COLUMNS, list).config(facts)
 
-    def imported(self, study: str, old: Mapping) -> Response:
-        names = (old["item_id"], old["condition"], old["model"], old["output_id"], old["prompt"])
-        return imported_response(imported_identity(study, *names), old["raw_output"], self.reader)
+    def imported(self, study: str, old: Mapping) -> Response | Failed:
+        names = (old[name] for name in ("task", "item_id", "model", "condition", "sample", "output_id", "prompt"))
+        row = NamedRow("", *names, old.get("raw_output"), old.get("row", {}))
+        return RecordMaker(study, COLUMNS, TEXT.contract).record(row, old["sample"])
 
     def write(self) -> str:
         """All of it; the digest of its seal."""
@@ -148,8 +154,10 @@ class Renewed:
             return self.plan.failure(question, Failure(Reason(old["reason"])))
         return self.kept(old, self.plan.response(question, completion(old)), question)
 
-    def kept(self, old: Mapping, record: Response, question) -> Response:
+    def kept(self, old: Mapping, record: Response | Failed, question) -> Response | Failed:
         subject = record.subject
+        if isinstance(record, Failed):
+            return record
         words = (
             imported_task(subject)
             if isinstance(subject, ImportIdentity)

@@ -71,7 +71,7 @@ def read_door(path: Path) -> list[object]:
 
 def judge_door(path: Path) -> list[object]:
     """As `affidavit judge FILE` reads."""
-    return [fields for _, fields in rows_in(path, None)]
+    return [row.fields for row in rows_in(path, None)]
 
 
 def items_door(path: Path) -> list[object]:

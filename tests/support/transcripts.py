@@ -36,6 +36,8 @@ class Setting:
     """The width of the terminal."""
     files: Path | None = None
     """A folder whose files are there already; files that a page shows without one are made of what it shows."""
+    examples: bool = False
+    """Whether the folder of examples is there under its name."""
     server: Callable[[], FaultServer] | None = None
     """Stands in for the server at `address`."""
     address: str = ""
@@ -44,6 +46,7 @@ class Setting:
 
 
 SETTINGS = {
+    "README.md": Setting(columns=80, examples=True),
     "judging.md": Setting(columns=80, server=judge_of_the_page, address="127.0.0.1:8000"),
     "tutorial.md": Setting(files=ROOT / "examples" / "tutorial", embedded=True),
 }
@@ -132,6 +135,8 @@ def _lay_files(page: Path, folder: Path) -> None:
             copy = folder / path.relative_to(files)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes())
+    if setting(page).examples:
+        (folder / "examples").symlink_to(ROOT / "examples")
     for name, content in OWN_FILES.findall(page.read_text()):
         (folder / name).write_text(content)
 

@@ -31,7 +31,7 @@ from affidavit.json_values import digest
 if TYPE_CHECKING:
     import polars as pl
 
-COLUMNS = 3
+COLUMNS = 4
 """Counts changes of which columns there are: a copy of other columns does not fit."""
 WORTH_A_COPY = 20_000
 """Records; fewer are read from the journal within a second."""

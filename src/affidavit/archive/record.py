@@ -5,7 +5,7 @@ person said of one. Each stands on a line of its own (see `checked_lines`), with
 
     >>> asked = ImportIdentity(
     ...     key="0" * 64, study="s", task="t", item_id="q1", model="m", condition="c", sample=0, output_id="o",
-    ...     prompt=None,
+    ...     prompt=None, row={"subject": "art"},
     ... )
     >>> response = Response(asked, "é", "text/1", {}, True, {})
     >>> line = encode(response, seq=1, group=1)
@@ -20,15 +20,15 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from hashlib import sha256
 from itertools import product
-from operator import itemgetter
-from types import NoneType, UnionType
-from typing import Any, ClassVar, NoReturn, TypeAlias, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, ClassVar, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from affidavit.archive.checked_lines import checked_line, content_of
 from affidavit.archive.json_bytes import loads
+from affidavit.archive.line_shapes import NotARecordError, Shape, check_nothing_left, check_type
 from affidavit.archive.versions import FORMAT
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
 from affidavit.contracts.evaluation import META
@@ -77,8 +77,12 @@ class ImportIdentity(Struct, frozen=True):
     model: str
     condition: str
     sample: int
-    output_id: str
+    output_id: str | None
+    """The row's own name for the output; None where it has none."""
     prompt: str | None
+    """The words that it answers, where the row has them."""
+    row: Fields = {}
+    """All other fields of the row: what its item is made of, and whatever else stood beside the text."""
 
     @property
     def cell(self) -> tuple[str, str, str]:
@@ -163,8 +167,10 @@ class Failed(Struct, frozen=True):
     """No output arrived: nothing is known of the model's skill."""
 
     kind: ClassVar[RecordKind] = RecordKind.FAILURE
-    subject: QuestionIdentity | JudgementIdentity
+    subject: QuestionIdentity | ImportIdentity | JudgementIdentity
     reason: str
+    keyed: bool | None = None
+    """Of an output from elsewhere: whether the right answer is known. A plan's items say so themselves."""
 
     @property
     def key(self) -> str:
@@ -284,7 +290,8 @@ def record_fields(record: Record) -> Fields:
     if isinstance(record, Label):
         return {"kind": RecordKind.LABEL, **asdict(record)}
     if isinstance(record, Failed):
-        return {"kind": RecordKind.FAILURE, **asdict(record.subject), "reason": record.reason}
+        known = {} if record.keyed is None else {"keyed": record.keyed}
+        return {"kind": RecordKind.FAILURE, **asdict(record.subject), "reason": record.reason, **known}
     own: Fields
     if isinstance(record, Response):
         own = {} if record.keyed is None else {"keyed": record.keyed}
@@ -315,9 +322,10 @@ def encode(record: Record, *, seq: int, group: int) -> bytes:
 def content_digest(record: Record) -> bytes:
     """The digest of what a record says, wherever it stands.
 
-    Of a failure only the reason counts: how often it was tried is a fact about the day, not about the study.
+    Of a failure only the reason counts: how often it was tried is a fact about the day, not about the study. Of an
+    output from elsewhere nothing was tried, and its row is all that there is.
     """
-    if isinstance(record, Failed):
+    if isinstance(record, Failed) and not isinstance(record.subject, ImportIdentity):
         return sha256(canonical({"kind": RecordKind.FAILURE, "key": record.key, "reason": record.reason})).digest()
     return sha256(canonical(record_fields(record))).digest()
 
@@ -327,7 +335,7 @@ def content_digest_of(line: bytes, placed: "Placed") -> bytes:
 
     To encode it once more would take as long as everything else that is done with a record that is read.
     """
-    if isinstance(placed.record, Failed):
+    if isinstance(placed.record, Failed) and not isinstance(placed.record.subject, ImportIdentity):
         return content_digest(placed.record)
     content = content_of(line)
     for position in (b'"group":%d,' % placed.group, b'"seq":%d,' % placed.seq, b',"v":%d' % FORMAT):
@@ -340,15 +348,6 @@ def content_digest_of(line: bytes, placed: "Placed") -> bytes:
 # --- from a line ---
 
 MOST_USAGE = 2**53
-
-
-class NotARecordError(Exception):
-    """A line that is whole, and whose fields are not those of a record."""
-
-    def __init__(self, expected: str, found: str) -> None:
-        self.expected = expected
-        self.found = found
-        super().__init__(expected, found)
 
 
 class Placed(Struct, frozen=True):
@@ -377,68 +376,6 @@ def any_record(content: bytes) -> Placed:
     return decoder(fields)
 
 
-class _Shape:
-    """Fields of a line: the names that some types have together, and the types that their values may have."""
-
-    def __init__(self, *types: type[Struct], without: tuple[str, ...] = ()) -> None:
-        hints = {name: hint for each in types for name, hint in get_type_hints(each).items()}
-        self._names = tuple(name for each in types for name in each.__struct_fields__ if name not in without)
-        self._kinds = tuple(_kinds(hints[name]) for name in self._names)
-        self._get = itemgetter(*self._names)
-        # One lookup for all values at once: a record has twenty, and there may be a million records.
-        self._allowed = frozenset(product(*self._kinds))
-
-    def take(self, fields: Fields) -> tuple[Any, ...]:
-        """The values, in the order of the names; they are fields of the line no more."""
-        try:
-            values: tuple[Any, ...] = self._get(fields)
-        except KeyError as error:
-            raise NotARecordError(f"a field {error.args[0]!r}", "none") from error
-        if tuple(map(type, values)) not in self._allowed:
-            self._refuse(values)
-        for name in self._names:
-            del fields[name]
-        return values
-
-    def all_of(self, fields: object, where: str) -> dict[str, Any]:
-        """An object that has these fields and no other."""
-        if type(fields) is not dict:
-            raise NotARecordError(f"an object in {where!r}", shown(fields))
-        values = self.take(fields)
-        _check_nothing_left(fields)
-        return dict(zip(self._names, values, strict=True))
-
-    def _refuse(self, values: tuple[Any, ...]) -> NoReturn:
-        wrong = zip(self._names, self._kinds, values, strict=True)
-        for name, kinds, value in wrong:
-            _check(value, kinds, name)
-        raise AssertionError(self._names)  # one of them was wrong
-
-
-_IN_WORDS: dict[type, str] = {
-    str: "a text",
-    int: "a whole number",
-    bool: "true or false",
-    dict: "an object",
-    list: "a list",
-    NoneType: "null",
-}
-
-
-def _kinds(hint: Any) -> tuple[type, ...]:  # noqa: ANN401 - a type, in any of the ways in which types are written
-    """The types that values have in JSON where Python has this one.
-
-    >>> _kinds(str | None), _kinds(tuple[str, ...]), _kinds(Mapping[str, int])
-    ((<class 'str'>, <class 'NoneType'>), (<class 'list'>,), (<class 'dict'>,))
-    """
-    if isinstance(hint, UnionType):
-        return tuple(kind for part in get_args(hint) for kind in _kinds(part))
-    origin = get_origin(hint)
-    if origin is tuple:
-        return (list,)
-    return (dict,) if origin in (dict, Mapping) else (hint,)
-
-
 class _Place(Struct, frozen=True):
     """Where a record stands."""
 
@@ -448,14 +385,16 @@ class _Place(Struct, frozen=True):
 
 _OWN = ("subject", "fields", "keyed")
 """What of a record is made up of several fields, or is not always there."""
-_RESPONSE = _Shape(_Place, QuestionIdentity, Response, without=_OWN)
-_IMPORTED = _Shape(_Place, ImportIdentity, Response, without=_OWN)
-_FAILED = _Shape(_Place, QuestionIdentity, Failed, without=_OWN)
-_FAILED_JUDGEMENT = _Shape(_Place, JudgementIdentity, Failed, without=_OWN)
-_JUDGEMENT = _Shape(_Place, JudgementIdentity, Judgement, without=_OWN)
-_LABEL = _Shape(_Place, Label)
-_FINDING, _QUOTE, _FURTHER = _Shape(RecordedFinding), _Shape(RecordedQuote), _Shape(RecordedCount)
+_RESPONSE = Shape(_Place, QuestionIdentity, Response, without=_OWN)
+_IMPORTED = Shape(_Place, ImportIdentity, Response, without=_OWN)
+_FAILED = Shape(_Place, QuestionIdentity, Failed, without=_OWN)
+_FAILED_IMPORT = Shape(_Place, ImportIdentity, Failed, without=_OWN)
+_FAILED_JUDGEMENT = Shape(_Place, JudgementIdentity, Failed, without=_OWN)
+_JUDGEMENT = Shape(_Place, JudgementIdentity, Judgement, without=_OWN)
+_LABEL = Shape(_Place, Label)
+_FINDING, _QUOTE, _FURTHER = Shape(RecordedFinding), Shape(RecordedQuote), Shape(RecordedCount)
 _QUESTION_END = 2 + len(QuestionIdentity.__struct_fields__)
+_IMPORT_END = 2 + len(ImportIdentity.__struct_fields__)
 _JUDGED_END = 2 + len(JudgementIdentity.__struct_fields__)
 _KEY_LENGTH = 64
 _SOMETIMES_KINDS = ((bool, NoneType), (bool, NoneType), (str, NoneType))
@@ -467,12 +406,12 @@ def _response(fields: Fields) -> Placed:
     # A contract may have a field `output_id` of its own; the digest of the prompt is never a contract's.
     subject: QuestionIdentity | ImportIdentity
     if "prompt_sha256" in fields:
-        values = _RESPONSE.take(fields)
-        subject = QuestionIdentity(*values[2:_QUESTION_END])
+        values, end = _RESPONSE.take(fields), _QUESTION_END
+        subject = QuestionIdentity(*values[2:end])
     else:
-        values = _IMPORTED.take(fields)
-        subject = ImportIdentity(*values[2:_QUESTION_END])
-    raw, contract, params, compliant, finish_reason, reasoning, rendered, *told = values[_QUESTION_END:]
+        values, end = _IMPORTED.take(fields), _IMPORT_END
+        subject = ImportIdentity(*values[2:end])
+    raw, contract, params, compliant, finish_reason, reasoning, rendered, *told = values[end:]
     usage, server_model, fingerprint = told
     keyed: Any = fields.pop("keyed", None)
     _check_key(subject.key, "key")
@@ -481,7 +420,7 @@ def _response(fields: Fields) -> Placed:
     sometimes = keyed, fields.get("correct"), fields.get("unread")
     if tuple(map(type, sometimes)) not in _SOMETIMES:
         for name, value, kinds in zip(("keyed", "correct", "unread"), sometimes, _SOMETIMES_KINDS, strict=True):
-            _check(value, kinds, name)
+            check_type(value, kinds, name)
     response = Response(
         subject,
         raw,
@@ -501,21 +440,27 @@ def _response(fields: Fields) -> Placed:
 
 
 def _failed(fields: Fields) -> Placed:
-    subject: QuestionIdentity | JudgementIdentity
+    subject: QuestionIdentity | ImportIdentity | JudgementIdentity
+    keyed: Any = None
     if "judged_key" in fields:
         values = _FAILED_JUDGEMENT.take(fields)
         subject = _judged(values[2:_JUDGED_END])
+    elif "row" in fields:
+        values = _FAILED_IMPORT.take(fields)
+        subject = ImportIdentity(*values[2:_IMPORT_END])
+        keyed = fields.pop("keyed", None)
+        check_type(keyed, (bool, NoneType), "keyed")
     else:
         values = _FAILED.take(fields)
         subject = QuestionIdentity(*values[2:_QUESTION_END])
     _check_key(subject.key, "key")
-    _check_nothing_left(fields)
-    return Placed(values[0], values[1], Failed(subject, values[-1]))
+    check_nothing_left(fields)
+    return Placed(values[0], values[1], Failed(subject, values[-1], keyed))
 
 
 def _judgement(fields: Fields) -> Placed:
     values = _JUDGEMENT.take(fields)
-    _check_nothing_left(fields)
+    check_nothing_left(fields)
     said = Judgement(_judged(values[2:_JUDGED_END]), *values[_JUDGED_END:])
     for name, texts in (("flags", said.flags), ("judge_flags", said.judge_flags)):
         if not all(type(text) is str for text in texts):
@@ -549,13 +494,8 @@ def _label(fields: Fields) -> Placed:
     seq, group, *values = _LABEL.take(fields)
     label = Label(*values)
     _check_key(label.labelled_key, "labelled_key")
-    _check_nothing_left(fields)
+    check_nothing_left(fields)
     return Placed(seq, group, label)
-
-
-def _check(value: object, kinds: tuple[type, ...], name: str) -> None:
-    if type(value) not in kinds:
-        raise NotARecordError(f"{' or '.join(_IN_WORDS[kind] for kind in kinds)} in {name!r}", shown(value))
 
 
 def is_key(key: str) -> bool:
@@ -585,11 +525,6 @@ def _check_usage(usage: Mapping[str, int | str]) -> None:
     for count in usage.values():
         if not (type(count) is int and 0 <= count <= MOST_USAGE) and type(count) is not str:
             raise NotARecordError("counts from 0 to 2**53, or texts, in 'usage'", shown(usage))
-
-
-def _check_nothing_left(fields: Fields) -> None:
-    if fields:
-        raise NotARecordError("no other field", f"a field {next(iter(fields))!r}")
 
 
 _DECODERS: dict[str, Callable[[Fields], Placed]] = {

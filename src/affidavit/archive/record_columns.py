@@ -43,6 +43,7 @@ SCHEMA: dict[str, pl.DataType] = {
     "keyed": pl.Boolean(),
     "right_letter": pl.String(),
     "options": pl.String(),
+    "row": pl.String(),
     "extraction_method": pl.String(),
     "reason": pl.String(),
     "failure": pl.String(),
@@ -68,9 +69,10 @@ SCHEMA: dict[str, pl.DataType] = {
     **{f"quotes_{kind}": pl.Int64() for kind in _QUOTES},
 }
 """`answer` is in the item's own letters, `letter` and `right_letter` as they were shown; `options` is the option
-set of multiple choice; `failure` is why nothing arrived; `failing` is what is out of order in an output that did,
-and `marks` holds, as JSON, the fields that say where the contract read what it read. `fields` holds, as JSON, all
-fields of a contract of the user's own."""
+set of multiple choice; `row` holds, as JSON, what else stood in the row of an output from elsewhere; `failure` is
+why nothing arrived; `failing` is what is out of order in an output that did; and `marks` holds, as JSON, the
+fields that say where the contract read what it read. `fields` holds, as JSON, all fields of a contract of the
+user's own."""
 
 
 _FIELDS = ("correct", "deviation", "extraction_method", "protocol_compliant", "reason")
@@ -106,6 +108,7 @@ class RecordColumns:
         cells.update(_about(record.subject))
         if isinstance(record, Failed):
             cells["failure"] = record.reason
+            cells["keyed"] = record.keyed
         else:
             cells.update(_arrived(record))
             if isinstance(record, Response):
@@ -174,6 +177,8 @@ def _about(subject: QuestionIdentity | ImportIdentity | JudgementIdentity) -> di
         )
     else:
         cells["task"] = subject.task
+        if isinstance(subject, ImportIdentity):
+            cells["row"] = json.dumps(subject.row)
     return cells
 
 

@@ -41,6 +41,8 @@ def _lines_about(subject: type[Struct]) -> LearntObjects:
     names = [*subject.__struct_fields__, *Response.__struct_fields__, "seq", "group"]
     known: dict[str, Any] = {name: hints[name] for name in names if name not in ("subject", "fields", "keyed")}
     known |= {"kind": Literal["response"], "v": Literal[FORMAT], "contract_params": dict[str, Any]}
+    if "row" in known:
+        known["row"] = dict[str, Any]
     known |= {"usage": dict[str, Annotated[int, Meta(ge=0, le=MOST_USAGE)] | str] | None}
     return LearntObjects(known, {"correct": bool | None, "unread": str | None}, {"keyed": bool})
 
@@ -84,6 +86,7 @@ def usual_response(content: bytes) -> Placed | None:
             said.sample,
             said.output_id,
             said.prompt,
+            said.row,
         )
     else:
         return None

@@ -35,8 +35,8 @@ from affidavit.json_values import Fields, digest, shown
 _PIECE = 1 << 20
 _SEALED_FILES = (STUDY, ITEMS, JUDGING, *GROWING, MANIFEST)
 """What is sealed beside the segments and the revisions, where it is there."""
-_OF_THE_DAY = ("kind", "v", "versions", "git", "date", "before")
-"""What study.json and the revisions say that decides no answer."""
+_OF_THE_DAY = ("kind", "v", "versions", "git", "date", "before", "files")
+"""What study.json and the revisions say that decides no answer: the same rows may come in another file."""
 _OF_THE_JUDGING = ("sha256_of_terms", "judges", "tasks")
 """What judging.json says that decides judgements; the rest follows from the records."""
 
@@ -278,7 +278,14 @@ class Root:
 
     def sha256(self, directory: Path, *, revision: int | None = None) -> str:
         """The digest, with what the directory says of plan, items and judging, up to a revision or in all."""
-        total = sha256(asked_sha256(directory, revision=revision).encode())
+        return self._over(asked_sha256(directory, revision=revision).encode())
+
+    def records_sha256(self) -> str:
+        """The digest over what all records say, in the order of their keys, and nothing else."""
+        return self._over(b"")
+
+    def _over(self, before: bytes) -> str:
+        total = sha256(before)
         for bucket in self._buckets:
             last = {
                 bytes(bucket[at : at + 16]): bytes(bucket[at + 16 : at + 48]) for at in range(0, len(bucket), 48)

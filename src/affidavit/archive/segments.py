@@ -21,7 +21,8 @@ from affidavit.archive.checked_lines import LONGEST_LINE, lines_of
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.layout import RECORDS
-from affidavit.archive.record import NotARecordError, Placed, Record
+from affidavit.archive.line_shapes import NotARecordError
+from affidavit.archive.record import Placed, Record
 from affidavit.archive.record_lines import decode
 from affidavit.archive.regular_files import open_to_read
 

@@ -40,8 +40,9 @@ from affidavit.archive.layout import (
     SEAL,
     STUDY,
 )
+from affidavit.archive.line_shapes import NotARecordError
 from affidavit.archive.lock import Holder, holder, locked
-from affidavit.archive.record import Failed, NotARecordError, Record
+from affidavit.archive.record import Failed, Record
 from affidavit.archive.record_lines import decode
 from affidavit.archive.regular_files import check_kinds, open_to_read
 from affidavit.archive.revisions import last_revision, revision_file, revision_items, revision_names
@@ -50,12 +51,12 @@ from affidavit.archive.segments import Place, segments
 from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.contracts.parts import Parts
 from affidavit.contracts.registry import frozen_parts
-from affidavit.contracts.text import text as text_contract
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 
 IMPORTED = "imported"
-"""The task of outputs that came from elsewhere; also what their description in `study.json` is called."""
+"""The task of outputs that came from elsewhere, unless their rows say another; also what the count of them in
+`study.json` is called."""
 
 
 # --- what was frozen ---
@@ -128,9 +129,18 @@ class ImportedStudy(msgspec.Struct, frozen=True):
     versions: Mapping[str, object]
     git: Mapping[str, object] | None
     cells: Mapping[tuple[str, str, str], int]
-    """How many outputs there are, by task, model and condition."""
-    not_arrived: Sequence[NotArrived]
-    """Outputs that are missing among the others."""
+    """How many rows there are, by task, model and condition: outputs, and such as came without a text."""
+    samples: int
+    """The most outputs that one model gave to one item under one condition."""
+    files: Sequence["SourceFile"] = ()
+    """What they were taken from."""
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """A file that outputs were taken from, as it was then."""
+
+    name: str
+    sha256: str
 
 
 FrozenStudy: TypeAlias = PlannedStudy | ImportedStudy
@@ -145,6 +155,24 @@ _Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 class _Outputs(msgspec.Struct, frozen=True):
     cells: list[tuple[str, str, str, _Count]]
+    samples: Annotated[int, msgspec.Meta(ge=1, le=2**53)]
+
+
+class _Task(msgspec.Struct, frozen=True):
+    contract: str
+
+
+class _Contract(msgspec.Struct, frozen=True):
+    contract: str
+    params: dict[str, Any]
+
+
+class _OfImport(msgspec.Struct, frozen=True):
+    """The parts of a config that outputs from elsewhere have."""
+
+    tasks: dict[str, _Task]
+    contracts: dict[str, _Contract]
+    columns: dict[str, str]
 
 
 class _Config(msgspec.Struct, frozen=True):
@@ -154,7 +182,6 @@ class _Config(msgspec.Struct, frozen=True):
     seed: int
     models: dict[str, _Model]
     imported: _Outputs | None = None
-    not_arrived: list[NotArrived] = []
 
 
 class _StudyFile(msgspec.Struct, frozen=True):
@@ -164,6 +191,7 @@ class _StudyFile(msgspec.Struct, frozen=True):
     counts: dict[str, _Count] = {}
     items_file_sha256: str = ""
     trial: _Count | None = None
+    files: list[SourceFile] = []
 
 
 class _RevisionFile(msgspec.Struct, frozen=True):
@@ -186,7 +214,10 @@ def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
     cells = {(task, model, condition): count for task, model, condition, count in config.imported.cells}
     if len(cells) < len(config.imported.cells):
         raise ValueError("a cell is there twice")
-    return ImportedStudy(*shared, cells, config.not_arrived)
+    own, tasks = msgspec.convert(file.config, _OfImport), {task for task, _, _ in cells}
+    if own.tasks.keys() != tasks or own.contracts.keys() != tasks:
+        raise ValueError("contracts are those of other tasks")
+    return ImportedStudy(*shared, cells, config.imported.samples, file.files)
 
 
 def _grown(study: FrozenStudy, fields: Fields, number: int, where: str) -> PlannedStudy:
@@ -208,6 +239,16 @@ def _grown(study: FrozenStudy, fields: Fields, number: int, where: str) -> Plann
         revisions=(*study.revisions, revision),
         trial=file.trial,
     )
+
+
+def parts_of_study(study: FrozenStudy) -> dict[str, Parts]:
+    """The parts of the contract of each task; of a user's own, as far as they were frozen: no code is run."""
+    with as_written(study.where, "the contracts of a study"):
+        described = study.config["contracts"]
+        return {
+            task: frozen_parts(str(table["contract"]), described[task])
+            for task, table in study.config["tasks"].items()
+        }
 
 
 class FrozenItem(NamedTuple):
@@ -279,15 +320,7 @@ class StudyDirectory:
 
     def parts(self) -> dict[str, Parts]:
         """The parts of the contract of each task; of a user's own, as far as they were frozen: no code is run."""
-        study = self.frozen()
-        if isinstance(study, ImportedStudy):
-            return {IMPORTED: text_contract}
-        with as_written(study.where, "the contracts of a study"):
-            described = study.config["contracts"]
-            return {
-                task: frozen_parts(str(table["contract"]), described[task])
-                for task, table in study.config["tasks"].items()
-            }
+        return parts_of_study(self.frozen())
 
     def freeze(self, fields: Fields, disk: Disk) -> FrozenStudy:
         """Write down what decides the answers, once; the file is there whole, or not at all."""

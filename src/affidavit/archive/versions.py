@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from affidavit.errors import StorageError
 from affidavit.json_values import shown
 
-FORMAT = 2
+FORMAT = 3
 """Counts changes of what the files of a directory hold."""
 
 
@@ -17,7 +17,7 @@ def refuse_other_version(fields: Mapping[str, object], where: str) -> None:
     older = type(found) is int and 0 < found < FORMAT
     hint = (
         "It was written by an earlier version of Affidavit, which can still read it. Run the study again with "
-        "this one, or take its outputs in with `affidavit judge OUTPUTS --out DIR`."
+        "this one, or take its outputs in with `affidavit read CONTRACT OUTPUTS --out DIR`."
         if older
         else "It was written by a later version of Affidavit, or changed after it was written."
     )

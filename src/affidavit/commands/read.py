@@ -5,20 +5,22 @@ import json
 import sys
 from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 import click
 
+from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from affidavit.contracts.judge import Judge
     from affidavit.judging.coverage import Coverage
     from affidavit.reading.batches import OnRow, Result, RowReading
+    from affidavit.reading.output_columns import Role
     from affidavit.reading.rows import RowReader
     from affidavit.reading.source import Source
 
@@ -26,8 +28,25 @@ if TYPE_CHECKING:
 @click.command(no_args_is_help=True)
 @click.argument("contract")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
-@click.option("-o", "--out", type=click.Path(path_type=Path, allow_dash=True), help="Write the rows to this file.")
-@click.option("--field", default="raw_output", show_default=True, help="The field that holds the model's text.")
+@click.option(
+    "-o",
+    "rows_file",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Write the rows, with the contract's fields, to this file.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Make a study of the rows in this directory: for report, compare, gate, verify and judge.",
+)
+@column_options
+@click.option(
+    "--by",
+    metavar="COLUMNS",
+    help="Print the figures by these columns, such as model,condition, in place of the summary of all rows.",
+)
 @click.option("--options", default=None, help="mcqa: the option set, A-D unless given.", metavar="A-E")
 @click.option("--lenses", is_flag=True, help="mcqa: add lenient readings, which are not the protocol.")
 @click.option(
@@ -39,13 +58,15 @@ if TYPE_CHECKING:
 def read(
     contract: str,
     files: tuple[Path, ...],
+    rows_file: Path | None,
     out: Path | None,
-    field: str,
+    by: str | None,
     options: str | None,
     archive: Path | None,
     *,
     lenses: bool,
     as_json: bool,
+    **columns: str | None,
 ) -> None:
     """Read outputs that exist already.
 
@@ -55,47 +76,113 @@ def read(
     order, with the contract's fields at their end; JSON Lines keep every byte that they had.
 
     \b
-    Rows go to --out, else to standard output unless that is a terminal; the summary goes
+    Rows go to -o FILE, else to standard output unless that is a terminal; the summary goes
     to standard output, or to standard error when the rows are there. With --json, standard
-    output carries the summary alone. An --out that ends in .gz or .zst is compressed.
+    output carries the summary alone. A FILE that ends in .gz or .zst is compressed.
+
+    With --out DIR the rows become a study instead: every text verbatim, the row's other
+    fields beside it, sealed. A COLUMN is a name, or a way into nested values, such as
+    response.body.choices[0].message.content.
 
     \b
     Examples:
       affidavit read mcqa outputs.jsonl -o read.jsonl
+      affidavit read mcqa outputs.jsonl --answer target --model model_name --out my-study
       affidavit read game24 --field completion samples.jsonl --json
       cat judgements.jsonl | affidavit read judge --archive judged/ > read.jsonl
 
     \b
     Exit codes: 0 done; 2 the command or a file is wrong; 4 a contract of your own raised
-    on some outputs; 5 the disk refused.
+    on some outputs; 5 the disk refused; 6 another run holds the directory.
     """
-    from affidavit.commands.progress import Progress
-    from affidavit.contracts.registry import contract_named
-    from affidavit.judging.coverage import Coverage
-    from affidavit.reading.engines import batch_reader, common_format, read_files
-    from affidavit.reading.rows import RowReader
-
     # Rows by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
-    reader = RowReader(contract_named(contract, options), field=field, lenses=lenses)
+    given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
+    order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
+    if out is None and by is None:
+        unread = _read_rows(order, contract, options)
+    else:
+        _refuse_beside("--by" if out is None else "--out", order)
+        unread = _read_groups(order, contract, options, out, by)
+    sys.exit(ENDED_WITH_FAILURES if unread else DONE)
+
+
+class _Order(NamedTuple):
+    """What is to be read, and where to."""
+
+    sources: "Sequence[Source]"
+    out: Path | None
+    columns: "Mapping[Role, str]"
+    archive: Path | None
+    lenses: bool
+    as_json: bool
+
+
+def _refuse_beside(option: str, order: _Order) -> None:
+    """Refuse what is only for rows that are written."""
+    given = {"-o": order.out is not None, "--archive": order.archive is not None, "--lenses": order.lenses}
+    for other in (other for other, there in given.items() if there):
+        hint = {
+            "-o": f"Leave out one of the two: -o writes rows, {option} does not.",
+            "--lenses": "The report of a study, made with --out, has lenient readings in a table of their own.",
+        }.get(other, "")
+        raise UsageError(other, expected=f"no {option} beside it", found="both", hint=hint)
+
+
+def _read_groups(order: _Order, contract: str, options: str | None, out: Path | None, by: str | None) -> int:
+    """Make a study of the rows, or only show their figures by group; how many of them are unread."""
+    from affidavit.commands.read_into_study import read_into_study, report_groups, report_study
+    from affidavit.contracts.frozen_contract import named_contract
+    from affidavit.reading.spooled import read_again
+
+    columns = [] if by is None else [name.strip() for name in by.split(",") if name.strip()]
+    read_by = named_contract(contract, options)
+    with read_again(list(order.sources)) as sources:
+        if out is None:
+            return report_groups(sources, columns, read_by, order.columns, as_json=order.as_json)
+        kept, outputs = read_into_study(sources, out, read_by, order.columns)
+        report_study(kept, outputs, contract, columns, as_json=order.as_json)
+        return sum(tally.unread for tally in kept.tallies.values())
+
+
+def _read_rows(order: _Order, contract: str, options: str | None) -> int:
+    """Read rows and write them with their new fields; how many of them are unread."""
+    from affidavit.commands.progress import Progress
+    from affidavit.commands.read_into_study import refuse_directory
+    from affidavit.contracts.contract import RAW_OUTPUT
+    from affidavit.contracts.registry import contract_named
+    from affidavit.judging.coverage import Coverage
+    from affidavit.reading.engines import batch_reader, common_format, read_files
+    from affidavit.reading.first_row import first_names
+    from affidavit.reading.output_columns import ANSWER, Role
+    from affidavit.reading.rows import RowReader
+
+    sources, out, as_json = order.sources, order.out, order.as_json
+    if out is not None:
+        refuse_directory(out)
+    field = order.columns.get(Role.TEXT, RAW_OUTPUT)
+    answer = order.columns.get(Role.ANSWER, ANSWER)
+    reader = RowReader(contract_named(contract, options), field=field, answer=answer, lenses=order.lenses)
     coverage = Coverage() if reader.parts.evaluates else None
+    names = first_names(sources[0])
     with ExitStack() as stack:
-        on_row = _watched(coverage, _filed(stack, reader, archive))
+        on_row = _watched(coverage, _filed(stack, reader, order.archive))
         rows = _rows_out(stack, out, as_json=as_json)
         on_stdout = sys.stdout is not None and rows is sys.stdout.buffer
-        sources = [_source(path) for path in files or (Path("-"),)]
         row_format = common_format(sources, _named(out))
         batches = batch_reader(row_format, reader, keep_readings=on_row is not None)
         if batches.binary and rows is not None and _named(out) is None:
-            raise UsageError("--out", expected=f"a name for the {row_format.name} file", found="none")
+            raise UsageError("-o", expected=f"a name for the {row_format.name} file", found="none")
         progress = stack.enter_context(Progress(sys.stderr, _size(sources)))
         stack.enter_context(redirect_stdout(sys.stderr))  # whatever a user's contract prints is not a row
         result = read_files(sources, batches, out=rows, on_row=on_row, progress=progress.tell)
         if rows is not None and on_stdout:
             rows.flush()
     _report(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)
-    sys.exit(ENDED_WITH_FAILURES if result.tally.unread else DONE)
+    for note in _column_notes(names, order.columns, reader):
+        click.echo(f"note: {plain_lines(note)}", err=True)
+    return result.tally.unread
 
 
 def _source(path: Path) -> "Source":
@@ -202,4 +289,18 @@ def _notes(result: "Result", reader: "RowReader") -> list[str]:
     if result.replaced:
         notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")
     notes.extend(f"{count:,} unread: {error}" for error, count in result.tally.errors.most_common(5))
+    return notes
+
+
+def _column_notes(names: "Sequence[str]", given: "Mapping[Role, str]", reader: "RowReader") -> list[str]:
+    """What a person should be told of the columns: likely right answers, and models that were pooled."""
+    from affidavit.reading.output_columns import ANSWER, OutputColumns, Role, proposals
+
+    paths = {role.value: name for role, name in given.items()}
+    paths |= {role.value: role.value for role in (Role.ANSWER, Role.MODEL) if role.value in names}
+    columns = OutputColumns.of({**paths, Role.TEXT.value: reader.field})
+    keyed = not reader.ours or ANSWER in (reader.parts.item_fields or ())
+    notes = proposals(names, columns, (Role.ANSWER,)) if keyed else []
+    if Role.MODEL in columns.paths:
+        notes.append("rows name their models: these figures are of all together; --by model has them apart")
     return notes

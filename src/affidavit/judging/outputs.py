@@ -6,26 +6,20 @@ words that were answered. A folder holds a text per file, and a pattern says whi
 """
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
 from math import prod
 
-from msgspec.structs import asdict, astuple
+from msgspec.structs import astuple
 
-from affidavit.archive.checked_lines import LONGEST_TEXT
-from affidavit.archive.record import ImportIdentity, Response, content_digest
-from affidavit.archive.study_directory import IMPORTED, NotArrived
-from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT
-from affidavit.contracts.evaluation import IDENTIFIERS
-from affidavit.contracts.text import text as text_contract
+from affidavit.archive.record import Failed, ImportIdentity, Response
+from affidavit.archive.study_directory import NotArrived
+from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.errors import InputError, UsageError
-from affidavit.json_values import Fields, digest, shown
+from affidavit.json_values import Fields, shown
 from affidavit.judging.plan import Output
 from affidavit.judging.prompt import UNKNOWN_TASK
-from affidavit.judging.task_words import PROMPT, TaskWords, is_known
 from affidavit.models.model import Message
-from affidavit.reading.rows import RowReader
+from affidavit.reading.imported_records import NO_CONTENT
 
 _PARTS = ("question_id", "prompt_variant", "target_model")
 MOST_PLACES = 1_000_000
@@ -75,142 +69,25 @@ def transcript(messages: Iterable[Message]) -> str:
 WITHOUT_TEXT = "the text is null"
 
 
-class ImportFacts:
-    """What is frozen of outputs from elsewhere: it follows from them and from the names of those without text."""
+class MissingOutputs:
+    """What is missing among outputs from elsewhere: rows without a text, and places that no row is at."""
 
-    def __init__(self, study: str, without_text: Iterable[NotArrived] = ()) -> None:
-        self._study = study
-        self._without_text = sorted(without_text, key=astuple)
-        self._digests: list[str] = []
-        self.cells: Counter[tuple[str, str, str]] = Counter()
-        """How many there are, by task, model and condition."""
-        self._there = {(each.question_id, each.prompt_variant, each.target_model) for each in self._without_text}
+    def __init__(self) -> None:
+        self._without_text: list[NotArrived] = []
+        self._there: set[tuple[str, str, str]] = set()
 
-    def add(self, response: Response) -> None:
-        """One output more."""
-        subject = response.subject
-        self._digests.append(content_digest(response).hex())
-        self.cells[subject.cell] += 1
+    def add(self, record: Response | Failed) -> None:
+        """One record, of an output or of a row without a text."""
+        subject = record.subject
         self._there.add((subject.item_id, subject.condition, subject.model))
+        if isinstance(record, Failed):
+            why = WITHOUT_TEXT if record.reason == NO_CONTENT else record.reason
+            names = (subject.item_id, subject.condition, subject.model)
+            self._without_text.append(NotArrived(*names, subject.sample, why))
 
-    def config(self) -> Fields:
-        """As it is frozen; outputs are missing where others of the same question, variant and target are there."""
-        targets = sorted({names[2] for names in self._there})
-        return {
-            "name": self._study,
-            "seed": 0,
-            "models": {target: {"identity": target} for target in targets},
-            IMPORTED: {
-                "sha256": digest(sorted(self._digests)),
-                "cells": [[*cell, count] for cell, count in sorted(self.cells.items())],
-            },
-            "not_arrived": [asdict(missing) for missing in self.not_arrived()],
-        }
-
-    def not_arrived(self) -> list[NotArrived]:
-        """Outputs that came without a text, or that are missing among the others."""
-        return [*self._without_text, *_holes(self._there)]
-
-
-@dataclass(frozen=True)
-class Imported:
-    """Rows of outputs, checked: the responses that they become, and those that came without a text."""
-
-    responses: list[Response]
-    without_text: list[NotArrived]
-
-    def facts(self, study: str) -> ImportFacts:
-        """What is frozen of them."""
-        facts = ImportFacts(study, self.without_text)
-        for response in self.responses:
-            facts.add(response)
-        return facts
-
-
-def imported(study: str, rows: Iterable[tuple[str, Fields]], tasks: TaskWords | None = None) -> Imported:
-    """The records of rows, given as place and fields; a row that says twice the same is refused by name.
-
-    `tasks` has the words that were answered, where the rows do not hold them themselves.
-    """
-    responses, missing, places = list[Response](), list[NotArrived](), dict[tuple[str, ...], str]()
-    reader = RowReader(text_contract)
-    for where, row in rows:
-        names = _identifiers(row, where)
-        if names in places:
-            expected = "an output that no other row has"
-            raise InputError(where, expected=expected, found=f"the names of {places[names]}: {shown(list(names))}")
-        places[names] = where
-        raw = row.get(RAW_OUTPUT)
-        if raw is None:
-            missing.append(NotArrived(names[0], names[1], names[2], 0, WITHOUT_TEXT))
-            continue
-        if not isinstance(raw, str):
-            raise InputError(where, expected=f"a text in {RAW_OUTPUT!r}", found=shown(raw))
-        if len(raw) > LONGEST_TEXT:
-            expected = f"at most {LONGEST_TEXT:,} characters in {RAW_OUTPUT!r}"
-            raise InputError(where, expected=expected, found=f"{len(raw):,}")
-        question, variant, target, output = names
-        prompt = _prompt(row, where, None if tasks is None else tasks.of(question, variant))
-        subject = imported_identity(study, question, variant, target, output, prompt)
-        responses.append(imported_response(subject, raw, reader))
-    if not responses:
-        raise InputError("outputs", expected="at least one output", found="none")
-    return Imported(responses, missing)
-
-
-def _prompt(row: Fields, where: str, given: str | None) -> str | None:
-    """The words that a row answers: its own, or those of the file of tasks, if they do not contradict them."""
-    prompt = row.get(PROMPT)
-    if prompt is not None and not isinstance(prompt, str):
-        raise InputError(where, expected=f"a text in {PROMPT!r}", found=shown(prompt))
-    if given is None or not is_known(prompt):
-        return prompt if given is None else given
-    if prompt != given:
-        expected = f"in {PROMPT!r} what the file of tasks says of it: {shown(given)}"
-        raise InputError(where, expected=expected, found=shown(prompt))
-    return prompt
-
-
-def _identifiers(row: Fields, where: str) -> tuple[str, ...]:
-    found = []
-    for name in IDENTIFIERS:
-        value = str(row[name]) if type(row.get(name)) is int else row.get(name)
-        if not isinstance(value, str) or not value.strip():
-            raise InputError(where, expected=f"a name in {name!r}", found=shown(value))
-        found.append(value)
-    question, variant, target, output = found
-    return question, variant, target, output
-
-
-def imported_identity(  # noqa: PLR0913, PLR0917 - the names of an output, in the order of the protocol
-    study: str, question: str, variant: str, target: str, output: str, prompt: str | None
-) -> ImportIdentity:
-    """What the record of an output from elsewhere says of it; its names make its key."""
-    return ImportIdentity(
-        key=digest([IMPORTED, question, variant, target, output]),
-        study=study,
-        task=IMPORTED,
-        item_id=question,
-        condition=variant,
-        model=target,
-        sample=0,
-        output_id=output,
-        prompt=prompt,
-    )
-
-
-def imported_response(subject: ImportIdentity, raw: str, reader: RowReader) -> Response:
-    """The record of an output from elsewhere: the text, and whether there is anything to judge."""
-    added = reader.read({RAW_OUTPUT: raw}, where="").added
-    compliant = added.pop(COMPLIANT)
-    return Response(
-        subject,
-        raw,
-        contract=reader.label,
-        contract_params=reader.params,
-        protocol_compliant=compliant if isinstance(compliant, bool) else None,
-        fields=added,
-    )
+    def listed(self) -> list[NotArrived]:
+        """All of them; a place is one where others of the same question, variant and target are there."""
+        return [*sorted(self._without_text, key=astuple), *_holes(self._there)]
 
 
 def imported_task(subject: ImportIdentity) -> str:

@@ -138,7 +138,7 @@ class RowBatches:
             kept = {name: value for name, value in row.items() if name not in added.fields}
             lines.append(json.dumps({**kept, **added.fields}).encode() + b"\n")
             if self._keep_readings:
-                readings.append(RowReading(row.get(self._reader.field), row_result, where))
+                readings.append(RowReading(self._reader.text.of(row), row_result, where))
         return BatchResult(lines, result, readings, batch.size)
 
     def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:

@@ -9,7 +9,7 @@ nothing unseen in it but line breaks.
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import BinaryIO, ClassVar
@@ -22,13 +22,13 @@ from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 from affidavit.plain_text import plain_lines
 from affidavit.reading.batches import ROWS_AT_ONCE, BatchResult, Result, RowReading, write_bytes
+from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.choices import ChoiceColumns
 from affidavit.reading.csv_files import DELIMITERS, CsvTable
+from affidavit.reading.output_columns import text_hint
 from affidavit.reading.row_cache import AddedFields, RowCache
 from affidavit.reading.rows import RowReader, column_values, columns_added
 from affidavit.reading.source import Source
-
-_EMPTY_IS_UNKNOWN = ("answer", "numbers", "target", "judged_output", "asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class CellBatches:
                 f"{table.name}:1",
                 expected=f"a column {self._reader.field!r}",
                 found=f"the columns {', '.join(table.columns)}",
-                hint="Name the column that holds the model's text with --field.",
+                hint=text_hint(table.columns, "column"),
             )
         if first is not None and table.columns != first.columns:
             expected = f"the columns {shown(first.columns)}, as in {first.name}"
@@ -125,8 +125,8 @@ class CellBatches:
     ) -> AddedFields:
         where, text = f"{batch.name}:{line}", self._reader.field
         pairs = zip(batch.header, cells, strict=True)
-        unknown = (*_EMPTY_IS_UNKNOWN, self._reader.parts.checked_by, *(self._reader.parts.item_fields or ()))
-        row: Fields = {name: cell if name == text else _value(name, cell, unknown) for name, cell in pairs}
+        unknown = unknown_if_empty(self._reader.parts, self._reader.answer.text)
+        row: Fields = {name: cell if name == text else cell_value(name, cell, unknown) for name, cell in pairs}
         row_result, new_fields = self._row_cache.read(row, where=where)
         result.count(new_fields, self._reader, row)
         if self._keep_readings:
@@ -139,28 +139,14 @@ class CellBatches:
             return [None] * len(batch.cells)
         place = batch.header.index(self._reader.field)
         texts = pl.Series([cells[place] for cells in batch.cells], dtype=pl.String)
-        if "answer" not in batch.header:
+        if (answer := self._reader.answer.text) not in batch.header:
             return self._choices.of(texts, [msgspec.UNSET] * len(batch.cells))
-        key = batch.header.index("answer")
+        key = batch.header.index(answer)
         return self._choices.of(texts, [cells[key] or None for cells in batch.cells])
 
     def write(self, contents: Iterator[Iterable[bytes]], out: BinaryIO | None) -> None:
         """Row after row."""
         write_bytes(contents, out)
-
-
-def _value(name: str, cell: str, unknown: Collection[str]) -> object:
-    """The cell as the contract takes it; an empty one in these columns says that nobody knows."""
-    if name in unknown and not cell:
-        return None
-    if name == "target" and cell.removeprefix("-").isdecimal() and cell.isascii() and len(cell) <= 500:
-        return int(cell)
-    if name in ("numbers", "asked") and cell[:1] in ("[", "{"):
-        try:
-            return json.loads(cell)
-        except (ValueError, RecursionError):
-            return cell
-    return cell
 
 
 class _Quoted:

@@ -141,6 +141,6 @@ def _row_type(reader: RowReader) -> type:
             ("answer", key, msgspec.UNSET),
             *((name, msgspec.UnsetType, msgspec.UNSET) for name in added),
         ],
-        rename={"raw": field},
+        rename={"raw": field, "answer": reader.answer.text},
         gc=False,
     )

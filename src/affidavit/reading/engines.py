@@ -45,7 +45,7 @@ def common_format(sources: Sequence[Source], out: Path | None) -> Format:
         kinds = [f"{name} ({row_format.name})" for name, row_format in formats]
         kinds += [f"{out} ({named[0]})"] if named else []
         expected = "files of one kind: JSON Lines, CSV or Parquet"
-        raise UsageError("FILES and --out", expected=expected, found=", ".join(kinds))
+        raise UsageError("FILES and -o", expected=expected, found=", ".join(kinds))
     return first
 
 

@@ -12,6 +12,7 @@ from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.errors import InputError
 from affidavit.reading.batches import BatchResult, Result, RowReading
 from affidavit.reading.columns import polars_type
+from affidavit.reading.output_columns import text_hint
 from affidavit.reading.parquet_files import frames
 from affidavit.reading.row_cache import RowCache
 from affidavit.reading.rows import RowReader, column_values, columns_added
@@ -58,15 +59,16 @@ class FrameBatches:
                 rows_before += len(frame)
 
     def _check_columns(self, batch: FrameBatch, first: FrameBatch | None) -> None:
-        schema, text = batch.frame.schema, self._reader.field
-        if text not in schema:
+        schema, text, path = batch.frame.schema, self._reader.field, self._reader.text
+        leads_into = path.is_nested and text not in schema and path.steps[0] in schema
+        if text not in schema and not leads_into:
             raise InputError(
                 batch.name,
                 expected=f"a column {text!r}",
                 found=f"the columns {', '.join(schema)}",
-                hint="Name the column that holds the model's text with --field.",
+                hint=text_hint(schema, "column"),
             )
-        if not is_text(schema[text]):
+        if not leads_into and not is_text(schema[text]):
             raise InputError(batch.name, expected=f"texts in the column {text!r}", found=str(schema[text]))
         if first is not None and dict(schema) != dict(first.frame.schema):
             expected = f"the columns {_described(first.frame.schema)}, as in {first.name}"
@@ -93,7 +95,7 @@ class FrameBatches:
             added = added.with_columns(raw.alias(RAW_OUTPUT))
         if "correct" in types:
             self._refuse_impossible_keys(batch)
-            key = batch.frame["answer"].cast(pl.String)
+            key = batch.frame[self._reader.answer.text].cast(pl.String)
             known = key.is_not_null()
             right = pl.when(pl.col("extracted_answer").is_not_null() & known).then(
                 pl.col("extracted_answer") == key
@@ -104,13 +106,13 @@ class FrameBatches:
 
     def _refuse_impossible_keys(self, batch: FrameBatch) -> None:
         """Name the first row whose key no output could ever give."""
-        keys = batch.frame["answer"]
+        keys = batch.frame[self._reader.answer.text]
         is_text = keys.dtype in (pl.String, pl.Categorical, pl.Enum)
         if keys.null_count() == len(keys):
             return
         if is_text and all(self._reader.parts.can_answer(str(key)) for key in keys.drop_nulls().unique()):
             return
-        for number, key in enumerate(batch.frame["answer"], batch.rows_before + 1):
+        for number, key in enumerate(keys, batch.rows_before + 1):
             self._reader.item({"answer": key}, where=f"{batch.name}:row {number}")
 
     def _count(self, added: pl.DataFrame, result: Result) -> None:
@@ -133,7 +135,7 @@ class FrameBatches:
             result.count(new_fields, self._reader, row)
             values.append(column_values(self._reader, new_fields.fields, types))
             if self._keep_readings:
-                readings.append(RowReading(row[self._reader.field], row_result, where))
+                readings.append(RowReading(self._reader.text.of(row), row_result, where))
         return pl.DataFrame(values, types, orient="row", strict=False)
 
     def write(self, contents: Iterator[pl.DataFrame], out: BinaryIO | None) -> None:

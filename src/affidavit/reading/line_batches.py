@@ -181,5 +181,5 @@ class _ReadLines:
             self.result.replaced |= row.keys() & added.fields.keys()
             written.append(f"{splice(text, row, added.fields)}\n".encode())
             if self._keep_readings:
-                self.readings.append(RowReading(row.get(self._reader.field), result, where))
+                self.readings.append(RowReading(self._reader.text.of(row), result, where))
         self.content.add(written, [])

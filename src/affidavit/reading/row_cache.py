@@ -5,6 +5,8 @@ of one model on one item are often the same to the letter.
 """
 
 from affidavit.json_values import Fields
+from affidavit.reading.column_path import ColumnPath
+from affidavit.reading.output_columns import ANSWER
 from affidavit.reading.row_lines import members_of
 from affidavit.reading.rows import RowReader, RowResult
 
@@ -28,6 +30,9 @@ class RowCache:
 
     def __init__(self, reader: RowReader) -> None:
         self._reader = reader
+        reads = reader.parts.item_fields or ()
+        paths = (reader.answer if name == ANSWER else ColumnPath(name) for name in reads)
+        self._paths = (*paths, reader.text)
         self._known: dict[tuple[object, ...], tuple[RowResult, AddedFields]] = {}
         self._size = 0
 
@@ -45,10 +50,10 @@ class RowCache:
     def _key(self, row: Fields) -> tuple[object, ...] | None:
         """Everything that decides what the row gets; None if nobody can say."""
         reads = self._reader.parts.item_fields
-        if reads is None or self._reader.field not in row:
+        if reads is None or not self._reader.text.is_in(row):
             return None
         # Whether a field is there matters too: an `answer` of null gives `correct`, no `answer` does not.
-        return tuple((name in row, repr(row.get(name))) for name in (*reads, self._reader.field))
+        return tuple((path.is_in(row), repr(path.of(row))) for path in self._paths)
 
     def _remember(self, key: tuple[object, ...], known: tuple[RowResult, AddedFields]) -> None:
         self._size += sum(len(str(part)) for part in key)

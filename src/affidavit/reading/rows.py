@@ -24,6 +24,8 @@ from affidavit.contracts.contract import (
 from affidavit.contracts.parts import FieldType, is_ours, parts_of
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, shown
+from affidavit.reading.column_path import ColumnPath
+from affidavit.reading.output_columns import ANSWER, no_text, with_answer
 
 UNREAD, LENIENT_READINGS = "unread", "other_readings"
 """Fields that only some readings have: an error of the contract, and what more lenient contracts read."""
@@ -72,10 +74,20 @@ class RowReader:
     """A contract over rows."""
 
     def __init__(
-        self, contract: AnyContract, *, field: str = RAW_OUTPUT, lenses: bool = False, of_one_item: bool = False
+        self,
+        contract: AnyContract,
+        *,
+        field: str = RAW_OUTPUT,
+        answer: str = ANSWER,
+        lenses: bool = False,
+        of_one_item: bool = False,
     ) -> None:
-        """`of_one_item`: the contract is the one that an item has of its own, and reads it as it is."""
+        """`field` and `answer` are the columns of texts and of right answers, or ways into nested values.
+
+        `of_one_item`: the contract is the one that an item has of its own, and reads it as it is.
+        """
         self.contract = contract
+        self.text, self.answer = ColumnPath(field), ColumnPath(answer)
         self._asks_for_item = not of_one_item and parts_of(contract).differs_by_item
         self.field = field
         self.parts = parts_of(contract)
@@ -102,21 +114,19 @@ class RowReader:
 
         The text has to be in a field of its own: not in one that is added, or that holds the key.
         """
-        taken = (COMPLIANT, *self.parts.fields_added({"answer": None}), UNREAD, LENIENT_READINGS, "answer")
+        added = (COMPLIANT, *self.parts.fields_added({ANSWER: None}), UNREAD, LENIENT_READINGS)
+        if self.text.is_nested or self.answer.is_nested or self.answer.text in (*added, RAW_OUTPUT):
+            return False
+        taken = (*added, self.answer.text)
         return self.ours and self.parts.equals_key and not self.lenses and self.field not in taken
 
     def raw(self, row: Fields, *, where: str) -> str | NoOutput:
         """The row's text."""
-        if self.field not in row:
+        if not self.text.is_in(row):
             if _is_failure_record(row):
                 return NoOutput()
-            raise InputError(
-                where,
-                expected=f"a field {self.field!r}",
-                found="the fields " + ", ".join(map(repr, row)) if row else "no field at all",
-                hint="Name the field that holds the model's text with --field.",
-            )
-        raw = row[self.field]
+            raise no_text(self.text, row, where=where)
+        raw = self.text.of(row)
         if raw is None:
             return NoOutput()
         if not isinstance(raw, str):
@@ -129,11 +139,16 @@ class RowReader:
             return self.parts.item(row, where=where)
         return guarded(lambda: self.parts.item(row, where=where))
 
+    def about(self, row: Fields) -> Fields:
+        """What a row says of its question: all but the text, the right answer under our name for it."""
+        about = row if self.field == RAW_OUTPUT else self.text.taken_out(row)
+        return with_answer(about, row, self.answer)
+
     def read(self, row: Fields, *, where: str) -> "RowResult":
         """What the contract says of the row's text, and the fields that the row gets by it."""
         raw = self.raw(row, where=where)
         # The text itself is no part of the question, whatever its field is called.
-        about = row if self.field == RAW_OUTPUT else {key: row[key] for key in row if key != self.field}
+        about = self.about(row)
         item: object
         if self._asks_for_item:
             item = self._fitting(about, where=where)
@@ -145,7 +160,7 @@ class RowReader:
         known = self._right_answer_known(item, outcome)
         if isinstance(known, Unread) and isinstance(outcome, Read):
             outcome = known
-        added: Fields = {} if self.field == RAW_OUTPUT else {RAW_OUTPUT: row.get(self.field)}
+        added: Fields = {} if self.field == RAW_OUTPUT else {RAW_OUTPUT: self.text.of(row)}
         match outcome:
             case NoOutput():
                 added.update(dict.fromkeys((COMPLIANT, *self.parts.fields_added(about))))
@@ -236,7 +251,10 @@ _OWN_COLUMNS: Mapping[str, FieldType] = {"fields": str, "correct": bool, "reason
 
 def columns_added(reader: RowReader, header: Iterable[str]) -> dict[str, FieldType]:
     """The columns that a table with this header gets, in their order, with their types."""
-    about: Fields = {name: None for name in header if name != reader.field}
+    names = list(header)
+    about: Fields = {name: None for name in names if name != reader.field}
+    if reader.answer.text in names or (reader.answer.is_nested and reader.answer.steps[0] in names):
+        about[ANSWER] = None
     own = reader.parts.fields_added(about) if reader.ours else _OWN_COLUMNS
     lenient: dict[str, FieldType] = {LENIENT_READINGS: {label(lens): str for lens in reader.lenses}}
     return {

@@ -26,6 +26,7 @@ from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.token_counts import tallies_by, token_line, tokens_json
+from affidavit.running.import_outputs import Kept
 from affidavit.running.study_run import Ended
 from affidavit.statistics.estimate import Estimate, in_words
 from affidavit.study.crossing import Cell
@@ -58,6 +59,8 @@ class ClosedRun:
     """By task, outputs that count as not right although nobody says whether their right answer is known."""
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task."""
+    asked_here: bool = True
+    """Whether servers were asked for the outputs, so that their tokens could be counted."""
 
     def of_task(self, task: str) -> list[tuple[Cell, Tally, Group]]:
         """The cells of one task."""
@@ -96,6 +99,30 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
         unsaid=unsaid,
         trial=frozen.trial if isinstance(frozen, PlannedStudy) else None,
+    )
+
+
+def closed_import(kept: Kept, *, with_tasks: bool = False) -> ClosedRun:
+    """The figures of outputs from elsewhere: from their counts, where these tell all; else from the records."""
+    config, parts = kept.directory.frozen().config, kept.directory.parts()
+    every = any(each.every_answer_counts for each in parts.values())
+    tallies, unsaid = dict(sorted(kept.tallies.items())), dict[str, int]()
+    groups = groups_of_tallies(tallies, seed=0)
+    if kept.samples > 1 or every or _some_say_nothing(tallies.values()):
+        by_cell, found = _counted(kept.directory, Cell._fields)
+        groups, unsaid = [by_cell[cell] for cell in tallies], dict(found)
+    contracts = {task: str(each["contract"]) for task, each in config["contracts"].items()}
+    several = with_tasks and max(Counter(cell.task for cell in tallies).values()) > 1
+    by_task = _counted(kept.directory, ("task",))[0] if several else {}
+    return ClosedRun(
+        contracts=contracts,
+        parts=parts,
+        tallies=tallies,
+        groups=groups,
+        samples=kept.samples,
+        tasks={names[0]: group for names, group in by_task.items()},
+        unsaid=unsaid,
+        asked_here=False,
     )
 
 
@@ -250,8 +277,9 @@ def listed(counts: Counter[str]) -> str:
 
 
 def _notes(run: ClosedRun) -> Iterator[str]:
-    lines = (token_line(model, tally, "output") for model, tally in run.by_model().items())
-    yield from (line for line in lines if line is not None)
+    if run.asked_here:
+        lines = (token_line(model, tally, "output") for model, tally in run.by_model().items())
+        yield from (line for line in lines if line is not None)
     methods = {
         share.method.partition(", ")[0]
         for group in run.groups

@@ -42,7 +42,8 @@ def known_answers(
     """The same records in their order, `keyed` where it can be told; `own`: tasks with a contract from a file."""
     unread = pl.col("unread").is_not_null() & pl.col("keyed").ne_missing(other=True)
     unsaid = pl.col("keyed").is_null() & pl.col("protocol_compliant").eq_missing(other=False)
-    failed = pl.col("failure").is_not_null()
+    # Of an output from elsewhere that never arrived, its record says so.
+    failed = pl.col("failure").is_not_null() & pl.col("keyed").is_null()
     open_still = ASKED & (failed | unread | unsaid)
     counts = {"outputs": (~failed).sum().cast(pl.Int64), "failed": failed.sum().cast(pl.Int64)}
     found = records.filter(open_still).group_by(_ITEM).agg(**counts).collect(engine="streaming")

@@ -8,16 +8,15 @@ from affidavit.archive.corruption import corrupt
 from affidavit.archive.parquet_copy import copied_frame, journal_frame
 from affidavit.archive.record import Judgement, JudgementIdentity, Label, Record, Response
 from affidavit.archive.record_columns import column_of, without_surrogates
-from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, PlannedStudy, StudyDirectory
-from affidavit.contracts.contract import label
+from affidavit.archive.study_directory import FrozenStudy, ImportedStudy, PlannedStudy, StudyDirectory
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
-from affidavit.contracts.text import text as text_contract
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields, canonical, digest, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
+from affidavit.reading.output_columns import OutputColumns
 from affidavit.results.caveats import pending_note, trial_note
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
@@ -25,6 +24,7 @@ from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
+from affidavit.results.row_values import items_of_rows, row_names, row_values
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, TRIAL, Report
 from affidavit.running.ledger import JudgingLedger
@@ -35,6 +35,7 @@ from affidavit.study.growth import growth_notes
 from affidavit.study.study_file import Study
 
 METADATA = "metadata."
+_ITEM = ["task", ITEM]
 
 
 class StudyResults:
@@ -84,7 +85,9 @@ class StudyResults:
 
     @property
     def samples(self) -> int:
-        """Answers to each question."""
+        """Answers to each question; of outputs from elsewhere, the most that there are to one."""
+        if isinstance(self.frozen, ImportedStudy):
+            return self.frozen.samples
         return 1 if self.study is None else self.study.decoding.samples
 
     @property
@@ -112,23 +115,13 @@ class StudyResults:
                 raise UsageError("--by", expected=expected, found=repr(name), hint=did_you_mean(name, known))
         if not by or len(set(by)) < len(by):
             raise UsageError("--by", expected=f"{expected}, each once", found=repr(",".join(by)))
-        if (metadata or cluster is not None) and self.study is None:
-            option = "--by" if metadata else "--cluster"
-            raise UsageError(option, expected="items", found="outputs from elsewhere, which have no metadata")
         answers, planned = self._known_answers(), self._planned_cells()
         records, self._known = answers.records, answers
         self._asked = self._counted_by_cell(records, planned)
         if metadata:
-            items = self._items(metadata, "--by")
-            records = _joined(records, items)
-            sizes = items.group_by(["task", *metadata]).agg(items=pl.len())
-            planned = planned.join(sizes, on="task", how="left").with_columns(
-                planned=pl.col("planned") // pl.col("count") * pl.col("items")
-            )
+            records = self._with_metadata(records, metadata, "--by")
+        planned = self._planned_in(records, planned, by, metadata)
         records, unit = self._clustered(records, cluster, grouped=cluster in metadata)
-        if "sample" in by:
-            numbers = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": pl.Int64})
-            planned = planned.join(numbers, how="cross").with_columns(planned=pl.col("planned") // self.samples)
         planned = self._with_pending(records, planned, by)
         paradigms = self._paradigms()
         paradigm = pl.col("condition").replace_strict(paradigms, default="", return_dtype=pl.String)
@@ -140,6 +133,37 @@ class StudyResults:
         parts = self.directory.parts()
         return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms)
 
+    def _with_metadata(self, records: pl.LazyFrame, metadata: Sequence[str], option: str) -> pl.LazyFrame:
+        """The records with columns of metadata: of their items, or of the rows that outputs came in."""
+        if self.study is not None:
+            return _joined(records, self._items(metadata, option))
+        found = records.with_columns(row_values(name.removeprefix(METADATA)).alias(name) for name in metadata)
+        said = found.select((pl.col(name) != "").any() for name in metadata).collect(engine="streaming").row(0)
+        for name, there in zip(metadata, said, strict=True):
+            if not there:
+                known = [f"{METADATA}{each}" for each in row_names(records)]
+                expected = f"a field of some row: {', '.join(known) or 'there is none'}"
+                raise UsageError(option, expected=expected, found=repr(name), hint=did_you_mean(name, known))
+        return found
+
+    def _planned_in(
+        self, records: pl.LazyFrame, planned: pl.DataFrame, by: Sequence[str], metadata: Sequence[str]
+    ) -> pl.DataFrame:
+        """What was planned, by whatever records are grouped by; of outputs from elsewhere, all that there are."""
+        own = [*metadata, *(name for name in ("sample",) if name in by)]
+        if own and self.study is None:
+            rows = records.filter(ASKED).group_by([*CELL, *own]).agg(planned=pl.len().cast(pl.Int64))
+            return rows.collect(engine="streaming")
+        if metadata:
+            sizes = self._items(metadata, "--by").group_by(["task", *metadata]).agg(items=pl.len())
+            planned = planned.join(sizes, on="task", how="left").with_columns(
+                planned=pl.col("planned") // pl.col("count") * pl.col("items")
+            )
+        if "sample" in by:
+            numbers = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": pl.Int64})
+            planned = planned.join(numbers, how="cross").with_columns(planned=pl.col("planned") // self.samples)
+        return planned
+
     def _clustered(self, records: pl.LazyFrame, cluster: str | None, *, grouped: bool) -> tuple[pl.LazyFrame, str]:
         """The records with the column of their clusters, and its name; items that lack it are counted.
 
@@ -148,8 +172,10 @@ class StudyResults:
         """
         if cluster is None:
             return records, ITEM
-        items, unit = self._items([cluster], "--cluster"), f"{cluster}{OR_ITEM}" if grouped else cluster
-        lacking = pl.col(cluster) == ""
+        unit, lacking = f"{cluster}{OR_ITEM}" if grouped else cluster, pl.col(cluster) == ""
+        if self.study is None:
+            return self._clustered_rows(records, cluster, unit), unit
+        items = self._items([cluster], "--cluster")
         self._unclustered = items.filter(lacking)["task"].value_counts().sort("task").rows()
         mark = "item "
         while items[cluster].str.starts_with(mark).any():
@@ -159,6 +185,20 @@ class StudyResults:
         ]
         own = pl.when(lacking).then(pl.Series(names, dtype=pl.String)).otherwise(pl.col(cluster)).alias(unit)
         return _joined(records, items.select("task", ITEM, own)), unit
+
+    def _clustered_rows(self, records: pl.LazyFrame, cluster: str, unit: str) -> pl.LazyFrame:
+        """The same of outputs from elsewhere, whose rows say it."""
+        own = row_values(cluster.removeprefix(METADATA))
+        found = self._with_metadata(records, [cluster], "--cluster").filter(ASKED).select(*_ITEM, cluster).unique()
+        values = found.collect(engine="streaming")
+        lacking = values.filter(pl.col(cluster) == "").unique(_ITEM)
+        self._unclustered = lacking["task"].value_counts().sort("task").rows()
+        mark = "item "
+        while values[cluster].str.starts_with(mark).any():
+            mark += "· "
+        return records.with_columns(
+            pl.when(own == "").then(pl.concat_str(pl.lit(mark), pl.col(ITEM))).otherwise(own).alias(unit)
+        )
 
     def cluster_notes(self, chosen: Mapping[str, str]) -> list[str]:
         """How many items of each task that was chosen lack the metadata of clusters."""
@@ -220,17 +260,16 @@ class StudyResults:
 
     def _known_answers(self) -> KnownAnswers:
         """The records, with whether the right answer is known also where nothing was read (rulings M6 and S6)."""
-        records = self._records()
+        records, parts = self._records(), self.directory.parts()
         if self.study is None:
-            return KnownAnswers(records)
-        parts = self.directory.parts()
+            columns = OutputColumns.of(self.config["columns"])
+            return known_answers(records, lambda: items_of_rows(records, columns), parts, self._own_contracts)
         return known_answers(records, lambda: frozen_items(self.directory), parts, self._own_contracts)
 
     @property
     def _own_contracts(self) -> list[str]:
         """The tasks with a contract from a file."""
-        tables = {} if self.study is None else self.study.tasks
-        return [name for name, task in tables.items() if is_in_file(task.contract)]
+        return [name for name, task in self.config["tasks"].items() if is_in_file(str(task["contract"]))]
 
     def _paradigms(self) -> dict[str, str]:
         """The paradigms of the conditions that have one."""
@@ -238,8 +277,6 @@ class StudyResults:
         return {without_surrogates(name): table.paradigm for name, table in tables.items() if table.paradigm}
 
     def _contracts(self) -> dict[str, str]:
-        if self.study is None:
-            return {IMPORTED: label(text_contract)}
         return {task: str(each["contract"]) for task, each in self.config["contracts"].items()}
 
     def _planned_cells(self) -> pl.DataFrame:

@@ -1,34 +1,172 @@
-"""Outputs that exist already, taken into a directory of their own, so that they can be judged like any others.
+"""Outputs that exist already, taken into a directory of their own: a study like any other from there on.
 
-They are kept in the same journal as a study's: verbatim, with checksums and a seal. Taking the same outputs in
-again changes nothing; others are refused. All are read and checked before the first is written.
+They are kept in the same journal as a study's: verbatim, with checksums and a seal. They are there all at once:
+what is wrong with a row is told before anything has its place. Taking the same outputs in again changes nothing;
+others are refused.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import file_digest
 from pathlib import Path
+
+from msgspec.structs import asdict
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.drafted_journal import DraftedJournal
 from affidavit.archive.layout import STUDY
+from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.provenance import git_state, versions
-from affidavit.archive.record import Response
+from affidavit.archive.record import Failed, ImportIdentity, Response, content_digest
 from affidavit.archive.regular_files import open_to_read, other_kind
-from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.seal import Seal
+from affidavit.archive.study_directory import ImportedStudy, SourceFile, StudyDirectory
 from affidavit.contracts.contract import RAW_OUTPUT
+from affidavit.contracts.frozen_contract import NamedContract, named_contract
+from affidavit.contracts.registry import frozen_parts
 from affidavit.errors import InputError, UsageError
-from affidavit.json_values import Fields
-from affidavit.judging.outputs import Imported, folder_rows, imported
-from affidavit.judging.task_words import task_words
-from affidavit.reading.source import file_source
+from affidavit.json_values import Fields, digest
+from affidavit.judging.outputs import folder_rows
+from affidavit.judging.task_words import TaskWords, task_words
+from affidavit.reading.imported_records import ImportFacts, OutputRows
+from affidavit.reading.output_columns import OutputColumns
+from affidavit.reading.source import Row, file_source
 from affidavit.reading.sources import rows_of
+from affidavit.reading.tally import Tally
 from affidavit.running.ledger import ImportLedger
 from affidavit.running.manifest import manifest_page, write_manifest
+from affidavit.study.crossing import Cell
 
 _TEXTS = (".md", ".markdown", ".txt")
+_JUDGED = OutputColumns.of(OutputColumns.protocol)
+
+
+@dataclass(frozen=True)
+class ImportedOutputs:
+    """Outputs from elsewhere, on their way into a directory."""
+
+    name: str
+    """Of the study that they become."""
+    read_by: NamedContract
+    columns: OutputColumns
+    records: Callable[[], Iterable[Response | Failed]]
+    """All of them, as often as it is asked."""
+    files: Sequence[SourceFile] = ()
+
+    def config(self, facts: ImportFacts) -> Fields:
+        """What is frozen of them."""
+        tasks = sorted({task for task, _, _ in facts.cells})
+        return {
+            **facts.config(),
+            "tasks": {task: self.read_by.table() for task in tasks},
+            "contracts": {task: self.read_by.described() for task in tasks},
+            "columns": self.columns.names(),
+        }
+
+    def facts(self) -> ImportFacts:
+        """What follows from all of them."""
+        facts = ImportFacts(self.name)
+        for record in self.records():
+            facts.add(record, content_digest(record))
+        return facts
+
+    def ledger(self) -> ImportLedger:
+        """Their counts, by cell; none was counted yet."""
+        parts = frozen_parts(self.read_by.name, self.read_by.described())
+        return ImportLedger({}, lambda _task: parts)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Outputs from elsewhere that stand in their directory."""
+
+    directory: StudyDirectory
+    seal: Seal
+    tallies: Mapping[Cell, Tally]
+    samples: int
+
+
+def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) -> Kept:
+    """Have all outputs in a directory, sealed; the caller holds its lock."""
+    if directory.is_study:
+        refuse_others(directory, taken.config(taken.facts()))
+        return _completed(directory, taken, disk)
+    if directory.has_records:
+        raise corrupt(str(directory.path / STUDY), "the study that the records belong to", "no such file")
+    facts, ledger = ImportFacts(taken.name), taken.ledger()
+    draft = DraftedJournal(directory.path, facts.root, disk)
+    try:
+        for record in taken.records():
+            _drafted(draft, record)
+            facts.count(record)
+            ledger.take(record)
+        study = directory.freeze(_frozen(taken, facts), disk)
+        write_manifest(directory.path, manifest_page(taken.name, []), disk)
+        seal = draft.keep(ledger.counts())
+    except BaseException:
+        draft.drop()
+        raise
+    keep_copy(directory, seal)
+    return Kept(directory, seal, ledger.tallies, study.samples if isinstance(study, ImportedStudy) else 1)
+
+
+def _frozen(taken: ImportedOutputs, facts: ImportFacts) -> Fields:
+    if not facts.cells:
+        raise InputError("outputs", expected="at least one row", found="none")
+    files = [asdict(file) for file in taken.files]
+    return {"config": taken.config(facts), "versions": versions(), "git": git_state(Path.cwd()), "files": files}
+
+
+def _drafted(draft: DraftedJournal, record: Response | Failed) -> None:
+    try:
+        draft.append(record)
+    except (RecursionError, ValueError) as error:
+        raise InputError(
+            f"record {record.key[:16]}…", expected="a row of JSON values", found=str(error)
+        ) from error
+
+
+def refuse_others(directory: StudyDirectory, config: Fields) -> None:
+    """Refuse outputs that are not those that were taken into the directory."""
+    if directory.frozen().config != json.loads(json.dumps(config)):
+        raise UsageError(
+            str(directory),
+            expected="the outputs that were taken in there",
+            found="others",
+            hint="Give other outputs, or other words of their tasks, a directory of their own with --out.",
+        )
+
+
+def _completed(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) -> Kept:
+    """Write whatever is not there yet of outputs that were taken in before."""
+    study, archive, there = directory.frozen(), directory.archive(disk), set[str]()
+    assert isinstance(study, ImportedStudy)  # noqa: S101 - what was frozen is the same
+    ledger = taken.ledger()
+    for line in archive.recover():
+        record = line.record
+        if isinstance(record, Response | Failed) and isinstance(record.subject, ImportIdentity):
+            there.add(record.key)
+            ledger.take(record)
+    missing = [record for record in taken.records() if record.key not in there]
+    for number, record in enumerate(missing, 1):
+        archive.append(record)
+        ledger.take(record)
+        if number % 64 == 0:
+            archive.commit()
+    seal = directory.seal()
+    if missing or seal is None:
+        write_manifest(directory.path, manifest_page(taken.name, []), disk)
+        seal = archive.seal(ledger.counts())
+        keep_copy(directory, seal)
+    archive.close()
+    return Kept(directory, seal, ledger.tallies, study.samples)
+
+
+# --- for a judging ---
 
 
 @dataclass(frozen=True)
@@ -36,30 +174,27 @@ class Intake:
     """What is to be judged: the outputs of a directory, or such as were read elsewhere and are kept in one."""
 
     directory: StudyDirectory
-    name: str = ""
-    """Of the study that outputs from elsewhere become."""
-    taken: Imported | None = None
+    taken: ImportedOutputs | None = None
     """Outputs from elsewhere, read and checked; None where the directory has all that there is."""
-    files: tuple[str, ...] = ()
-    """What was read for it."""
+    records: Sequence[Response | Failed] = ()
+    """Those outputs."""
+    used: tuple[str, ...] = ()
+    """The files that were read for it."""
+
+    @property
+    def name(self) -> str:
+        """Of the study that outputs from elsewhere become."""
+        return "" if self.taken is None else self.taken.name
 
     @property
     def is_new(self) -> bool:
         """Whether there are outputs that stand nowhere in the directory yet."""
         return self.taken is not None and not self.directory.is_study
 
-    def check(self) -> Fields:
-        """What is frozen of outputs from elsewhere; refused if the directory has others."""
-        config = {} if self.taken is None else self.taken.facts(self.name).config()
-        before = self.directory.frozen_or_none() if self.directory.is_study else None
-        if self.taken is not None and before is not None and before.config != json.loads(json.dumps(config)):
-            raise UsageError(
-                str(self.directory),
-                expected="the outputs that were taken in there",
-                found="others",
-                hint="Give other outputs, or other words of their tasks, a directory of their own with --out.",
-            )
-        return config
+    def check(self) -> None:
+        """Refuse outputs from elsewhere if the directory has others."""
+        if self.taken is not None and self.directory.is_study:
+            refuse_others(self.directory, self.taken.config(self.taken.facts()))
 
     @contextmanager
     def kept(self, disk: Disk) -> Iterator[StudyDirectory]:
@@ -71,24 +206,13 @@ class Intake:
         with self.directory.made(disk):
             new = self.is_new
             try:
-                self._keep(disk)
+                if self.taken is not None:
+                    keep_outputs(self.directory, self.taken, disk)
                 yield self.directory
             except (UsageError, InputError):
                 if new and self.directory.judging_fields() is None:
                     self.directory.take_back(disk)
                 raise
-
-    def _keep(self, disk: Disk) -> None:
-        if self.taken is None:
-            return
-        config = self.check()
-        if not self.directory.is_study:
-            if self.directory.has_records:
-                study = str(self.directory.path / STUDY)
-                raise corrupt(study, "the study that the records belong to", "no such file")
-            about: Fields = {"config": config, "versions": versions(), "git": git_state(Path.cwd())}
-            self.directory.freeze(about, disk)
-        _append(self.directory, self.name, self.taken, disk)
 
 
 def outputs_in(
@@ -117,25 +241,62 @@ def outputs_in(
     if out is None:
         hint = "Or did you mean a study's directory?" if source.is_dir() else ""
         raise UsageError(str(source), expected="--out DIR, where the outputs are kept", found="none", hint=hint)
-    directory = StudyDirectory(out)
-    before = directory.frozen_or_none() if directory.is_study else None
-    # The directory's name when outputs were first taken in, wherever it has gone since.
-    name = out.resolve().name if before is None else before.name
     words = None if tasks is None else task_words((row.where, row.fields) for row in rows_of(file_source(tasks)))
-    taken = imported(name, rows_in(source, pattern), words)
-    intake = Intake(directory, name, taken, tuple(str(file) for file in (source, tasks) if file is not None))
+    taken, records = judged_outputs(name_in(StudyDirectory(out)), lambda: rows_in(source, pattern), words)
+    files = tuple(file for file in (source, tasks) if file is not None)
+    taken = replace(taken, files=tuple(map(digest_of, files)))
+    intake = Intake(StudyDirectory(out), taken, records, tuple(map(str, files)))
     intake.check()
     return intake
 
 
-def rows_in(source: Path, pattern: str | None) -> Iterator[tuple[str, Fields]]:
-    """Place and fields of every output of a file of rows, or of a folder of texts."""
+def name_in(directory: StudyDirectory) -> str:
+    """The name of the study that outputs become there.
+
+    It is the directory's name when outputs were first taken in, wherever it has gone since.
+    """
+    before = directory.frozen_or_none() if directory.is_study else None
+    return directory.path.resolve().name if before is None else before.name
+
+
+def judged_outputs(
+    study: str, rows: Callable[[], Iterable[Row]], tasks: TaskWords | None = None
+) -> tuple[ImportedOutputs, list[Response | Failed]]:
+    """Outputs that are to be judged, by the names of its protocol; a row that says twice the same is refused.
+
+    `tasks` has the words that were answered, where the rows do not hold them themselves.
+    """
+    outputs = OutputRows(rows, _JUDGED, None if tasks is None else tasks.of, told_by_first=False)
+    read_by = named_contract("text")
+    records = list(outputs.records(study, read_by.contract))
+    if not any(isinstance(record, Response) for record in records):
+        raise InputError("outputs", expected="at least one output", found="none")
+    return ImportedOutputs(study, read_by, _JUDGED, lambda: records), records
+
+
+def digest_of(source: Path) -> SourceFile:
+    """What outputs were taken from, with its digest: of a folder, over the digests of the texts below it."""
+    with storage_errors(str(source)):
+        if source.is_dir():
+            texts = [[path.relative_to(source).as_posix(), _file_sha256(path)] for path in _text_files(source)]
+            return SourceFile(source.resolve().name, digest(texts))
+        return SourceFile(source.name, _file_sha256(source))
+
+
+def _file_sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
+
+
+def rows_in(source: Path, pattern: str | None) -> Iterator[Row]:
+    """Every output of a file of rows, or of a folder of texts."""
     if source.is_dir():
         if pattern is None:
             hint = "For example --pattern '{question_id}/{prompt_variant}_{target_model}.md'."
             raise UsageError(str(source), expected="--pattern for a folder of texts", found="none", hint=hint)
-        return folder_rows(_texts(source), pattern)
-    return ((row.where, row.fields) for row in rows_of(file_source(source), _columns))
+        texts = folder_rows(_texts(source), pattern)
+        return (Row(where, number, fields) for number, (where, fields) in enumerate(texts, 1))
+    return rows_of(file_source(source), _columns)
 
 
 def _columns(cells: list[str]) -> list[str] | None:
@@ -143,9 +304,12 @@ def _columns(cells: list[str]) -> list[str] | None:
 
 
 def _texts(folder: Path) -> Iterator[tuple[str, str]]:
-    for path in _below(folder):
-        if path.suffix.lower() in _TEXTS:
-            yield path.relative_to(folder).as_posix(), _read(path)
+    for path in _text_files(folder):
+        yield path.relative_to(folder).as_posix(), _read(path)
+
+
+def _text_files(folder: Path) -> Iterator[Path]:
+    return (path for path in _below(folder) if path.suffix.lower() in _TEXTS)
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -169,21 +333,3 @@ def _read(path: Path) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(str(path), expected="text in UTF-8", found=str(error)) from error
-
-
-def _append(directory: StudyDirectory, name: str, taken: Imported, disk: Disk) -> None:
-    """Write whatever a run that was killed has not written yet."""
-    archive, ledger, there = directory.archive(disk), ImportLedger(taken.facts(name).cells), set[str]()
-    for line in archive.recover():
-        if isinstance(line.record, Response):
-            there.add(line.record.key)
-            ledger.load(line.record)
-    missing = [response for response in taken.responses if response.key not in there]
-    for number, response in enumerate(missing, 1):
-        archive.append(response)
-        ledger.add(response)
-        if number % 64 == 0:
-            archive.commit()
-    if missing or directory.seal() is None:
-        write_manifest(directory.path, manifest_page(name, []), disk)
-        archive.seal(ledger.counts())

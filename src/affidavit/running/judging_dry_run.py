@@ -153,7 +153,7 @@ def _of_taken(intake: Intake, panel: JudgePanel) -> _Standing:
     """Outputs from elsewhere that stand in no directory yet."""
     assert intake.taken is not None  # noqa: S101 - else there is a directory
     tasks = tuple(panel.tasks or (IMPORTED,))
-    outputs = TakenOutputs(intake.taken, tasks, where=intake.files[0])
+    outputs = TakenOutputs(intake.records, tasks, where=intake.used[0])
     frozen = first_terms(intake.directory, panel, outputs, tasks)
     return _Standing(frozen, JudgingPlan(intake.name, 0, frozen.terms, frozen.judges), outputs)
 
@@ -187,7 +187,7 @@ def _used(intake: Intake, panel: JudgePanel) -> dict[str, tuple[str, ...]]:
     found = {
         "addresses": [address for each in used for address in each.addresses],
         "environment": [name for each in used for name in each.environment],
-        "files": [*intake.files, *panel.files, *(file for each in used for file in each.files)],
+        "files": [*intake.used, *panel.files, *(file for each in used for file in each.files)],
     }
     return {kind: tuple(dict.fromkeys(each)) for kind, each in found.items()}
 

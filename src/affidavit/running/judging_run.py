@@ -16,7 +16,7 @@ from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import Failed, Judgement, Record
 from affidavit.archive.seal import Seal
-from affidavit.archive.study_directory import IMPORTED, ImportedStudy, StudyDirectory
+from affidavit.archive.study_directory import IMPORTED, StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import UsageError
@@ -32,7 +32,7 @@ from affidavit.running.asked_now import AskedNow
 from affidavit.running.evaluation_trees import write_trees
 from affidavit.running.import_outputs import Intake
 from affidavit.running.judge_panel import JudgePanel, WantedTerms, judge_panel
-from affidavit.running.ledger import JudgingLedger, StudyLedger, asks_again
+from affidavit.running.ledger import ImportLedger, JudgingLedger, StudyLedger, asks_again
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
@@ -103,7 +103,7 @@ def judge_outputs(
     panel = judge_panel(intake.directory, file, wanted)
     if intake.is_new and intake.taken is not None:
         tasks = tuple(panel.tasks or (IMPORTED,))
-        first_terms(intake.directory, panel, TakenOutputs(intake.taken, tasks, where=intake.files[0]), tasks)
+        first_terms(intake.directory, panel, TakenOutputs(intake.records, tasks, where=intake.used[0]), tasks)
         check_environment({judge.name: panel.tables[judge.name] for judge in panel.judges})
         for judge in panel.judges:
             panel.model(judge.name)
@@ -156,8 +156,8 @@ def judge_study(
         for line in archive.recover():
             ledger.load(line.record)
             outputs.add(line)
-        if isinstance(study, ImportedStudy) and ledger.outputs.open:
-            raise _not_all_there(directory, ledger.outputs.open)
+        if isinstance(ledger.outputs, ImportLedger) and ledger.outputs.pending:
+            raise _not_all_there(directory, ledger.outputs.pending)
         if frozen is None:
             frozen = first_terms(directory, panel, outputs, tasks)
             ledger.open_judging(frozen, retry_failed=options.retry_failed)

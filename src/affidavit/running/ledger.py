@@ -6,7 +6,7 @@ invalid, failed or pending (ruling C5). A later record of a key takes the place 
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Generic, Self, TypeVar
 
 from affidavit.archive.record import (
@@ -14,14 +14,12 @@ from affidavit.archive.record import (
     Judgement,
     JudgementIdentity,
     Label,
-    QuestionIdentity,
     Record,
     Response,
 )
-from affidavit.archive.study_directory import FrozenStudy, ImportedStudy
+from affidavit.archive.study_directory import FrozenStudy, ImportedStudy, parts_of_study
 from affidavit.contracts.judge import judge as judge_contract
 from affidavit.contracts.parts import Parts
-from affidavit.contracts.text import text as text_contract
 from affidavit.errors import StorageError
 from affidavit.json_values import Fields
 from affidavit.judging.plan import JudgeCell, JudgingPlan
@@ -152,10 +150,8 @@ class Ledger(ABC, Generic[CellT]):
 
 
 def _known(record: Response | Judgement) -> bool | None:
-    """Whether the right answer is known; outputs from elsewhere are compared with none."""
-    if isinstance(record, Response) and isinstance(record.subject, QuestionIdentity):
-        return record.keyed
-    return False
+    """Whether the right answer is known; a judgement is compared with none."""
+    return record.keyed if isinstance(record, Response) else False
 
 
 def _unplanned(key: str, cell: tuple[str, ...]) -> StorageError:
@@ -205,8 +201,15 @@ class QuestionLedger(Ledger[Cell]):
 class ImportLedger(Ledger[Cell]):
     """Outputs that came from elsewhere: all of them are there."""
 
-    def __init__(self, cells: Mapping[tuple[str, str, str], int]) -> None:
+    def __init__(self, cells: Mapping[tuple[str, str, str], int], parts: Callable[[str], Parts]) -> None:
+        """`parts` are those of each task's contract, as they were frozen."""
         super().__init__({Cell(*names): count for names, count in cells.items()})
+        self._parts = parts
+
+    def take(self, record: Response | Failed) -> None:
+        """Count a record that nobody knew of before."""
+        self.tallies.setdefault(self.cell(record.subject.cell), Tally()).pending += 1
+        self.add(record)
 
     def asks(self, cell: Cell) -> str:
         """The model."""
@@ -217,8 +220,13 @@ class ImportLedger(Ledger[Cell]):
         return Cell(*names)
 
     def parts(self, names: tuple[str, str, str]) -> Parts:
-        """Those of the contract that takes any text."""
-        return text_contract
+        """Those of the task's contract."""
+        return self._parts(names[0])
+
+    @property
+    def pending(self) -> int:
+        """Rows that were to be taken in and are not there."""
+        return sum(tally.pending for tally in self.tallies.values())
 
     def counts(self) -> Fields:
         """The counts of a seal."""
@@ -306,7 +314,8 @@ class StudyLedger:
     ) -> Self:
         """Of a study as it was frozen; one that was planned here is counted by its plan."""
         if isinstance(study, ImportedStudy):
-            return cls(study.name, study.seed, ImportLedger(study.cells), judging, retry_failed=retry_failed)
+            outputs = ImportLedger(study.cells, parts_of_study(study).__getitem__)
+            return cls(study.name, study.seed, outputs, judging, retry_failed=retry_failed)
         if plan is None:
             raise ValueError("a study that was planned here is counted by its plan")
         return cls.planned(plan, judging, retry_failed=retry_failed)

@@ -21,36 +21,28 @@ from affidavit.archive.record import (
     QuestionIdentity,
     Record,
     Response,
+    content_digest_of,
     record_fields,
 )
 from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.seal import Root, Seal
 from affidavit.archive.segments import Line
 from affidavit.archive.study_directory import (
-    IMPORTED,
     FrozenStudy,
     ImportedStudy,
     NotArrived,
     StudyDirectory,
 )
-from affidavit.contracts.text import text as text_contract
+from affidavit.contracts.own_file import GivenContracts
 from affidavit.items.item import Item
 from affidavit.json_values import shown
 from affidavit.judging.directory import read_judging
-from affidavit.judging.outputs import (
-    WITHOUT_TEXT,
-    ImportFacts,
-    imported_identity,
-    imported_response,
-    imported_task,
-    output_of,
-    transcript,
-)
+from affidavit.judging.outputs import MissingOutputs, imported_task, output_of, transcript
 from affidavit.judging.plan import Output
 from affidavit.judging.terms import FrozenJudging, aliases_of
 from affidavit.models.model import Reason
 from affidavit.models.recorded import completion_of
-from affidavit.reading.rows import RowReader
+from affidavit.reading.imported_records import ImportFacts, RecordMaker, record_makers
 from affidavit.running.evaluation_trees import ExpectedTrees
 from affidavit.running.ledger import StudyLedger
 from affidavit.running.study_outputs import NOT_ASKED
@@ -74,7 +66,14 @@ def _items_of(directory: StudyDirectory, plan: Plan) -> dict[tuple[str, str], It
 class Rederivation:
     """Plans and reads once more what the study planned and read; the records are shown to it in their order."""
 
-    def __init__(self, directory: StudyDirectory, study: FrozenStudy, plan: Plan | None) -> None:
+    def __init__(
+        self,
+        directory: StudyDirectory,
+        study: FrozenStudy,
+        plan: Plan | None,
+        given: GivenContracts | None = None,
+    ) -> None:
+        """`given` are the contracts of users' own that may be run for outputs from elsewhere."""
         self._directory = directory
         self._study = study
         self._plan = plan
@@ -88,19 +87,20 @@ class Rederivation:
         self._judging = judging
         self._judged = frozenset(() if judging is None else judging.terms.outputs)
         self._import: ImportFacts | None = None
+        self._makers: dict[str, RecordMaker] = {}
+        self._missing = MissingOutputs()
         if isinstance(study, ImportedStudy):
-            named = (missing for missing in study.not_arrived if missing.why == WITHOUT_TEXT)
-            self._import = ImportFacts(study.name, named)
+            self._import = ImportFacts(study.name)
+            self._makers = record_makers(study, given or GivenContracts())
         self._outputs: dict[str, Output] = {}
         self._judged_tasks: set[str] = set()
-        self._text = RowReader(text_contract)
         self._answered: set[str] = set()
         self.root = Root()
 
     def other_summary(self, seal: Seal) -> tuple[str, str] | None:
         """The first of the files beside the records that is not what they make it, and what is wrong with it."""
         path = self._directory.path
-        if self._import is not None and self._study.config != self._import.config():
+        if self._import is not None and not self._import.config().items() <= self._study.config.items():
             return self._study.where, "it describes other outputs than the records are"
         if (said := self._other_judging()) is not None:
             return str(path / JUDGING), said
@@ -140,17 +140,17 @@ class Rederivation:
         if terms.aliases is not None and terms.aliases != aliases_of(targets, terms.outputs):
             return "its aliases are not those of its targets"
         missing = self._judging.not_arrived
+        if isinstance(self._study, ImportedStudy):
+            same = Counter(missing) == Counter(self._missing.listed())
+            return None if same else "it lists other outputs as missing than those that are"
         if Counter(map(_names, missing)) != self._not_judged():
             return "it lists other outputs as missing than those that are"
-        if isinstance(self._study, ImportedStudy):
-            same = Counter(missing) == Counter(self._study.not_arrived)
-            return None if same else "it says of missing outputs what study.json does not"
         odd = {each.why for each in missing} - _REASONS - {NOT_ASKED}
         return f"it says of a missing output that it is {shown(min(odd))}" if odd else None
 
     def _other_tasks(self, judging: FrozenJudging) -> str | None:
         """What is wrong with the tasks that are said to be judged."""
-        planned = {IMPORTED} if self._plan is None else set(self._plan.tasks)
+        planned = set(self._study.config["tasks"] if self._plan is None else self._plan.tasks)
         if len(set(judging.tasks)) < len(judging.tasks) or not set(judging.tasks) <= planned:
             return "its tasks are not those of the study, each once"
         return (
@@ -161,7 +161,7 @@ class Rederivation:
         """The names of what was planned in the judged tasks, less what is judged."""
         judging = self._judging
         if judging is None or self._plan is None:
-            return Counter(map(_names, self._study.not_arrived if isinstance(self._study, ImportedStudy) else ()))
+            return Counter()
         planned: Counter[_Names] = Counter()
         for (name, _), item in self._items.items():
             if name in judging.tasks:
@@ -180,10 +180,10 @@ class Rederivation:
 
     def difference(self, line: Line) -> str | None:
         """What a record says that does not follow; None if all of it does."""
-        self.root.add_line(line.content, line.placed)
-        record = line.record
+        record, content = line.record, content_digest_of(line.content, line.placed)
         if isinstance(record, Label):
             return None
+        self.root.add(record.key, content)
         if record.key in self._answered:
             return "its question is answered already, by an earlier record"
         if not isinstance(record, Failed):
@@ -191,7 +191,7 @@ class Rederivation:
         elif record.reason not in _REASONS:
             return f"reason is {record.reason!r}, which is none of the reasons that there are"
         try:
-            expected = self._expected(record)
+            expected = self._expected(record, content)
         except ODD_VALUES as error:
             return f"the plan cannot ask for it: {in_words(error)}"
         if isinstance(expected, str):
@@ -203,14 +203,14 @@ class Rederivation:
             self._trees.add(record)
         return None
 
-    def _expected(self, record: Response | Judgement | Failed) -> Record | str:
+    def _expected(self, record: Response | Judgement | Failed, content: bytes) -> Record | str:
         """The record as it must be; in words why there can be none like it."""
         subject = record.subject
         match subject:
             case JudgementIdentity():
                 return self._expected_judgement(record, subject)
-            case ImportIdentity() if isinstance(record, Response):
-                return self._expected_import(record, subject)
+            case ImportIdentity() if not isinstance(record, Judgement):
+                return self._expected_import(record, subject, content)
             case QuestionIdentity() if self._plan is not None:
                 return self._expected_answer(self._plan, record, subject)
         return "it is no record of this study"
@@ -232,13 +232,16 @@ class Rederivation:
         self._keep(record, transcript(question.request.messages))
         return plan.response(question, completion_of(record))
 
-    def _expected_import(self, response: Response, subject: ImportIdentity) -> Response:
-        if self._import is not None:
-            self._import.add(response)
-        self._keep(response, imported_task(subject))
-        names = (subject.item_id, subject.condition, subject.model, subject.output_id)
-        expected = imported_identity(self._study.name, *names, subject.prompt)
-        return imported_response(expected, response.raw_output, self._text)
+    def _expected_import(self, record: Response | Failed, subject: ImportIdentity, content: bytes) -> Record | str:
+        maker = self._makers.get(subject.task)
+        if maker is None or self._import is None:
+            return f"there is no task {subject.task!r} in study.json"
+        self._import.add(record, content)
+        if self._judging is not None and subject.task in self._judging.tasks:
+            self._missing.add(record)
+        if isinstance(record, Response):
+            self._keep(record, imported_task(subject))
+        return maker.again(record, subject)
 
     def _keep(self, response: Response, words: str) -> None:
         """An output that may be judged by a later record."""

@@ -5,15 +5,15 @@ that a large study stays small in memory.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.record import Failed, ImportIdentity, JudgementIdentity, Label, Response
 from affidavit.archive.segments import Line, Place
-from affidavit.archive.study_directory import IMPORTED, FrozenStudy, ImportedStudy, NotArrived, StudyDirectory
+from affidavit.archive.study_directory import FrozenStudy, NotArrived, StudyDirectory
 from affidavit.contracts.registry import parts_named
 from affidavit.items.item import Item
-from affidavit.judging.outputs import Imported, imported_task, output_of, transcript
+from affidavit.judging.outputs import MissingOutputs, imported_task, output_of, transcript
 from affidavit.judging.plan import Output
 from affidavit.judging.task_words import Unasked, is_known
 from affidavit.study.freezing import frozen_items
@@ -38,6 +38,7 @@ class StudyOutputs:
             self._items = {(task, item.id): item for task, item in frozen_items(directory) if task in self._tasks}
         self._places: list[Place] = []
         self._failed: dict[str, str] = {}
+        self._missing = MissingOutputs()
         self.keys: list[str] = []
         """Of all outputs, in the order of the journal."""
         self.targets: Counter[str] = Counter()
@@ -55,6 +56,8 @@ class StudyOutputs:
         record = line.record
         if isinstance(record, Label) or isinstance(record.subject, JudgementIdentity):
             return
+        if isinstance(record.subject, ImportIdentity) and record.subject.task in self._tasks:
+            self._missing.add(record)
         if isinstance(record, Failed):
             self._failed[record.key] = record.reason
         elif record.subject.task in self._tasks:
@@ -86,9 +89,8 @@ class StudyOutputs:
 
     def not_arrived(self) -> Iterator[NotArrived]:
         """What was planned and is not there."""
-        if isinstance(self._study, ImportedStudy):
-            yield from self._study.not_arrived
         if self._plan is None:
+            yield from self._missing.listed()
             return
         arrived = frozenset(self.keys)
         for (name, _), item in self._items.items():
@@ -104,10 +106,13 @@ class StudyOutputs:
 class TakenOutputs:
     """Outputs from elsewhere, before they stand in any directory."""
 
-    def __init__(self, taken: Imported, tasks: Collection[str], *, where: str) -> None:
+    def __init__(self, taken: Iterable[Response | Failed], tasks: Collection[str], *, where: str) -> None:
         self.where = where
-        self._responses = taken.responses if IMPORTED in tasks else []
-        self._not_arrived = taken.facts("").not_arrived()
+        self._missing, self._responses = MissingOutputs(), list[Response]()
+        for record in taken:
+            if isinstance(record.subject, ImportIdentity) and record.subject.task in tasks:
+                self._missing.add(record)
+                self._responses += [record] if isinstance(record, Response) else []
         self.keys = [response.key for response in self._responses]
         self.targets = Counter(response.subject.model for response in self._responses)
         self.unasked = [
@@ -130,7 +135,7 @@ class TakenOutputs:
 
     def not_arrived(self) -> Iterator[NotArrived]:
         """What is missing among them."""
-        return iter(self._not_arrived)
+        return iter(self._missing.listed())
 
 
 def _unasked(subject: ImportIdentity) -> list[Unasked]:
@@ -138,7 +143,5 @@ def _unasked(subject: ImportIdentity) -> list[Unasked]:
 
 
 def open_tasks(study: FrozenStudy) -> list[str]:
-    """The tasks whose outputs are judged unless others are named: open ones, or those from elsewhere."""
-    if isinstance(study, ImportedStudy):
-        return [IMPORTED]
+    """The tasks whose outputs are judged unless others are named: open ones."""
     return [name for name, task in study.config["tasks"].items() if parts_named(task["contract"]).open_ended]

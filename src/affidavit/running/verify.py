@@ -131,7 +131,7 @@ def verify(
     if expect is not None:
         verified.fits = _which_digest(directory, study, verified.seal_sha256, expect)
     try:
-        again = Rederivation(directory, study, plan_of(study, given))
+        again = Rederivation(directory, study, plan_of(study, given), given)
     except UsageError as error:
         if not without_code:
             raise

@@ -3,16 +3,12 @@
 from hashlib import sha256
 
 from affidavit.archive.record import Failed, QuestionIdentity, Response
-from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT, Unread, guarded
+from affidavit.contracts.contract import RAW_OUTPUT, Unread, guarded
 from affidavit.items.option_order import lettered, own_letter
-from affidavit.json_values import Fields
 from affidavit.models.model import Completion, Failure
+from affidavit.reading.record_fields import ReadFields, record_fields_of
 from affidavit.reading.rows import UNREAD, RowReader
 from affidavit.study.task import Question
-
-LONGEST_READ = 10_000
-"""Characters of a text that a contract read from an output: all of it stands beside it, and a record must not
-become many times as large as what was said. Whether it is right is found out before."""
 
 
 def response_record(study: str, question: Question, completion: Completion) -> Response:
@@ -27,45 +23,38 @@ def response_record(study: str, question: Question, completion: Completion) -> R
 
 def _unread_record(study: str, question: Question, completion: Completion, error: str) -> Response:
     return _record(
-        study, question, completion, question.task.reader, {COMPLIANT: None, UNREAD: error}, known=False
+        study, question, completion, question.task.reader, ReadFields(None, {UNREAD: error}, keyed=False)
     )
 
 
 def _read_record(study: str, question: Question, completion: Completion) -> Response:
     reader = question.task.reader_for(question.item)
-    result = reader.read({**question.item.row, RAW_OUTPUT: completion.text}, where=question.item.id)
-    own: Fields = dict(result.added)
-    for name, value in own.items():
-        if type(value) is str and len(value) > LONGEST_READ:
-            own[name] = value[:LONGEST_READ]
-    if "answer" in question.item.fields:
-        own["right_answer"] = question.item.fields["answer"]
+    row = {**question.item.row, RAW_OUTPUT: completion.text}
+    read = record_fields_of(reader, row, where=question.item.id)
     if question.order is not None:
-        letter = result.added.get("extracted_answer")
-        own["option_order"] = lettered(question.order)
-        own["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
-    return _record(study, question, completion, reader, own, known=result.right_answer_known)
+        letter = read.own.get("extracted_answer")
+        read.own["option_order"] = lettered(question.order)
+        read.own["own_answer"] = None if letter is None else own_letter(str(letter), question.order)
+    return _record(study, question, completion, reader, read)
 
 
-def _record(  # noqa: PLR0913
-    study: str, question: Question, completion: Completion, reader: RowReader, own: Fields, *, known: bool | None
+def _record(
+    study: str, question: Question, completion: Completion, reader: RowReader, read: ReadFields
 ) -> Response:
-    compliant = own.pop(COMPLIANT)
     return Response(
         identity(study, question),
         completion.text,
         contract=reader.label,
         contract_params=reader.params,
-        protocol_compliant=compliant if isinstance(compliant, bool) else None,
-        fields=own,
+        protocol_compliant=read.protocol_compliant,
+        fields=read.own,
         finish_reason=completion.finish_reason,
         reasoning=completion.reasoning,
         rendered_prompt=completion.rendered_prompt,
         usage=completion.usage,
         server_model=completion.server_model,
         system_fingerprint=completion.system_fingerprint,
-        # Of an unread output a record says yes or no, never that nobody has told.
-        keyed=known if isinstance(compliant, bool) else known is True,
+        keyed=read.keyed,
     )
 
 

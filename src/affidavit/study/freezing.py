@@ -27,11 +27,9 @@ from affidavit.archive.study_directory import (
     PlannedStudy,
     StudyDirectory,
 )
-from affidavit.contracts.contract import AnyContract, label
-from affidavit.contracts.declaration import declaration_of
-from affidavit.contracts.own_file import GivenContracts, is_in_file
-from affidavit.contracts.parts import is_ours
-from affidavit.contracts.registry import BUILT_IN, task_contract_named
+from affidavit.contracts.contract import AnyContract
+from affidavit.contracts.frozen_contract import described, frozen_contract
+from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import InputError, Mistakes, UsageError
 from affidavit.items.item import Item
 from affidavit.json_values import Fields, digest, shown
@@ -42,7 +40,7 @@ from affidavit.study.frozen_form import changes, from_frozen, frozen, not_the_sa
 from affidavit.study.growth import additions, refused
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
-from affidavit.study.study_file import Generate, Study, TaskTable
+from affidavit.study.study_file import Generate, Study
 from affidavit.study.task import Task
 
 
@@ -225,8 +223,11 @@ def frozen_plan(study: PlannedStudy, given: GivenContracts) -> Plan:
     """The plan of a study as it was frozen; of its author's own contracts only those that the user has named."""
     tables = frozen_tables(study)
     with as_written(study.where, "a study as it is frozen"):
-        described = study.config["contracts"]
-        contracts = {name: _contract(task, described[name], given) for name, task in tables.tasks.items()}
+        said = study.config["contracts"]
+        contracts: dict[str, AnyContract] = {
+            name: frozen_contract(task.contract, task.options, said[name], given)
+            for name, task in tables.tasks.items()
+        }
         return Plan(tables, contracts, study.counts, examples_from_frozen(study.config))
 
 
@@ -262,34 +263,12 @@ def frozen_tables(study: PlannedStudy) -> Study:
         return tables
 
 
-def _contract(task: TaskTable, described: Mapping[str, Any], given: GivenContracts) -> AnyContract:
-    if is_in_file(task.contract):
-        return given.contract(task.contract, str(described["file_sha256"]))
-    try:
-        return task_contract_named(task.contract, task.options)
-    except UsageError as error:  # it is the directory that names it, not the user
-        raise InputError(error.where, expected=error.expected, found=error.found) from error
-
-
 def _described(files: StudyFiles) -> Fields:
-    described: Fields = {}
-    for name, contract in files.contracts.items():
-        own = files.own_files.get(name)
-        described[name] = {
-            **_described_contract(contract),
-            **({} if own is None else {"file_sha256": own.sha256}),
-        }
-    return described
-
-
-def _described_contract(contract: AnyContract) -> Fields:
-    """A contract by name, version and parameters (ruling C3); of a user's own also what results need of it."""
-    described: Fields = {"contract": label(contract), "params": dict(contract.params)}
-    if is_ours(contract):
-        return described
-    declared = declaration_of(contract)
-    # A user's contract of the name of one of ours is never taken for it: it says what it declares, if nothing.
-    return {**described, "declared": declared} if declared or contract.name in BUILT_IN else described
+    owns = {name: files.own_files.get(name) for name in files.contracts}
+    return {
+        name: described(contract, None if (own := owns[name]) is None else own.sha256)
+        for name, contract in files.contracts.items()
+    }
 
 
 def frozen_items(directory: StudyDirectory) -> Iterator[tuple[str, Item]]:

@@ -88,7 +88,7 @@ def sampled(outputs: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
     )
     kinds = chosen.head(MOST_KINDS).with_columns(place=pl.int_range(pl.len()))
     keys = kinds.explode("key")
-    columns = [*_SHOWN, "raw_output", "raw_output_escaped", "options", "right_letter", "unread", "marks"]
+    columns = [*_SHOWN, "raw_output", "raw_output_escaped", "options", "right_letter", "unread", "marks", "row"]
     rows = outputs.filter(pl.col("key").is_in(keys["key"].to_list())).select(columns).collect(engine="streaming")
     joined = keys.select("key", "failing", "of_kind", "place").join(rows, on="key").sort("place", "key")
     return joined, len(chosen)

@@ -3,6 +3,7 @@
 A reader opens it first and can do without it: everything on it is made from the archive, and can be made again.
 """
 
+import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,12 +18,13 @@ from affidavit import __version__
 from affidavit.archive.disk import Disk, new_file, storage_errors
 from affidavit.archive.layout import PAGE
 from affidavit.archive.record import Judgement, Record
-from affidavit.archive.study_directory import IMPORTED, StudyDirectory
+from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
 from affidavit.plain_text import counted_noun
+from affidavit.reading.output_columns import OutputColumns
 from affidavit.results.caveats import said_first, trial_note
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
@@ -217,7 +219,9 @@ def _asked(results: StudyResults) -> AskedSection:
     if len(prompts) > MOST_PROMPTS:
         note = f"{MOST_PROMPTS} of {len(prompts):,} prompts are shown; used_prompt_manifest.md holds all."
     elif results.study is None:
-        note = "The outputs were made elsewhere; see used_prompt_manifest.md for the prompts of the judges."
+        note = "The outputs were made elsewhere: which prompts they answer is known only as far as their rows say."
+        if judged is not None:
+            note += " used_prompt_manifest.md holds the prompts of the judges."
     summary = said_first(trial_note(results.trial), summary)
     return AskedSection(summary, tables, prompts[:MOST_PROMPTS], note)
 
@@ -231,10 +235,10 @@ def _asked_tables(results: StudyResults) -> Iterator[Table]:
     if requests := tuple(_requests(results)):
         columns = "who is asked", "as", "setting", "value"
         yield Table("requests", "Settings of every request", columns, requests, "")
-    if study is None:
-        yield Table("tasks", "Tasks", ("task",), ((IMPORTED,),), "")
-        return
     described = config["contracts"]
+    if study is None:
+        yield from _imported_tables(results)
+        return
     tasks = tuple(
         (
             name, str(described[name]["contract"]), _settings(described[name]["params"]), counts.get(name, 0),
@@ -260,6 +264,23 @@ def _asked_tables(results: StudyResults) -> Iterator[Table]:
         yield Table("conditions", "Conditions", shown, conditions, "")
     decoding = tuple((name, str(value)) for name, value in config["decoding"].items())
     yield Table("decoding", "Decoding", ("setting", "value"), decoding, "")
+
+
+def _imported_tables(results: StudyResults) -> Iterator[Table]:
+    """What is known of outputs from elsewhere: by which contract they were read, and from which columns."""
+    planned = results.records.planned.group_by("task").agg(pl.col("planned").sum()).sort("task")
+    sizes, described = dict(planned.select("task", "planned").iter_rows()), results.config["contracts"]
+    tasks = tuple(
+        (name, str(each["contract"]), _settings(each["params"]), sizes.get(name, 0))
+        for name, each in described.items()
+    )
+    yield Table("tasks", "Tasks", ("task", "contract", "parameters", "rows"), tasks, "")
+    columns = tuple((name, str(role)) for role, name in results.config["columns"].items())
+    yield Table("columns", "Columns of the rows", ("column", "taken as"), columns, "")
+    files = results.frozen.files if isinstance(results.frozen, ImportedStudy) else ()
+    if files:
+        named = tuple((file.name, file.sha256) for file in files)
+        yield Table("files", "Files that were read", ("file", "sha256"), named, "")
 
 
 def _requests(results: StudyResults) -> Iterator[tuple[str, ...]]:
@@ -350,7 +371,13 @@ def _comparisons(results: StudyResults) -> dict[str, Table]:
 def _samples(results: StudyResults, rows: pl.DataFrame) -> list[Sample]:
     wanted = set(zip(rows["task"], rows["item_id"], strict=True))
     items: dict[tuple[str, str], Mapping[str, object]] = {}
-    if results.study is not None and wanted and sum(results.counts.values()) <= MOST_ITEMS:
+    if results.study is None:
+        columns = OutputColumns.of(results.config["columns"])
+        items = {
+            (task, item): columns.item_row(json.loads(row))
+            for task, item, row in rows.select("task", "item_id", "row").iter_rows()
+        }
+    elif wanted and sum(results.counts.values()) <= MOST_ITEMS:
         for task, item in frozen_items(results.directory):
             if (task, item.id) in wanted:
                 items[task, item.id] = item.fields
@@ -424,8 +451,10 @@ def _commands(results: StudyResults, name: str, *, include_self: bool) -> Iterat
     options = [] if results.records.by == CELL else ["--by", ",".join(results.records.by)]
     options += [] if results.records.cluster == ITEM else ["--cluster", results.records.cluster_name]
     report = ["affidavit", "report", name, *options, *(["--include-self"] if include_self else [])]
-    tasks = {} if results.study is None else results.study.tasks
-    own = ["--study", "STUDY.toml"] if any(is_in_file(task.contract) for task in tasks.values()) else []
+    contracts = [str(task["contract"]) for task in results.config["tasks"].values()]
+    own = ["--study", "STUDY.toml"] if any(map(is_in_file, contracts)) else []
+    if own and results.study is None:
+        own = [part for name in dict.fromkeys(contracts) for part in ("--contract", name)]
     yield "Verify every checksum, and read every output again", shlex.join(["affidavit", "verify", name, *own])
     yield "Find the record of a sample by its key", f"grep -h KEY {shlex.quote(name)}/records/*.jsonl"
     yield "Write this page again", shlex.join(report)

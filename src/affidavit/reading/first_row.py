@@ -1,0 +1,24 @@
+"""The names of a file's columns, by its first row: what a person can be told of before, or after, all is read."""
+
+from contextlib import suppress
+
+from affidavit.errors import InputError
+from affidavit.reading.csv_files import any_header
+from affidavit.reading.source import Source, bytes_source
+from affidavit.reading.sources import format_of
+
+
+def first_names(source: Source) -> list[str]:
+    """The names in the first row; none where the beginning of the file does not tell.
+
+    >>> first_names(bytes_source("rows.jsonl", b'{"id": 1, "target": "B"}'))
+    ['id', 'target']
+    """
+    with suppress(InputError):
+        row_format = format_of(source)
+        if source.path is None or row_format.may_be_any_text:
+            with source.opened() as stream:
+                source = bytes_source(source.name, stream.head())
+        for row in row_format.rows(source, any_header):
+            return list(row.fields)
+    return []

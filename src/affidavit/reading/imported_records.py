@@ -1,0 +1,323 @@
+"""Rows of outputs that exist already → their records, and the same records once more from what they hold.
+
+A record keeps the text verbatim, the names that it is counted under, and all other fields of its row. What the
+contract says of the text follows from these alone (ruling C2): nothing else has to be kept for a later check. A
+row whose text is null is a failure, `no_content` (ruling C1): it is on the record, and moves no score.
+
+`sample` is the number in its column or, where there is none, how many earlier rows have the same task, item, model
+and condition. `output_id` is the row's own, or none. A row without an id is its own item, by its number.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from affidavit.archive.checked_lines import LONGEST_TEXT
+from affidavit.archive.corruption import as_written
+from affidavit.archive.record import Failed, ImportIdentity, Response
+from affidavit.archive.seal import Root
+from affidavit.archive.study_directory import IMPORTED, ImportedStudy
+from affidavit.contracts.contract import RAW_OUTPUT, AnyContract, Unread, guarded
+from affidavit.contracts.frozen_contract import frozen_contract
+from affidavit.contracts.own_file import GivenContracts
+from affidavit.errors import InputError
+from affidavit.json_values import Fields, digest, shown
+from affidavit.reading.json_cells import json_cells
+from affidavit.reading.output_columns import (
+    NAMES,
+    OutputColumns,
+    Role,
+    name_in,
+    number_in,
+    refuse_new_names,
+)
+from affidavit.reading.record_fields import record_fields_of
+from affidavit.reading.repeat_counts import RepeatCounts
+from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
+from affidavit.reading.source import Row
+
+NO_CONTENT = "no_content"
+"""Why nothing arrived of a row whose text is null (ruling C1)."""
+UNNAMED, ONE_CONDITION = "unnamed", "base"
+"""The model and the condition of rows that name none."""
+_AT_ONCE = 4096
+"""Rows whose names are counted together."""
+
+Prompts = Callable[[str, str], str | None]
+"""The words of a task by item and condition, where a file of its own has them."""
+
+
+class NamedRow(NamedTuple):
+    """One row, taken apart."""
+
+    where: str
+    task: str
+    item_id: str
+    model: str
+    condition: str
+    sample: int | None
+    """None: it is counted."""
+    output_id: str | None
+    prompt: str | None
+    raw: str | None
+    """None: nothing arrived."""
+    rest: Fields
+
+
+class RowNames:
+    """Takes rows apart by their columns; what does not fit is refused with its place."""
+
+    def __init__(
+        self, columns: OutputColumns, prompts: Prompts | None = None, *, told_by_first: bool = True
+    ) -> None:
+        """`told_by_first`: the first row told which columns there are, and no other may say otherwise."""
+        self._columns = columns
+        self._paths = columns.paths
+        self._prompts = prompts
+        self._told_by_first = told_by_first
+
+    def of(self, row: Row, number: int) -> NamedRow:
+        """The parts of a row; `number` is its own among all rows."""
+        where, fields = row.where, row.fields
+        if self._told_by_first:
+            refuse_new_names(fields, self._columns, where=where)
+        found = {role: name_in(fields, path, where=where) for role in NAMES if (path := self._paths.get(role))}
+        item, condition = found.get(Role.ID, str(number)), found.get(Role.CONDITION, ONE_CONDITION)
+        sample = self._paths.get(Role.SAMPLE)
+        rest = fields
+        for path in self._columns.taken:
+            rest = path.taken_out(rest)
+        return NamedRow(
+            where,
+            found.get(Role.TASK, IMPORTED),
+            item,
+            found.get(Role.MODEL, UNNAMED),
+            condition,
+            None if sample is None else number_in(fields, sample, where=where),
+            found.get(Role.OUTPUT_ID),
+            self._prompt(fields, item, condition, where),
+            self._text(fields, where),
+            json_cells(rest, where=where),
+        )
+
+    def _text(self, fields: Fields, where: str) -> str | None:
+        path = self._columns.text
+        raw = path.of(fields)
+        if raw is None:
+            if not path.is_in(fields):
+                expected = f"a field {path.text!r}, if with null"
+                raise InputError(where, expected=expected, found=f"the fields {', '.join(map(repr, fields))}")
+            return None
+        if not isinstance(raw, str):
+            raise InputError(where, expected=f"a text in {path.text!r}", found=shown(raw))
+        if len(raw) > LONGEST_TEXT:
+            expected = f"at most {LONGEST_TEXT:,} characters in {path.text!r}"
+            raise InputError(where, expected=expected, found=f"{len(raw):,}")
+        return raw
+
+    def _prompt(self, fields: Fields, item: str, condition: str, where: str) -> str | None:
+        """The words that a row answers: its own, or those of a file of tasks, if they do not contradict them."""
+        path = self._paths.get(Role.PROMPT)
+        prompt = None if path is None else path.of(fields)
+        if prompt is not None and not isinstance(prompt, str):
+            name = "" if path is None else path.text
+            raise InputError(where, expected=f"a text in {name!r}", found=shown(prompt))
+        given = None if self._prompts is None else self._prompts(item, condition)
+        if given is None or path is None or prompt is None or not prompt.strip():
+            return prompt if given is None else given
+        if prompt != given:
+            expected = f"in {path.text!r} what the file of tasks says of it: {shown(given)}"
+            raise InputError(where, expected=expected, found=shown(prompt))
+        return prompt
+
+
+def import_key(subject: ImportIdentity) -> str:
+    """What the record of an output from elsewhere is kept under: a digest of its names."""
+    names = (subject.task, subject.item_id, subject.condition, subject.model, subject.sample, subject.output_id)
+    return digest([IMPORTED, *names])
+
+
+class RecordMaker:
+    """Makes records by one contract."""
+
+    def __init__(self, study: str, columns: OutputColumns, contract: AnyContract) -> None:
+        self._study = study
+        self._columns = columns
+        self._reader = RowReader(contract)
+        self._own: dict[AnyContract, RowReader] = {}
+        flat = {role: path for role, path in columns.paths.items() if not path.is_nested}
+        self._flat = {role: path.text for role, path in flat.items()}
+
+    def record(self, row: NamedRow, sample: int) -> Response | Failed:
+        """The record of a row."""
+        identity = ImportIdentity(
+            "", self._study, row.task, row.item_id, row.model, row.condition, sample, row.output_id, row.prompt,
+            row.rest,
+        )  # fmt: skip
+        return self._made(identity, row.raw, where=row.where)
+
+    def again(self, record: Response | Failed, subject: ImportIdentity) -> Response | Failed:
+        """The record as it must be, by the text and the row that it holds."""
+        raw = record.raw_output if isinstance(record, Response) else None
+        return self._made(subject, raw, where=f"record {subject.key[:16]}…")
+
+    def _made(self, said: ImportIdentity, raw: str | None, *, where: str) -> Response | Failed:
+        subject = ImportIdentity(
+            import_key(said), self._study, said.task, said.item_id, said.model, said.condition, said.sample,
+            said.output_id, said.prompt, said.row,
+        )  # fmt: skip
+        told = self._told(subject)
+        reader = self._reader_for(told, where)
+        read = record_fields_of(reader, {**told, RAW_OUTPUT: raw}, where=where)
+        if raw is None:
+            return Failed(subject, NO_CONTENT, read.keyed)
+        return Response(
+            subject,
+            raw,
+            contract=reader.label,
+            contract_params=reader.params,
+            protocol_compliant=read.protocol_compliant,
+            fields=read.own,
+            keyed=read.keyed,
+        )
+
+    def _told(self, subject: ImportIdentity) -> Fields:
+        """What the contract is told: the row, names as texts under their own columns, the right answer."""
+        values = {
+            Role.TASK: subject.task,
+            Role.ID: subject.item_id,
+            Role.CONDITION: subject.condition,
+            Role.MODEL: subject.model,
+            Role.SAMPLE: subject.sample,
+            Role.OUTPUT_ID: subject.output_id,
+            Role.PROMPT: subject.prompt,
+        }
+        told = {self._flat[role]: value for role, value in values.items() if role in self._flat}
+        told.update(self._columns.item_row(subject.row))
+        for name in (UNREAD, LENIENT_READINGS, RAW_OUTPUT):
+            told.pop(name, None)  # what an earlier reading left says nothing of the question
+        return told
+
+    def _reader_for(self, told: Fields, where: str) -> RowReader:
+        """The contract with the parameters of the item, where items differ in them (ruling M3)."""
+        base = self._reader
+        if base.ours:
+            fitting = base.parts.for_item(told, where=where)
+            if fitting is base.contract:
+                return base
+            if fitting not in self._own:
+                self._own[fitting] = RowReader(fitting, of_one_item=True)
+            return self._own[fitting]
+        if not base.parts.differs_by_item:
+            return base
+        own = guarded(lambda: base.parts.for_item(told, where=where))
+        # What could not be made reads nothing: the contract says so itself.
+        return base if isinstance(own, Unread) else RowReader(own, of_one_item=True)
+
+
+def record_makers(study: ImportedStudy, given: GivenContracts) -> dict[str, RecordMaker]:
+    """What makes the records of each task again; a contract from a file only if the user has named it."""
+    with as_written(study.where, "what outputs were read by"):
+        columns, said = OutputColumns.of(study.config["columns"]), study.config["contracts"]
+        contracts = {
+            task: frozen_contract(str(table["contract"]), str(table["options"]), said[task], given)
+            for task, table in study.config["tasks"].items()
+        }
+        return {task: RecordMaker(study.name, columns, contract) for task, contract in contracts.items()}
+
+
+@dataclass(frozen=True)
+class OutputRows:
+    """Rows of outputs, as often as they are asked for, and how they are taken apart."""
+
+    rows: Callable[[], Iterable[Row]]
+    columns: OutputColumns
+    prompts: Prompts | None = None
+    told_by_first: bool = True
+    """Whether the first row told which columns there are."""
+
+    def named(self) -> Iterator[NamedRow]:
+        """Row after row, taken apart."""
+        names = RowNames(self.columns, self.prompts, told_by_first=self.told_by_first)
+        return (names.of(row, number) for number, row in enumerate(self.rows(), 1))
+
+    def records(self, study: str, contract: AnyContract) -> Iterator[Response | Failed]:
+        """Record after record, in the order of the rows; one that another row has said is refused by name."""
+        maker = RecordMaker(study, self.columns, contract)
+        for row, sample in self._numbered():
+            yield maker.record(row, sample)
+
+    def _numbered(self) -> Iterator[tuple[NamedRow, int]]:
+        """Every row with the number of its sample."""
+        counted, told = RepeatCounts(), RepeatCounts()
+        rows = self.named()
+        may_repeat = Role.ID in self.columns.paths
+        while batch := list(islice(rows, _AT_ONCE)):
+            cells = ((row.task, row.item_id, row.condition, row.model) for row in batch)
+            earlier = counted.before(cells).tolist() if may_repeat else [0] * len(batch)
+            if {Role.SAMPLE, Role.OUTPUT_ID} & self.columns.paths.keys():
+                for row, times in zip(batch, told.before(map(_own_names, batch)).tolist(), strict=True):
+                    if times:
+                        self._refuse_double(row)
+            for row, count in zip(batch, earlier, strict=True):
+                yield row, count if row.sample is None else row.sample
+
+    def _refuse_double(self, double: NamedRow) -> None:
+        names = _own_names(double)
+        first = next(row.where for row in self.named() if _own_names(row) == names)
+        said = shown([name for name in names[1:] if name is not None])
+        raise InputError(
+            double.where, expected="an output that no other row has", found=f"the names of {first}: {said}"
+        )
+
+
+def _own_names(row: NamedRow) -> tuple[object, ...]:
+    """What no two rows may have in common, where they name samples or outputs."""
+    return row.task, row.item_id, row.condition, row.model, row.sample, row.output_id
+
+
+class ImportFacts:
+    """What is frozen of outputs from elsewhere and follows from their records."""
+
+    def __init__(self, study: str) -> None:
+        self._study = study
+        self.root = Root()
+        """Over what the records say."""
+        self.cells: Counter[tuple[str, str, str]] = Counter()
+        """How many rows there are, by task, model and condition."""
+        self._repeats = RepeatCounts()
+        self._waiting: list[tuple[object, ...]] = []
+
+    def add(self, record: Response | Failed, content: bytes) -> None:
+        """One record more, and the digest of what it says."""
+        self.root.add(record.key, content)
+        self.count(record)
+
+    def count(self, record: Response | Failed) -> None:
+        """The same, if what it says is in the root digest already."""
+        subject = record.subject
+        task, model, condition = subject.cell
+        self.cells[task, model, condition] += 1
+        self._waiting.append((task, subject.item_id, condition, model))
+        if len(self._waiting) == _AT_ONCE:
+            self._count()
+
+    def _count(self) -> None:
+        self._repeats.before(self._waiting)
+        self._waiting = []
+
+    def config(self) -> Fields:
+        """As it is frozen; it says of every record what it says, wherever its row stood."""
+        self._count()
+        return {
+            "name": self._study,
+            "seed": 0,
+            "models": {model: {"identity": model} for model in sorted({cell[1] for cell in self.cells})},
+            IMPORTED: {
+                "sha256": self.root.records_sha256(),
+                "cells": [[*cell, count] for cell, count in sorted(self.cells.items())],
+                "samples": max(self._repeats.most, 1),
+            },
+        }

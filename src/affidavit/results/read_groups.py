@@ -1,0 +1,107 @@
+"""Outputs that were read, by group: the figures of a report, before anything is kept.
+
+Units are items, so that an item with several rows in a group counts as what it is (ruling S1).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+import polars as pl
+
+from affidavit.archive.record import Failed, Response
+from affidavit.archive.record_columns import RecordColumns
+from affidavit.contracts.parts import Parts
+from affidavit.errors import UsageError, did_you_mean
+from affidavit.reading.column_path import ColumnPath
+from affidavit.reading.output_columns import OutputColumns, Role
+from affidavit.results.counting import RecordSet, groups
+from affidavit.results.groups import CELL
+from affidavit.results.known_answers import known_answers
+from affidavit.results.row_values import items_of_rows, row_values
+from affidavit.results.study_results import METADATA
+from affidavit.results.table import Table
+from affidavit.results.tables import BUILDERS, accuracy_table, compliance_table
+from affidavit.results.text_forms import Report
+
+TABLES = ("compliance", "solve rate", "accuracy")
+"""The tables of a summary by group."""
+_KNOWN = (*CELL, "sample")
+_AT_ONCE = 20_000
+_LONG = ("raw_output", "raw_output_escaped")
+
+
+def group_columns(by: Sequence[str], first: Mapping[str, object], columns: OutputColumns) -> tuple[str, ...]:
+    """The columns of records that somebody groups by: task, model, condition and sample, or columns of the rows.
+
+    >>> group_columns(["model", "subject"], {"subject": "art", "m": 1}, OutputColumns.of({"model": "m"}))
+    ('model', 'metadata.subject')
+    """
+    roles = {path.text: role for role, path in columns.paths.items() if role is not Role.ANSWER}
+    found = []
+    for name in by:
+        own = roles.get(name)
+        if name in _KNOWN or own in (Role.TASK, Role.MODEL, Role.CONDITION, Role.SAMPLE):
+            found.append(name if own is None else own.value)
+            continue
+        field = name.removeprefix(METADATA)
+        if not ColumnPath(field).is_in(first) or field in roles:
+            others = [each for each in first if each not in roles]
+            expected = f"{', '.join(_KNOWN)}, or a column of the rows: {', '.join(others) or 'there is no other'}"
+            hint = did_you_mean(name, [*_KNOWN, *others])
+            raise UsageError("--by", expected=expected, found=repr(name), hint=hint)
+        found.append(f"{METADATA}{field}")
+    if not found or len(set(found)) < len(found):
+        raise UsageError("--by", expected="columns, each once", found=repr(",".join(by)))
+    return tuple(found)
+
+
+def chosen_tables(report: Report) -> Report:
+    """The tables of a summary, of all that a report has."""
+    by_name = {table.name: table for table in report.tables}
+    return Report(report.title, report.facts, [by_name[name] for name in TABLES if name in by_name])
+
+
+def grouped_report(
+    records: Iterable[Response | Failed],
+    by: tuple[str, ...],
+    columns: OutputColumns,
+    parts: Mapping[str, Parts],
+    *,
+    own: bool,
+) -> Report:
+    """The tables of outputs that stand nowhere yet; `own`: their contract is of the user's own."""
+    metadata = [name for name in by if name.startswith(METADATA)]
+    frame = _frame(iter(records), RecordColumns(parts), with_rows=own or bool(metadata))
+    if own:
+        frame = known_answers(frame, lambda: items_of_rows(frame, columns), parts, list(parts)).records
+    frame = frame.with_columns(row_values(name.removeprefix(METADATA)).alias(name) for name in metadata)
+    extra = dict.fromkeys((*CELL, *by))
+    planned = frame.group_by(list(extra)).agg(planned=pl.len().cast(pl.Int64)).collect()
+    record_set = RecordSet(frame, planned, 0, by, parts)
+    return Report(f"by {', '.join(by)}", {}, list(_tables(record_set)))
+
+
+def _tables(records: RecordSet) -> Iterator[Table]:
+    found, solving = groups(records), records.tasks_with("solve rate")
+    yield compliance_table(records, found)
+    if solving and (rate := BUILDERS["solve rate"](records, found, solving, {})) is not None:
+        yield rate
+    if any(group.total("keyed") for group in found):
+        yield accuracy_table(records, found)
+
+
+def _frame(records: Iterator[Response | Failed], columns: RecordColumns, *, with_rows: bool) -> pl.LazyFrame:
+    """The columns of records without their texts: only what is counted."""
+    names = list(columns.schema)
+    blank = [names.index(name) for name in (*_LONG, *(() if with_rows else ("row",)))]
+    frames = [columns.frame([])]
+    while rows := [_without(columns.row(record), blank) for record in islice(records, _AT_ONCE)]:
+        frames.append(columns.frame(rows))
+    return pl.concat(frames).lazy()
+
+
+def _without(row: tuple[object, ...], places: Sequence[int]) -> tuple[object, ...]:
+    cells = list(row)
+    for place in places:
+        cells[place] = None
+    return tuple(cells)

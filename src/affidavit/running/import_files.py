@@ -1,0 +1,112 @@
+"""Files of outputs that exist already → what is taken into a directory: columns by name, contract, and rows."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import file_digest
+from pathlib import PurePath
+
+from affidavit.archive.disk import storage_errors
+from affidavit.archive.record import Failed, Response
+from affidavit.archive.study_directory import IMPORTED, SourceFile
+from affidavit.contracts.frozen_contract import NamedContract
+from affidavit.contracts.parts import parts_of
+from affidavit.errors import InputError, UsageError
+from affidavit.json_values import Fields
+from affidavit.reading.cell_values import cell_value, unknown_if_empty
+from affidavit.reading.csv_files import CSV
+from affidavit.reading.engines import common_format
+from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, OutputRows
+from affidavit.reading.output_columns import OUR_NAMES, OutputColumns, Role, columns_of, proposals
+from affidavit.reading.source import Format, Row, Source
+from affidavit.reading.sources import EMPTY, empty, format_of
+from affidavit.running.import_outputs import ImportedOutputs
+
+
+@dataclass(frozen=True)
+class OutputFiles:
+    """Files of outputs of one kind, and which of their columns is what."""
+
+    sources: Sequence[Source]
+    columns: OutputColumns
+    rows: Callable[[], Iterator[Row]]
+    first: Fields
+    """The first row."""
+    counted: Counter[str] = field(default_factory=Counter)
+    """What was seen of rows: `empty_cells`."""
+
+    def imported(self, name: str, read_by: NamedContract) -> ImportedOutputs:
+        """What is taken into a directory of this name."""
+        files = [_digest_of(source) for source in self.sources]
+        return ImportedOutputs(name, read_by, self.columns, partial(self.records, name, read_by), files)
+
+    def notes(self) -> list[str]:
+        """What a person should be told of the columns: what was taken as what, and what was not."""
+        named = [(role, path.text) for role, path in self.columns.paths.items() if path.text != OUR_NAMES[role]]
+        notes = [f"columns: {', '.join(f'`{name}` as {role}' for role, name in named)}"] if named else []
+        paths = self.columns.paths
+        if Role.ID not in paths:
+            notes.append(
+                "rows have no id: each counts as an item of its own, by its number; nothing can be paired"
+            )
+        if Role.MODEL not in paths:
+            notes.append(f"no column names the model: all outputs are of one, `{UNNAMED}`")
+        if Role.CONDITION not in paths:
+            notes.append(f"no column names the condition: all outputs are of one, `{ONE_CONDITION}`")
+        return notes + proposals(self.first, self.columns)
+
+    def records(self, study: str, read_by: NamedContract) -> Iterator[Response | Failed]:
+        """The records that the rows become."""
+        return OutputRows(self.rows, self.columns).records(study, read_by.contract)
+
+    def tasks(self) -> list[str]:
+        """The tasks that the rows name."""
+        if Role.TASK not in self.columns.paths:
+            return [IMPORTED]
+        return sorted({row.task for row in OutputRows(self.rows, self.columns).named()})
+
+
+def output_files(sources: Sequence[Source], given: Mapping[Role, str], read_by: NamedContract) -> OutputFiles:
+    """The files, all of one kind and none empty, and their columns: told by the first row."""
+    for source in sources:
+        if format_of(source) is EMPTY:
+            raise empty(source)
+    row_format, counted = common_format(sources, None), Counter[str]()
+    text = given.get(Role.TEXT, "raw_output")
+    if row_format is CSV:
+        unknown = unknown_if_empty(parts_of(read_by.contract), given.get(Role.ANSWER, "answer"))
+        rows = partial(_cells, sources, text, frozenset(unknown), counted)
+    else:
+        rows = partial(_rows, sources, row_format)
+    first = next(iter(rows()), None)
+    if first is None:
+        raise InputError(sources[0].name, expected="at least one row", found="columns and no rows")
+    columns = columns_of(first.fields, given, where=first.where)
+    counted.clear()
+    return OutputFiles(sources, columns, rows, first.fields, counted)
+
+
+def _rows(sources: Sequence[Source], row_format: Format) -> Iterator[Row]:
+    for source in sources:
+        yield from row_format.rows(source, lambda _cells: None)
+
+
+def _cells(sources: Sequence[Source], text: str, unknown: frozenset[str], counted: Counter[str]) -> Iterator[Row]:
+    """Rows of CSV, their cells as a contract takes them."""
+    counted.clear()
+    for source in sources:
+        for row in CSV.rows(source, lambda cells: cells if text in cells else None):
+            fields = {
+                name: cell if name == text else cell_value(name, str(cell), unknown)
+                for name, cell in row.fields.items()
+            }
+            counted["empty_cells"] += fields.get(text) == ""
+            yield Row(row.where, row.number, fields)
+
+
+def _digest_of(source: Source) -> SourceFile:
+    if source.path is None:
+        raise UsageError(source.name, expected="a file that can be read again", found="none")
+    with storage_errors(source.name), source.path.open("rb") as stream:
+        return SourceFile(PurePath(source.name).name, file_digest(stream, "sha256").hexdigest())

@@ -1,0 +1,91 @@
+"""`affidavit read … --out DIR`: from a file of outputs to a page, a comparison and a gate."""
+
+import json
+
+import pytest
+
+from affidavit.commands.column_options import given_columns
+from affidavit.commands.read_into_study import refuse_directory, refuse_file
+from affidavit.errors import UsageError
+from affidavit.reading.output_columns import Role
+from support.command import affidavit
+from support.outputs_elsewhere import write_jsonl
+from support.studies import fine, told
+
+ROWS = [
+    {"qid": f"q{number}", "model_name": model, "target": "B", "subject": "art", "completion": text}
+    for model, text in (("small", "B."), ("large", "<answer>B</answer>"), ("wrong", "<answer>A</answer>"))
+    for number in range(12)
+]
+NAMED = ("--field", "completion", "--answer", "target", "--id", "qid", "--model", "model_name")
+
+
+@pytest.mark.slow
+def test_a_file_of_three_models_becomes_a_page_a_comparison_and_a_gate(tmp_path):
+    write_jsonl(tmp_path / "rows.jsonl", ROWS)
+    done = affidavit("read", "mcqa", "rows.jsonl", *NAMED, "--out", "study", cwd=tmp_path)
+    assert fine(done, 0)
+    assert b"36 planned = 24 compliant + 12 non-compliant + 0 unread + 0 failed + 0 pending" in done.stdout
+    assert b"note: no column names the condition: all outputs are of one, `base`" in done.stderr
+    assert fine(affidavit("report", "study", cwd=tmp_path), 0)
+    page = (tmp_path / "study/report.html").read_text()
+    assert "which prompts they answer is known only as far as their rows say" in page
+    assert "rows.jsonl" in page
+    compared = affidavit("compare", "study@model=small", "study@model=large", cwd=tmp_path)
+    assert fine(compared, 0)
+    assert b"higher" in compared.stdout
+    gated = affidavit("gate", "study@model=large", "--min-accuracy", "0.9", cwd=tmp_path)
+    assert fine(gated, 0)
+    assert fine(affidavit("gate", "study@model=wrong", "--min-accuracy", "0.9", cwd=tmp_path), 3)
+    checked = affidavit("verify", "study", cwd=tmp_path)
+    assert fine(checked, 0)
+    assert b"report.html: " in checked.stdout
+
+
+@pytest.mark.slow
+def test_standard_input_becomes_a_study_and_json_says_what_it_is(tmp_path):
+    lines = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
+    done = affidavit("read", "mcqa", *NAMED, "--out", "study", "--json", given=lines, cwd=tmp_path)
+    assert fine(done, 0)
+    said = told(done)
+    assert said["columns"] == {"text": "completion", "answer": "target", "id": "qid", "model": "model_name"}
+    assert [cell["model"] for cell in said["cells"]] == ["large", "small", "wrong"]
+    assert said["tasks"]["imported"]["n"] == 36
+    frozen = json.loads((tmp_path / "study/study.json").read_text())
+    assert [file["name"] for file in frozen["files"]] == ["standard input"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["mcqa", "rows.jsonl", "--out", "rows2.jsonl"], "Rows go to a file with -o: -o rows2.jsonl."),
+        (["mcqa", "rows.jsonl", "--out", "study", "-o", "x.jsonl"], "-o: expected no --out beside it"),
+        (["mcqa", "rows.jsonl", "--out", "study", "--lenses"], "--lenses: expected no --out beside it"),
+        (["judge", "rows.jsonl", "--out", "study"], "Evaluations are sorted into two trees"),
+        (["mcqa", "rows.jsonl", "--out", "study"], "name it with --field completion."),
+    ],
+)
+def test_a_mistake_is_told_and_leaves_nothing_behind(tmp_path, arguments, said):
+    write_jsonl(tmp_path / "rows.jsonl", ROWS)
+    done = affidavit("read", *arguments, cwd=tmp_path)
+    assert fine(done, 2)
+    assert said in done.stderr.decode()
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
+
+
+def test_files_and_directories_are_told_apart(tmp_path):
+    (tmp_path / "study.csv").mkdir()
+    refuse_file(tmp_path / "study.csv")
+    refuse_file(tmp_path / "study")
+    for name in ("rows.jsonl", "rows.csv.gz", "rows.parquet"):
+        with pytest.raises(UsageError, match="--out: expected a directory for a study, found the file"):
+            refuse_file(tmp_path / name)
+    refuse_directory(tmp_path / "rows.jsonl")
+    with pytest.raises(UsageError, match="-o: expected a file for the rows, found the directory"):
+        refuse_directory(tmp_path)
+
+
+def test_the_options_of_columns_are_roles():
+    assert given_columns({"field_column": "a.b", "answer_column": None, "id_column": "n"}) == {
+        Role.TEXT: "a.b", Role.ID: "n",
+    }  # fmt: skip

@@ -1,0 +1,62 @@
+"""Figures of outputs by group, before anything is kept: those of the report of the same rows."""
+
+import pytest
+
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.frozen_contract import named_contract
+from affidavit.contracts.parts import parts_of
+from affidavit.errors import UsageError
+from affidavit.reading.output_columns import OutputColumns
+from affidavit.results.read_groups import chosen_tables, group_columns, grouped_report
+from affidavit.results.study_results import StudyResults
+from support.kept_outputs import kept, opened
+from support.outputs_elsewhere import write_jsonl
+
+CHOICES = [
+    {"id": f"q{number % 3}", "who": "ab"[number % 2], "subject": "xyz"[number % 3], "answer": "AB"[number % 2],
+     "raw_output": (None, "<answer>A</answer>", "A.")[number % 5 % 3]}
+    for number in range(30)
+]  # fmt: skip
+HANDS = [
+    {
+        "id": f"h{number}",
+        "who": "a",
+        "numbers": [4, 9, 10, 13],
+        "raw_output": "Output: (13-9)*(10-4)" * (number % 2),
+    }
+    for number in range(12)
+]
+
+
+@pytest.mark.parametrize(
+    ("contract", "rows", "by"),
+    [
+        ("mcqa", CHOICES, ("model",)),
+        ("mcqa", CHOICES, ("metadata.subject", "model")),
+        ("mcqa", CHOICES, ("sample",)),
+        ("game24", HANDS, ("condition",)),
+    ],
+)
+def test_the_figures_are_those_of_the_report_of_the_study(tmp_path, contract, rows, by):
+    path = write_jsonl(tmp_path / "rows.jsonl", rows)
+    named = named_contract(contract)
+    files = opened(path, contract=contract, given={"model": "who"})
+    parts = dict.fromkeys(files.tasks(), parts_of(named.contract))
+    report = grouped_report(files.records("", named), by, files.columns, parts, own=False)
+    kept(tmp_path / "out", path, contract=contract, model="who")
+    expected = chosen_tables(StudyResults(StudyDirectory(tmp_path / "out"), by).report())
+    assert [table.name for table in report.tables] == [table.name for table in expected.tables]
+    for found, wanted in zip(report.tables, expected.tables, strict=True):
+        assert (found.columns, found.rows, found.foot) == (wanted.columns, wanted.rows, wanted.foot)
+
+
+def test_columns_to_group_by_are_known_or_refused():
+    columns = OutputColumns.of({"text": "raw_output", "model": "who", "answer": "gold"})
+    first = {"raw_output": "x", "who": "a", "gold": "B", "meta": {"level": 1}}
+    by = ["who", "gold", "meta.level", "metadata.meta", "condition"]
+    assert group_columns(by, first, columns) == (
+        "model", "metadata.gold", "metadata.meta.level", "metadata.meta", "condition",
+    )  # fmt: skip
+    for wrong in (["levl"], ["raw_output"], [], ["model", "who"]):
+        with pytest.raises(UsageError, match="--by: expected"):
+            group_columns(wrong, first, columns)
