@@ -56,12 +56,12 @@ def root_by_the_page(directory: Path) -> str:
     def without(fields: dict, *names: str) -> dict:
         return {name: value for name, value in fields.items() if name not in names}
 
-    of_the_day = ("kind", "v", "versions", "git", "sha256", "date", "before")
+    of_the_day = ("kind", "v", "versions", "git", "sha256", "date", "before", "files")
     study, *revisions = [
         without(json.loads(path.read_text()), *of_the_day)
         for path in (directory / "study.json", *sorted((directory / "revisions").glob("??????.json")))
     ]
-    asked = {"format": 2, "study": study, "judging": None, "revisions": revisions}
+    asked = {"format": 3, "study": study, "judging": None, "revisions": revisions}
     lines = [json.loads(line) for path in directory.glob("records/*") for line in path.read_text().splitlines()]
     said = {
         line["key"]: sha256(canonical(without(line, "v", "seq", "group", "sha256"))).digest() for line in lines

@@ -340,6 +340,20 @@ class StudyDirectory:
         self._place(revision_file(number), {"kind": "revision", "v": FORMAT, **fields}, disk)
         return self.frozen()
 
+    def drop_unanswered_growth(self, study: PlannedStudy, disk: Disk) -> bool:
+        """Take back the last growth if no record was written after it: a kill has left it (ruling C11)."""
+        last, seal = study.revisions[-1], self.seal()
+        sealed = () if seal is None else seal.files
+        if last.before is None or revision_file(last.number) in sealed:
+            return False
+        if sum(1 for _ in self.records()) > last.before.records:
+            return False
+        with storage_errors(str(self.path / REVISIONS)):
+            disk.remove(self.path / revision_file(last.number))
+            disk.sync_directory(self.path / REVISIONS)
+        self._drop_items_of(last.number, disk)
+        return True
+
     def _drop_items_of(self, number: int, disk: Disk) -> None:
         """Take away items of a growth that was killed before its revision was written: the next adds none."""
         left = self.path / revision_items(number)

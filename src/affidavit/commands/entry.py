@@ -6,7 +6,7 @@ Nothing of ours or of others is imported before that is known: a library may hav
 import sys
 from typing import NoReturn
 
-from affidavit.commands.exit_codes import WRONG
+from affidavit.commands.exit_codes import INTERRUPTED, WRONG
 from affidavit.errors import not_posix
 
 
@@ -15,6 +15,8 @@ def main() -> NoReturn:
     if sys.platform == "win32":
         sys.stderr.write(f"affidavit: {not_posix()}\n")
         raise SystemExit(WRONG)
-    from affidavit.commands.main import main as command
-
+    try:
+        from affidavit.commands.main import main as command
+    except KeyboardInterrupt:  # before anything was begun
+        raise SystemExit(INTERRUPTED) from None
     command()

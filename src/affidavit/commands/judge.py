@@ -200,7 +200,10 @@ def _report_nothing(judged: "Judged", *, as_json: bool) -> None:
     if as_json:
         facts = {"directory": str(judged.directory), "asked": 0, "stopped": judged.stopped, "pending": judged.open}
         show(facts)
-    click.echo(f"affidavit: {plain_lines(str(judged.stopped))}; nothing of the judging was written", err=True)
+    for said, count in judged.details:
+        click.echo(f"note: {count:,} failed in this run with {plain_lines(said)}", err=True)
+    stopped = judged.stopped or "nothing was asked"
+    click.echo(f"affidavit: {plain_lines(stopped)}; nothing of the judging was written", err=True)
 
 
 def _report(judged: "Judged", judgements: "Judgements", *, include_self: bool, as_json: bool) -> None:

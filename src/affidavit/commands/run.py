@@ -137,6 +137,8 @@ def _report_nothing(ended: "Ended", *, as_json: bool) -> None:
     if as_json:
         directory = str(ended.directory) if there else None
         show({"directory": directory, "asked": 0, "stopped": ended.stopped, "pending": ended.open})
+    for note in _notes(ended):
+        click.echo(f"note: {plain_lines(note)}", err=True)
     written = f"nothing was added to {ended.directory}" if there else "nothing was written"
     click.echo(f"affidavit: {plain_lines(f'{stopped}; {written}')}", err=True)
 

@@ -310,7 +310,7 @@ async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
             log.began(facts, models, panel.tables, requests)
 
         if runner.stopped is None or not judging.is_new:
-            await runner.run(judging.archive, begin, at_once=not judging.is_new)
+            await runner.run(judging.archive, begin, at_once=not judging.is_new, by_an_answer=judging.is_new)
     notes = runner.notes()
     ended: Fields = {"open": ledger.open, "stopped": runner.stopped, "notes": notes}
     return replace(

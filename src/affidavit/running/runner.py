@@ -108,6 +108,8 @@ class Runner(Generic[AskingT]):
         """From `run` on."""
         self._begin: Callable[[], None]
         """From `run` on: what is done before the first record is written."""
+        self._not_begun: BaseException | None = None
+        """What came of it, if it could not be done: it is not tried twice."""
         self.begun = False
         """Whether that was done."""
         self._tried: list[_Tried[AskingT]] = []
@@ -202,9 +204,14 @@ class Runner(Generic[AskingT]):
         if (fault := await model.setup_fault(failure)) is not None:
             raise fault.error(more=self._dropped())
 
+    @property
+    def trial_answers(self) -> int:
+        """Answers that were given in the trial so far."""
+        given = [each.answer for each in self._tried if each.answer.done() and not each.answer.cancelled()]
+        return sum(answer.exception() is None and isinstance(answer.result(), Completion) for answer in given)
+
     def _dropped(self) -> str:
-        given = [each.answer for each in self._tried if each.answer.done()]
-        dropped = sum(isinstance(answer.result(), Completion) for answer in given)
+        dropped = self.trial_answers
         kept = f" {dropped:,} answers of the trial were dropped." if dropped else ""
         return f"Nothing was written.{kept}"
 
@@ -225,18 +232,23 @@ class Runner(Generic[AskingT]):
 
     # --- the run ---
 
-    async def run(self, archive: Archive, begin: Callable[[], None], *, at_once: bool) -> None:
+    async def run(
+        self, archive: Archive, begin: Callable[[], None], *, at_once: bool, by_an_answer: bool = False
+    ) -> None:
         """Ask whatever is open; everything that came back is finished when this returns.
 
         `begin` is called `at_once`, or else before the first record is written: without one, nothing is frozen.
+        `by_an_answer`: that is an answer, and questions that failed before it are held until it comes.
         """
         self._commits, self._begin = GroupCommit(archive), begin
+        self._first_failures = FirstFailures(every_kind=by_an_answer)
         if at_once:
             self._open_files(archive)
         now = self._ledger.begin({model.name for model in self._models})
         try:
             await self._watched([worker for model in self._models for worker in self._workers(model)], now)
-            for question, failure in self._first_failures.to_keep():
+            self._drop(self._first_failures.to_drop())
+            for question, failure in self._first_failures.to_keep() if self.begun or not by_an_answer else ():
                 await self._write(question, failure)
         except BaseException:
             # What is there is finished as far as that is still possible; the first error is the one to tell.
@@ -249,11 +261,23 @@ class Runner(Generic[AskingT]):
         self._attempts.close()
 
     def _open_files(self, archive: Archive) -> None:
-        """Freeze what is to be frozen and open what is written to, once."""
+        """Freeze what is to be frozen and open what is written to, once: whoever comes second finds it done."""
+        if self._not_begun is not None:
+            raise self._not_begun
         if not self.begun:
-            self._begin()
-            self._attempts.open(archive.directory, archive.disk)
+            try:
+                self._begin()
+                self._attempts.open(archive.directory, archive.disk)
+            except BaseException as error:
+                self._not_begun = error
+                raise
             self.begun = True
+
+    def _drop(self, failures: Sequence[Failure]) -> None:
+        """Tell of questions that nobody answered and that are kept nowhere, as nothing else was."""
+        self.details.update(f"{failure.reason}: {failure.detail}" for failure in failures)
+        if failures:
+            self.stop(f"none of the {len(failures):,} questions that were asked was answered")
 
     async def _watched(self, workers: "list[asyncio.Task[None]]", now: AskedNow[Any]) -> None:
         """Until all workers are done, one of them broke, or the time after a stop is over."""
@@ -362,10 +386,15 @@ class Runner(Generic[AskingT]):
 
     async def _keep(self, question: AskingT, answer: Answer) -> None:
         """Keep what was said; refusals of the first questions are held until one is answered."""
-        if isinstance(answer, Failure) and self._first_failures.holds(question, answer):
-            if (why := self._first_failures.setup_mistake()) is not None:
-                self.stop(why)
-            return
+        if isinstance(answer, Failure):
+            if answer.reason is Reason.UNAUTHORISED:
+                self.stop(f"{question.model} refused our credentials ({answer.detail})")
+            if self._first_failures.holds(question, answer):
+                if (why := self._first_failures.why_to_stop()) is not None:
+                    self.stop(why)
+                return
+        elif (why := self._first_failures.answered()) is not None:
+            self.stopped = why  # one came late: what was said of them holds, but that nothing is kept
         for earlier, failure in self._first_failures.to_keep():
             await self._write(earlier, failure)
         await self._write(question, answer)
@@ -387,8 +416,6 @@ class Runner(Generic[AskingT]):
             except Exception as error:  # noqa: BLE001 - the run goes on
                 answer = _unexpected(error)
         self.details[f"{answer.reason}: {answer.detail}"] += 1
-        if answer.reason is Reason.UNAUTHORISED:
-            self.stop(f"{question.model} refused our credentials ({answer.detail})")
         return self._work.failure(question, answer)
 
     async def _read(self, question: AskingT, answer: Completion) -> Response | Judgement:

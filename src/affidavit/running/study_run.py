@@ -175,6 +175,8 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         table = files.study.judging
         if table is None:
             return ended
+        if not ended.begun:
+            return ended
         waits = _waits_for(ended, table.tasks or open_tasks(directory.frozen()))
         if ended.stopped is not None or waits or not ended.seal_sha256:
             return replace(ended, judging_waits_for=waits)
@@ -274,9 +276,10 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         for line in archive.recover():
             ledger.load(line.record)
     reused = reused_directories(directory, study.study.name, options.reuse, trial=options.limit is None)
-    taken_over = TakenOver(reused, questions.settled)
-    questions.settled |= taken_over.keys
     work = StudyWork(drafted)
+    taken_over = TakenOver(reused, questions.settled)
+    taken_over.restrict(each for name in study.models for each in work.questions(name))
+    questions.settled |= taken_over.keys
     asked = [name for name in _asked_models(questions, options) if _is_left(work, name, questions, taken_over)]
     check_environment({name: study.models[name] for name in (*asked, *_later_judges(directory, files, options))})
     models = [files.model(name) for name in asked]
@@ -303,7 +306,8 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
 
         if runner.stopped is None or not drafted.content:
             at_once = not drafted.content or bool(taken_over.keys)
-            await runner.run(archive, begin, at_once=at_once)
+            grows = bool(drafted.content) and drafted.before is not None
+            await runner.run(archive, begin, at_once=at_once, by_an_answer=grows)
     ended = replace(
         ended,
         asked=runner.asked,
@@ -317,8 +321,14 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
     )
     if not ended.begun:
         archive.close()
-        return replace(ended, tallies=questions.tallies)
+        stopped = _with_dropped(ended.stopped, runner.trial_answers)
+        return replace(ended, tallies=questions.tallies, stopped=stopped)
     return _counted(ended, questions, _sealed(ended, directory, ledger, archive, log, disk), drafted.plan)
+
+
+def _with_dropped(stopped: str | None, answers: int) -> str | None:
+    """Why nothing was written, and how many answers of a trial that cost."""
+    return f"{stopped}; {answers:,} answers of the trial were dropped" if stopped and answers else stopped
 
 
 def _asked_models(questions: QuestionLedger, options: Options) -> list[str]:

@@ -68,6 +68,16 @@ class TakenOver:
         """Of all questions that are answered there, and not settled here."""
         return set(self._places)
 
+    def restrict(self, questions: Iterable[Question]) -> None:
+        """Leave what answers none of these questions; an answer that is not what its key says is refused."""
+        kept: dict[bytes, tuple[StudyDirectory, Place]] = {}
+        for question in questions if self._places else ():
+            key = bytes.fromhex(question.key)
+            if (found := self._places.get(key)) is not None:
+                self._answer(question, *found)
+                kept[key] = found
+        self._places = kept
+
     def write(self, plan: Plan, questions: Iterable[Question], ledger: QuestionLedger, archive: Archive) -> int:
         """Write the records of all questions that are answered there; how many that are."""
         count = 0
@@ -84,11 +94,14 @@ class TakenOver:
     def _answers(self, questions: Iterable[Question]) -> Iterator[tuple[Question, Response]]:
         for question in questions:
             if (found := self._places.pop(bytes.fromhex(question.key), None)) is not None:
-                directory, place = found
-                for record in directory.records_at([place]):
-                    if not isinstance(record, Response) or not _answers(record, question):
-                        raise corrupt(str(directory), "answers to the questions of their keys", "another record")
-                    yield question, record
+                yield question, self._answer(question, *found)
+
+    @staticmethod
+    def _answer(question: Question, directory: StudyDirectory, place: Place) -> Response:
+        for record in directory.records_at([place]):
+            if isinstance(record, Response) and _answers(record, question):
+                return record
+        raise corrupt(str(directory), "answers to the questions of their keys", "another record")
 
 
 def _answers(record: Response, question: Question) -> bool:

@@ -91,6 +91,8 @@ def draft(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Draft:
     if before is None:
         return _first_draft(directory, config, files, disk)
     changed = changes(before.config, config)
+    if changed and isinstance(before, PlannedStudy) and directory.drop_unanswered_growth(before, disk):
+        return draft(directory, files, disk)
     if not changed and isinstance(before, PlannedStudy):
         directory.check_items(before)
         return Draft(directory, files.plan(before.counts), before=before)
