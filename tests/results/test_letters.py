@@ -59,6 +59,17 @@ def adjusted(p_values: Sequence[float]) -> list[float]:
     return found
 
 
+def levels(p_values: Sequence[float]) -> list[float]:
+    """The level of each test by Holm, step by step: after the first that fails all have its level."""
+    found, failed = [0.0] * len(p_values), None
+    for step, at in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        level = 0.05 / (len(p_values) - step)
+        if failed is None and p_values[at] > level:
+            failed = level
+        found[at] = failed or level
+    return found
+
+
 @pytest.mark.parametrize("unit", ["item_id", "metadata.passage"])
 @pytest.mark.parametrize(("seed", "items", "samples"), [(1, 30, 1), (2, 26, 3), (3, 60, 2), (4, 40, 5)])
 def test_a_letter_against_the_key_is_a_t_test_over_items(unit, seed, items, samples):
@@ -66,12 +77,15 @@ def test_a_letter_against_the_key_is_a_t_test_over_items(unit, seed, items, samp
     found = {row["letter"]: row for row in named_rows(letters(rows, cluster=unit))}
     assert list(found) == list(LETTERS)
     tested = [scipy.stats.ttest_1samp(differences(rows, letter, unit), 0) for letter in LETTERS]
-    for letter, test, holm in zip(LETTERS, tested, adjusted([test.pvalue for test in tested]), strict=True):
-        row, ends = found[letter], test.confidence_interval(0.95)
+    p_values = [test.pvalue for test in tested]
+    steps = zip(LETTERS, tested, adjusted(p_values), levels(p_values), strict=True)
+    for letter, test, holm, level in steps:
+        row, ends = found[letter], test.confidence_interval(1 - level)
         of_units = differences(rows, letter, unit)
         assert row[AGAINST].estimate.value == pytest.approx(sum(of_units) / len(of_units), abs=1e-12)
         assert row[AGAINST].estimate.n == len(of_units)
-        assert row[AGAINST].estimate.method == f"t 95% over {'items' if unit == 'item_id' else 'clusters'}"
+        over = "items" if unit == "item_id" else "clusters"
+        assert row[AGAINST].estimate.method == f"t {100 * (1 - level):.3g}% over {over}"
         assert (row[AGAINST].estimate.low, row[AGAINST].estimate.high) == pytest.approx((ends.low, ends.high))
         assert (row["p"].value, row["p (Holm)"].value) == pytest.approx((test.pvalue, holm))
 
@@ -119,15 +133,19 @@ def test_without_enough_items_or_a_key_nothing_is_tested():
     assert letters([choice("q0", None)]) is None
 
 
-def test_a_letter_that_never_differs_is_not_tested_and_not_adjusted_for():
+def test_a_letter_that_never_differs_is_one_of_the_family():
     """C is chosen where it stands, and only there; A and B are mixed up."""
     keys, said = "AABBCCAABBCC", "ABBBCCABBBCC"
     rows = [choice(f"q{n}", letter, key) for n, (letter, key) in enumerate(zip(said, keys, strict=True))]
     found = {row["letter"]: row for row in named_rows(letters(rows))}
-    assert (found["C"][AGAINST].estimate.value, found["C"]["p"], found["C"]["p (Holm)"]) == (0.0, None, None)
+    assert (found["C"][AGAINST].estimate.value, found["C"]["p"], found["C"]["p (Holm)"]) == (
+        0.0,
+        Chance(1),
+        Chance(1),
+    )
     p = scipy.stats.ttest_1samp([1, 1, *[0] * 10], 0).pvalue
     assert found["A"]["p"] == Chance(pytest.approx(p))
-    assert found["B"]["p (Holm)"].value == pytest.approx(2 * p), "of two letters"
+    assert found["B"]["p (Holm)"].value == pytest.approx(3 * p), "of three letters, whatever they show (S3)"
 
 
 def test_the_whole_table_is_one_family():

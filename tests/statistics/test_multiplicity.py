@@ -46,7 +46,8 @@ def test_each_verdict_has_the_level_of_its_step(p_values):
     # ruling S3, step by step
     steps, m = holm_steps(p_values), len(p_values)
     order, stopped = np.argsort(p_values, kind="stable"), None
-    for k, place in enumerate(order, 1):
+    for place in order:
+        k = 1 + sum(p < p_values[place] for p in p_values)  # equal ones stand at the first of their steps
         level = 0.05 / (m - k + 1)
         if stopped is None and p_values[place] > level:
             stopped = level

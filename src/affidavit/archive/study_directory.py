@@ -340,19 +340,12 @@ class StudyDirectory:
         self._place(revision_file(number), {"kind": "revision", "v": FORMAT, **fields}, disk)
         return self.frozen()
 
-    def drop_unanswered_growth(self, study: PlannedStudy, disk: Disk) -> bool:
-        """Take back the last growth if no record was written after it: a kill has left it (ruling C11)."""
-        last, seal = study.revisions[-1], self.seal()
-        sealed = () if seal is None else seal.files
-        if last.before is None or revision_file(last.number) in sealed:
-            return False
-        if sum(1 for _ in self.records()) > last.before.records:
-            return False
+    def take_back_growth(self, number: int, disk: Disk) -> None:
+        """Take away the last revision, after which nothing was recorded."""
         with storage_errors(str(self.path / REVISIONS)):
-            disk.remove(self.path / revision_file(last.number))
+            disk.remove(self.path / revision_file(number))
             disk.sync_directory(self.path / REVISIONS)
-        self._drop_items_of(last.number, disk)
-        return True
+        self._drop_items_of(number, disk)
 
     def _drop_items_of(self, number: int, disk: Disk) -> None:
         """Take away items of a growth that was killed before its revision was written: the next adds none."""

@@ -19,7 +19,8 @@ from affidavit.results.table import Table
 from affidavit.results.values import Chance, Points, Value
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.item_means import mean_difference, t_test
-from affidavit.statistics.multiplicity import holm
+from affidavit.statistics.multiplicity import holm_steps
+from affidavit.statistics.power import LEVEL
 from affidavit.statistics.shares import ClusterSums, share
 
 LENSES = tuple(label(lens) for lens in MultipleChoice().lenient_readings())
@@ -55,7 +56,7 @@ def chance_table(
 
 _LEVEL = (
     "Chance level: one over the number of options, over the outputs that the accuracy beside it is over; items "
-    "are those of these outputs."
+    "are those of these outputs. Against chance: each row by itself, not adjusted for how many there are."
 )
 
 
@@ -126,8 +127,9 @@ _LETTER_COLUMNS = ("letter", "chosen", "share", "right there", "recall", "agains
 def _preference(cluster: str) -> str:
     units = "items" if cluster == ITEM else f"clusters of {cluster}"
     return (
-        "Against the key: how much more often a letter is chosen than the right answer stands there, by "
-        f"{units}; p by Student's t over {units}, adjusted by Holm over the table."
+        "Against the key: how much more often a letter is chosen than the right answer stands there, the mean "
+        f"over {units}, each alike; p by Student's t over {units}, adjusted by Holm over the table, and the "
+        "interval at the level of that test."
     )
 
 
@@ -198,13 +200,16 @@ def _ahead(kinds: pl.DataFrame, letter: str) -> dict[int, tuple[list[float], lis
 def _letter_rows(letters: Sequence[_LetterCounts], units: str) -> list[tuple[Value, ...]]:
     """A row for each letter of a group; `units` are what varies, in a word."""
     tested = {each.names: p for each in letters if each.ahead[0] and (p := t_test(*each.ahead)) is not None}
-    # A table is one family (ruling S3).
-    adjusted = dict(zip(tested, holm(list(tested.values())).tolist(), strict=True)) if tested else {}
+    # A table is one family, and beside a p-value stands the interval at the level of its test (ruling S3).
+    steps = holm_steps(list(tested.values())) if tested else None
+    adjusted = {} if steps is None else dict(zip(tested, steps.adjusted.tolist(), strict=True))
+    levels = {} if steps is None else dict(zip(tested, steps.levels.tolist(), strict=True))
     rows: list[tuple[Value, ...]] = []
     for each in letters:
         recall = share(each.recall) if each.recall.n else None
         figures = (each.chosen.successes, share(each.chosen), each.recall.n, recall)
-        differ = Points(mean_difference(*each.ahead, units=units)) if each.ahead[0] else None
+        level = levels.get(each.names, LEVEL)
+        differ = Points(mean_difference(*each.ahead, units=units, level=level)) if each.ahead[0] else None
         chances = (Chance(p[each.names]) if each.names in p else None for p in (tested, adjusted))
         rows.append((*names_of(each.names), *figures, differ, *chances))
     return rows

@@ -32,7 +32,8 @@ def range_table(records: RecordSet, groups: Sequence[Group]) -> Table | None:
                 least = min(told, key=lambda each: (each[0].value, each[1]))
                 most = min(told, key=lambda each: (-each[0].value, each[1]))
                 apart = most[0].value - least[0].value
-                rows.append((*names, measure, len(told), least[1], least[0], most[1], most[0], apart))
+                lowest, highest = (least[1], most[1]) if apart else ("all alike", "all alike")
+                rows.append((*names, measure, len(told), lowest, least[0], highest, most[0], apart))
     columns = ("measure", "conditions", "lowest under", "lowest", "highest under", "highest", "range")
     question = "How far apart are compliance and accuracy over the conditions of a task?"
     notes = ("The range grows with the number of conditions and with noise; `compare` tests a difference.",)

@@ -146,6 +146,8 @@ class PairedDifference:
     def value(self) -> float:
         """The mean difference over items."""
         mean = fsum(unit.total * times for unit, times in self.units) / self.items
+        if abs(mean) <= EQUAL * self.scale:
+            return 0.0  # what is left of sums that cancel has no sign
         return max(-self.scale, min(self.scale, mean))
 
     @property

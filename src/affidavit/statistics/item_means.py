@@ -9,7 +9,8 @@ from math import fsum, sqrt
 
 from affidavit.statistics.arguments import whole
 from affidavit.statistics.estimate import EQUAL, LEAST_CHANCE, Estimate, without_interval
-from affidavit.statistics.shares import Z95, wilson_ends
+from affidavit.statistics.power import LEVEL
+from affidavit.statistics.shares import wilson_ends
 
 FEWEST_ITEMS = 10
 """With fewer items than this, differences have no interval (ruling S2)."""
@@ -46,12 +47,17 @@ def mean_share(
 
 
 def mean_difference(
-    differences: Sequence[float], times: Sequence[int] | None = None, *, units: str = "items"
+    differences: Sequence[float],
+    times: Sequence[int] | None = None,
+    *,
+    units: str = "items",
+    level: float = LEVEL,
 ) -> Estimate:
     """The mean of differences between shares, one of each item, with Student's t over items, or whatever varies.
 
-    Below ten items there is only the value. Where all differences are 0 the interval is Tango's for as many pairs
-    without a discordant one; where all are equal and not 0 there is none, and the method says so (ruling S2).
+    `level` is that of the test beside it. Below ten items there is only the value. Where all differences are 0
+    the interval is Tango's for as many pairs without a discordant one; where all are equal and not 0 there is
+    none, and the method says so (ruling S2).
 
     >>> print(mean_difference([0.5, 0.0, -0.5], [4, 10, 2]))
     6.2% [-10.2, 22.7] n=16
@@ -64,16 +70,17 @@ def mean_difference(
     value = fsum(each * count for each, count in zip(differences, counts, strict=True)) / n
     if n < FEWEST_ITEMS:
         return without_interval(value, n, f"fewer than {FEWEST_ITEMS} {units}: no interval")
-    error = standard_error(differences, counts)
+    from scipy.special import ndtri, stdtrit
+
+    error, sure = standard_error(differences, counts), f"{100 * (1 - level):.3g}%"
     if error == 0:
         if abs(value) <= EQUAL:
-            reach = Z95**2 / (n + Z95**2)
-            return Estimate(0.0, -reach, reach, n, f"all differences are 0: Tango 95% over {units}")
+            z = -float(ndtri(level / 2))
+            reach = z**2 / (n + z**2)
+            return Estimate(0.0, -reach, reach, n, f"all differences are 0: Tango {sure} over {units}")
         return without_interval(value, n, f"all {n:,} differences are equal: no interval")
-    from scipy.special import stdtrit
-
-    reach = float(stdtrit(n - 1, 0.975)) * error
-    return Estimate(value, max(-1.0, value - reach), min(1.0, value + reach), n, f"t 95% over {units}")
+    reach = -float(stdtrit(n - 1, level / 2)) * error
+    return Estimate(value, max(-1.0, value - reach), min(1.0, value + reach), n, f"t {sure} over {units}")
 
 
 def _counted(
@@ -110,15 +117,17 @@ def standard_error(values: Sequence[float], times: Sequence[int]) -> float:
 def t_test(differences: Sequence[float], times: Sequence[int]) -> float | None:
     """How often chance alone would give a mean so far from 0, by Student's t over items, in both directions.
 
-    None where the differences have no interval by t: below ten items, or if all are equal.
+    None where the differences have no interval by t: below ten items, or if all are equal and not 0.
 
     >>> round(t_test([0.5, 0.0, -0.5], [4, 10, 2]), 3)
     0.432
     """
     counts, n = _counted("differences", differences, times, lowest=-1)
-    if n < FEWEST_ITEMS or (error := standard_error(differences, counts)) == 0:
+    mean = fsum(each * count for each, count in zip(differences, counts, strict=True)) / n
+    if n < FEWEST_ITEMS:
         return None
+    if (error := standard_error(differences, counts)) == 0:
+        return 1.0 if abs(mean) <= EQUAL else None
     from scipy.special import stdtr
 
-    mean = fsum(each * count for each, count in zip(differences, counts, strict=True)) / n
     return max(LEAST_CHANCE, 2 * float(stdtr(n - 1, -abs(mean) / error)))

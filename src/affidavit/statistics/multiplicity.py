@@ -43,11 +43,14 @@ class HolmSteps(NamedTuple):
 def holm_steps(p_values: "ArrayLike", level: float = LEVEL) -> HolmSteps:
     """Holm's procedure with the level of each verdict: the k-th rejected of m at level / (m - k + 1).
 
-    All that are not rejected have the level of the step at which the procedure stopped.
+    All that are not rejected have the level of the step at which the procedure stopped. Equal p-values have one
+    level, the strictest of their steps: the order of rows decides nothing.
 
     >>> steps = holm_steps([0.01, 0.04, 0.03, 0.005])
     >>> steps.rejected.tolist(), (0.05 / steps.levels).round().tolist()
     ([True, False, False, True], [3.0, 2.0, 2.0, 4.0])
+    >>> (0.05 / holm_steps([0.001, 0.001, 0.5]).levels).round().tolist()
+    [3.0, 3.0, 1.0]
     """
     import numpy as np
 
@@ -55,6 +58,7 @@ def holm_steps(p_values: "ArrayLike", level: float = LEVEL) -> HolmSteps:
         raise ValueError(f"level: expected a number between 0 and 1, found {level}")
     given, order = _ranked(p_values)
     levels = level / np.arange(given.size, 0, -1)
+    levels = levels[np.searchsorted(given[order], given[order])]
     passed = np.minimum.accumulate(given[order] <= levels)
     if not passed.all():
         stopped = int(passed.argmin())

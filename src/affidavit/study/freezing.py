@@ -19,6 +19,7 @@ from affidavit.archive.disk import Disk
 from affidavit.archive.layout import STUDY
 from affidavit.archive.provenance import git_state, versions
 from affidavit.archive.record import Response
+from affidavit.archive.revisions import revision_file
 from affidavit.archive.study_directory import (
     BeforeGrowth,
     FrozenItem,
@@ -91,7 +92,8 @@ def draft(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Draft:
     if before is None:
         return _first_draft(directory, config, files, disk)
     changed = changes(before.config, config)
-    if changed and isinstance(before, PlannedStudy) and directory.drop_unanswered_growth(before, disk):
+    if changed and isinstance(before, PlannedStudy) and _is_unanswered(directory, before):
+        directory.take_back_growth(before.revisions[-1].number, disk)
         return draft(directory, files, disk)
     if not changed and isinstance(before, PlannedStudy):
         directory.check_items(before)
@@ -106,6 +108,14 @@ def draft(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Draft:
     if wrong := refused(before.config, config):
         raise not_the_same(str(directory), wrong, begun="study", hint=_ELSEWHERE)
     return _grown_draft(directory, config, files, before, disk)
+
+
+def _is_unanswered(directory: StudyDirectory, study: PlannedStudy) -> bool:
+    """Whether nothing was recorded after the last growth: a kill has left it, and it may change (ruling C11)."""
+    last, seal = study.revisions[-1], directory.seal()
+    if last.before is None or (seal is not None and revision_file(last.number) in seal.files):
+        return False
+    return sum(1 for _ in directory.records()) == last.before.records
 
 
 _ELSEWHERE = (

@@ -137,6 +137,7 @@ def _accuracy(over_answers: Shares, over_all: Shares) -> str:
 def _letters(table: Table | None, by: Sequence[str]) -> Iterator[str]:
     """Of each task the letter that is chosen most above the key, if that is no matter of chance."""
     best: dict[str, tuple[float, str]] = {}
+    found = Counter[str]()
     rows = [] if table is None else [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     for cells in rows:
         ahead, p = cells["against the key"], cells["p (Holm)"]
@@ -149,9 +150,11 @@ def _letters(table: Table | None, by: Sequence[str]) -> Iterator[str]:
             f"{in_cell(cells['share'])} of its answers, {in_cell(ahead)} against how often the right one stands "
             f"there (p {in_cell(p)}, Holm)."
         )
+        found[task] += ahead.estimate.value > 0
         if ahead.estimate.value > best.get(task, (0.0, ""))[0]:
             best[task] = ahead.estimate.value, words
-    return (words for _, words in best.values())
+    for task, (_, words) in best.items():
+        yield words if found[task] == 1 else f"{words} So do {found[task] - 1:,} more rows of the table."
 
 
 def _certainty(measured: Mapping[str, Shares]) -> str:
