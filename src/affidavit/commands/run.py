@@ -120,10 +120,14 @@ def _ended(files: "StudyFiles", options: "Options") -> "Ended":
 
     gc.freeze()  # what is loaded stays, and requests leave little behind: look for garbage rarely
     gc.set_threshold(10_000, 20, 50)
+
+    def note(line: str) -> None:
+        click.echo(f"note: {plain_lines(line)}", err=True)
+
     for line in left_out(files.study):
-        click.echo(f"note: {line}", err=True)
+        note(line)
     with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
-        watched = replace(options, progress=progress.tell, judging_progress=progress.tell_judging)
+        watched = replace(options, note=note, progress=progress.tell, judging_progress=progress.tell_judging)
         return run_study(files, watched)
 
 

@@ -23,6 +23,7 @@ from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import plain
 from affidavit.study.crossing import Cell, LeftOut, cells, example_files
 from affidavit.study.files import StudyFiles, items_for
+from affidavit.study.missing_answers import MissingAnswers
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import Study, requests_of
 from affidavit.study.task import Question, Task
@@ -143,7 +144,7 @@ class DryRun:
     uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What of the world a run would use, without any secret: addresses, environment, files, code."""
     notes: Sequence[str] = ()
-    """What is to be known of the models that run here."""
+    """What is to be known of the items, and of the models that run here."""
 
     def as_json(self) -> Fields:
         """The plan as JSON values."""
@@ -274,10 +275,10 @@ def dry_run(
     """Make every question, and count; by their keys, those that are answered, or failed permanently, are apart."""
     empty = files.plan(dict.fromkeys(files.contracts, 0))
     counts = {cell: PromptCount() for cell in empty.cells if not models or cell.model in models}
-    mistakes = Mistakes()
+    mistakes, missing = Mistakes(), MissingAnswers(empty.tasks)
     for task in empty.tasks.values():
         with mistakes.gathered():
-            for question in _questions(files, empty, task, models):
+            for question in _questions(files, empty, task, models, missing):
                 count = counts[Cell(task.name, question.model, question.condition)]
                 if (key := bytes.fromhex(question.key)) in answered:
                     count.answered += 1
@@ -302,13 +303,16 @@ def dry_run(
         )
         for cell, count in counts.items()
     ]
-    notes = tuple(machine_notes(asked, study.models, study.limits, beside=files.beside))
+    notes = (*missing.notes(), *machine_notes(asked, study.models, study.limits, beside=files.beside))
     return DryRun(empty, asked, used_by(files, models), notes)
 
 
-def _questions(files: StudyFiles, plan: Plan, task: Task, models: Collection[str]) -> Iterator[Question]:
+def _questions(
+    files: StudyFiles, plan: Plan, task: Task, models: Collection[str], missing: MissingAnswers
+) -> Iterator[Question]:
     item = None
     for item in items_for(files, task):
+        missing.add(task.name, item)
         for model in task.conditions:
             if not models or model in models:
                 yield from plan.questions(task, item, model)
