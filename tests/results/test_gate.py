@@ -220,7 +220,7 @@ def test_a_judging_that_is_not_finished_passes_no_gate(tmp_path):
     ("options", "said"),
     [
         ((), b"at least one threshold"),
-        (("--min-compliance", "95"), b"--min-compliance: expected a share from 0 to 1, found 95.0"),
+        (("--min-compliance", "95"), b"--min-compliance: expected a share from 0 to 1, found 95.0\nWrite 0.95."),
         (("--max-failed", "-0.1"), b"a share from 0 to 1"),
         (("--min-yield", "nan"), b"a share from 0 to 1"),
         (("--min-yield", "0.5", "--by", "nonsense"), b"--by"),

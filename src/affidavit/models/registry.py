@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from affidavit.errors import InputError, Mistakes, did_you_mean
+from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
 from affidavit.json_values import shown
 from affidavit.models.embedded import EmbeddedProvider
 from affidavit.models.environment_values import refuse_unset
@@ -117,24 +117,33 @@ def model_from_frozen(name: str, fields: Mapping[str, Any]) -> ModelTable:
     raise InputError(f"models.{name}.flavour", expected=known, found=repr(flavour))
 
 
-def weights_of(models: Mapping[str, ModelTable], *, beside: Path) -> dict[str, Path]:
-    """The file of weights of each model that has one; paths are meant from `beside`."""
+def weights_of(models: Mapping[str, ModelTable], *, beside: Path, where: str) -> dict[str, Path]:
+    """The file of weights of each model that has one; paths are meant from `beside`, `where` is their file."""
     mistakes, files = Mistakes(), dict[str, Path]()
     for name, table in models.items():
         with mistakes.gathered():
+            _refuse_unknown_name(name, table, where=where)
             if (file := table.provider.weights(beside=beside)) is not None:
                 files[name] = file
     mistakes.refuse()
     return files
 
 
-def refuse_unknown_weights(models: Mapping[str, ModelTable]) -> None:
+def refuse_unknown_weights(models: Mapping[str, ModelTable], *, where: str) -> None:
     """Refuse names of weights that nobody knows; a known model's file need not be here."""
     mistakes = Mistakes()
-    for table in models.values():
+    for name, table in models.items():
         with mistakes.gathered():
-            table.provider.refuse_unknown_weights()
+            _refuse_unknown_name(name, table, where=where)
     mistakes.refuse()
+
+
+def _refuse_unknown_name(name: str, table: ModelTable, *, where: str) -> None:
+    try:
+        table.provider.refuse_unknown_weights()
+    except UsageError as error:
+        place, found = f"{where}: models.{name}.embedded", repr(error.where)
+        raise UsageError(place, expected=error.expected, found=found, hint=error.hint) from error
 
 
 def check_environment(models: Mapping[str, ModelTable]) -> None:

@@ -311,7 +311,8 @@ def _checked(given: Mapping[str, float], baseline: Baseline | None) -> Mapping[s
     margin = {} if baseline is None else {"margin": baseline.margin}
     for name, bound in {**given, **margin}.items():
         if not 0 <= bound <= 1:
-            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(bound))
+            where, hint = f"--{name.replace('_', '-')}", f"Write {bound / 100:g}." if 1 < bound <= 100 else ""
+            raise UsageError(where, expected="a share from 0 to 1", found=str(bound), hint=hint)
     if not given and baseline is None:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in MEASURES)
         hint = f"There are {names}, and --baseline."
