@@ -28,6 +28,7 @@ SHOWN_BY = {
     "commands.read_into_study": "read",
     "commands.run": "run",
     "commands.starter": "run",
+    "commands.study_place": "run",
     "commands.verify": "verify",
     "commands.what_is_left": "run judge",
     "contracts.frozen_contract": "read",

@@ -153,7 +153,7 @@ def _of_taken(intake: Intake, panel: JudgePanel) -> _Standing:
     """Outputs from elsewhere that stand in no directory yet."""
     assert intake.taken is not None  # noqa: S101 - else there is a directory
     tasks = tuple(panel.tasks or (IMPORTED,))
-    outputs = TakenOutputs(intake.records, tasks, where=intake.used[0])
+    outputs = TakenOutputs(intake.records, tasks, where=intake.used[0], unused_words=intake.unused_words)
     frozen = first_terms(intake.directory, panel, outputs, tasks)
     return _Standing(frozen, JudgingPlan(intake.name, 0, frozen.terms, frozen.judges), outputs)
 
