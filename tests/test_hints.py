@@ -29,6 +29,7 @@ SHOWN_BY = {
     "commands.run": "run",
     "commands.starter": "run",
     "commands.study_place": "run",
+    "commands.table_files": "report",
     "commands.verify": "verify",
     "commands.what_is_left": "run judge",
     "contracts.frozen_contract": "read",

@@ -478,6 +478,10 @@ def test_what_a_baseline_lacks_is_counted_and_not_passed(versions):
     assert found["quiz, m, free"]["held"]
 
 
+def test_one_check_is_one(study):
+    assert b"1 check = 1 met + 0 not met" in here("gate", study, "--min-compliance", "0.5").stdout
+
+
 def test_a_margin_is_a_share(versions):
     refused = gate(versions["same"], "--baseline", versions["before"], "--margin", "2")
     assert fine(refused, 2)

@@ -178,7 +178,7 @@ def test_a_row_of_tasks_that_is_about_no_output_is_named(tmp_path):
     (tmp_path / "tasks.csv").write_text("question_id,prompt_variant,prompt\nQ1,Aa,Why?\n")
     intake = outputs_in(tmp_path / "outputs.jsonl", out=tmp_path / "out", tasks=tmp_path / "tasks.csv")
     panel = judge_panel(intake.directory, read_models(tmp_path / "models.toml"), WantedTerms(["j"]))
-    with pytest.raises(UsageError, match='A row of the file of tasks is about no output: "Q1", "Aa"[.] Give them'):
+    with pytest.raises(UsageError, match=r'A row of the file of tasks is about no output: "Q1", "Aa"\. Give them'):
         judging_dry_run(intake, panel, GivenContracts(()))
 
 

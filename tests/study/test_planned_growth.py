@@ -82,3 +82,12 @@ def test_a_trial_of_a_changed_study_may_be_deleted(tmp_path):
     files = changed(tmp_path, rows=[{**row, "answer": "C"} for row in questions(3)]).limited(3)
     with pytest.raises(UsageError, match=r"rm -r .*out`\. The whole run, without --limit, works without it"):
         planned_growth(directory, files)
+
+
+def test_the_heading_of_a_dry_run_says_that_a_part_is_answered(tmp_path):
+    directory = answered(tmp_path)
+    order = ("run", tmp_path / "study.toml", "--out", directory, "--dry-run")
+    assert here(*order).stdout.startswith(b"trial  nothing is left to ask\n")
+    changed(tmp_path, rows=questions(5))
+    assert here(*order).stdout.startswith(b"trial  a part is answered already; this is the rest\n")
+    assert here("run", tmp_path / "study.toml", "--dry-run").stdout.startswith(b"trial  nothing is asked yet\n")

@@ -11,7 +11,7 @@ import click
 
 from affidavit.commands.exit_codes import DONE, NOT_MET
 from affidavit.commands.study_place import refuse_study_file
-from affidavit.commands.table_files import FORMS, form_of, write_tables
+from affidavit.commands.table_files import FORMS, form_of, refuse_no_page, write_tables
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
@@ -83,6 +83,7 @@ def report(
     refuse_study_file(directory, "report")
     mask, form = mask_of(masked), form_of(form, out)
     if form is None:
+        refuse_no_page(out)
         _write_page(directory, _groups(by), cluster, out, mask, include_self=include_self)
         return
     from affidavit.archive.study_directory import StudyDirectory

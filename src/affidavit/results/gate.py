@@ -147,7 +147,7 @@ class GateResult:
         return len(self.checks)
 
     def __repr__(self) -> str:
-        state = "met" if self.held else f"{len(self.failed)} of {len(self)} checks not met"
+        state = "met" if self.held else f"{len(self.failed)} of {counted_noun(len(self), 'check')} not met"
         return f"<GateResult of {self.name!r}: {state}>"
 
     def __str__(self) -> str:
@@ -170,7 +170,8 @@ class GateResult:
             )
             for check in self.checks
         )
-        foot = f"{len(self)} checks = {len(self) - len(self.failed)} met + {len(self.failed)} not met"
+        checks = counted_noun(len(self), "check")
+        foot = f"{checks} = {len(self) - len(self.failed)} met + {len(self.failed)} not met"
         columns = ("met", "group", "measure", "found", "decided by", "required")
         return Table("gate", f"Does {self.name} meet its thresholds?", columns, rows, foot, self.notes)
 

@@ -36,6 +36,7 @@ from affidavit.running.study_outputs import StudyOutputs, TakenOutputs, open_tas
 from affidavit.study.dry_run import (
     PlannedRequests,
     PromptCount,
+    asked_so_far,
     in_hundredths,
     machine_notes,
     most_costs,
@@ -80,7 +81,7 @@ class JudgingDryRun:
 
     def as_table(self) -> RenderableType:
         """The counts for a terminal."""
-        said = f"  {counted_noun(self.outputs, 'output')}, rubric {self.rubric}; nothing is asked yet"
+        said = f"  {counted_noun(self.outputs, 'output')}, rubric {self.rubric}; {asked_so_far(self.asked)}"
         title = Text.assemble(("judging", "bold"), plain(said))
         notes = _already(self.asked)
         if self.without_task:

@@ -162,11 +162,25 @@ class DryRun:
 
     def as_table(self) -> RenderableType:
         """The plan for a terminal."""
-        title = Text.assemble((plain(self.plan.study.study.name), "bold"), "  nothing is asked yet")
+        title = Text.assemble((plain(self.plan.study.study.name), "bold"), f"  {asked_so_far(self.asked)}")
         notes = [Text(line) for line in (*already_lines(self.asked), *left_out(self.plan.study))]
         table = requests_table(Cell._fields, self.asked)
         more = [Text(plain(line)) for line in self.notes]
         return Group(title, Text(""), table, Text(""), *map(Text, used_lines(self.uses)), *notes, *more)
+
+
+def asked_so_far(asked: Sequence[PlannedRequests]) -> str:
+    """The heading of a plan: whether anything of it was asked before; a dry run itself asks nothing.
+
+    >>> some = dict(names=("quiz", "m"), model="m", prompt_tokens=10, most_answer_tokens=4, price=None)
+    >>> counts = ({"requests": 2}, {"requests": 2, "answered": 6}, {"requests": 0, "answered": 8})
+    >>> [asked_so_far([PlannedRequests(**count, **some)]) for count in counts]
+    ['nothing is asked yet', 'a part is answered already; this is the rest', 'nothing is left to ask']
+    """
+    left, planned = sum(each.requests for each in asked), sum(each.planned for each in asked)
+    if left == planned:
+        return "nothing is asked yet"
+    return "a part is answered already; this is the rest" if left else "nothing is left to ask"
 
 
 def already_lines(asked: Iterable[PlannedRequests]) -> Iterator[str]:
