@@ -4,12 +4,13 @@ import tomllib
 from pathlib import Path
 from shlex import quote
 
-from affidavit.archive.layout import STUDY
 from affidavit.errors import InputError
 
 
 def refuse_study_file(given: Path, command: str) -> None:
     """Refuse a study file, or the folder of one, where its results are meant, and say where these are."""
+    from affidavit.archive.layout import STUDY
+
     file = given / "study.toml" if given.is_dir() else given
     if file.suffix != ".toml" or not file.is_file() or (given / STUDY).exists():
         return
@@ -20,6 +21,8 @@ def refuse_study_file(given: Path, command: str) -> None:
 
 
 def _hint(file: Path, command: str) -> str:
+    from affidavit.archive.layout import STUDY
+
     name = _name_in(file)
     if name is None:
         return "The results are in the directory of the study's `name`, or in that of --out."
