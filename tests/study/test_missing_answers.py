@@ -29,6 +29,12 @@ def test_a_likely_key_is_named(tmp_path, key):
     )
 
 
+def test_a_likely_key_of_a_published_format_is_named(tmp_path):
+    row = {"id": "1", "question": "?", "choices": ["a", "b", "c", "d"], "anwser": "A"}
+    (note,) = notes(tmp_path, [row])
+    assert "1 of 1 item of quiz has no right answer in `answer`; rows have a key `anwser`" in note
+
+
 def test_some_items_may_lack_one_and_a_null_is_none(tmp_path):
     (note,) = notes(tmp_path, [*questions(2), {**questions(3)[2], "answer": None}])
     assert note == "1 of 3 items of quiz has no right answer in `answer`"

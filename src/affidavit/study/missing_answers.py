@@ -36,7 +36,10 @@ class MissingAnswers:
         self._items[task] += 1
         if item.fields.get(ANSWER) is None:
             self._missing[task] += 1
-            if task not in self._likely and (key := likely_key(item.fields)) is not None:
+            # A row of a published format has what is not known of it in its metadata.
+            more = item.fields.get("metadata")
+            names = [*item.fields, *(more if isinstance(more, dict) else ())]
+            if task not in self._likely and (key := likely_key(names)) is not None:
                 self._likely[task] = key
 
     def add_all(self, items: Iterable[tuple[str, Item]]) -> "MissingAnswers":
