@@ -28,6 +28,8 @@ SHOWN_BY = {
     "commands.read_into_study": "read",
     "commands.run": "run",
     "commands.starter": "run",
+    "commands.study_place": "run",
+    "commands.table_files": "report",
     "commands.verify": "verify",
     "commands.what_is_left": "run judge",
     "contracts.frozen_contract": "read",

@@ -126,6 +126,7 @@ def test_what_was_written_is_told_with_what_to_do_next(tmp_path, monkeypatch):
         f"{run} --dry-run",
         f"{run} --limit 2",
         run,
+        "the results will be in the directory of the study's name: first-study",
         "every key of the file: docs/studies.md; judging its open task: docs/judging.md",
     ]
 

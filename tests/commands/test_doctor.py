@@ -159,6 +159,11 @@ ONE = InputError("s.toml", expected="a name", found="none", hint="Give it one.")
 TWO = MistakesError([ONE, UsageError("CONTRACT", expected="mcqa", found="'x'")])
 
 
+def test_a_study_that_does_not_fit_is_told_at_the_end_too():
+    lines = model_lines([], [CheckedStudy("fine.toml"), CheckedStudy("s.toml", ONE)])
+    assert lines[-2:] == ["0 of 0 can be asked", "s.toml does not fit: see above"]
+
+
 @pytest.mark.parametrize(
     ("fault", "said"),
     [

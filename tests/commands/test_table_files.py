@@ -231,6 +231,13 @@ def test_the_ending_of_a_file_says_its_form(evidence, name, begins):
     assert (evidence.parent / name).read_bytes().startswith(begins)
 
 
+def test_a_page_is_not_written_under_the_ending_of_something_else(study, tmp_path):
+    done = here("report", study, "-o", tmp_path / "out.pdf")
+    assert fine(done, 2)
+    assert b"--out: expected .html for the page" in done.stderr
+    assert not (tmp_path / "out.pdf").exists()
+
+
 def test_a_part_of_a_study_has_no_report_and_a_person_is_told_what_to_use(study, tmp_path):
     """The choice that compare and gate take is understood, and refused by name."""
     done = here("report", f"{study}@task=quiz")

@@ -134,10 +134,10 @@ def test_only_weights_have_a_file(tmp_path):
     (tmp_path / "m.gguf").write_bytes(gguf_bytes([3], {}))
     tables = {"server": SERVER, "here": {"gguf": "m.gguf"}, "old": {"replay": "x"}}
     models = read_model_tables(tables, where="study.toml")
-    assert weights_of(models, beside=tmp_path) == {"here": tmp_path / "m.gguf"}
+    assert weights_of(models, beside=tmp_path, where="study.toml") == {"here": tmp_path / "m.gguf"}
     (tmp_path / "m.gguf").write_bytes(b"no weights")
     with pytest.raises(InputError, match="expected a GGUF file"):
-        weights_of(models, beside=tmp_path)
+        weights_of(models, beside=tmp_path, where="study.toml")
 
 
 def test_no_two_providers_share_a_flavour_or_hide_a_common_key():

@@ -103,3 +103,24 @@ def test_mistakes_of_several_tables_are_told_together():
         "models.two.model",
         "models.two.slots",
     ]
+
+
+TOGETHER = {
+    "a misspelt key and a wrong type": (
+        {"conditions": {"held": {"preambel": "x", "constrained": "yes"}}},
+        ["'preambel'", '"yes"'],
+    ),
+    "two wrong types": ({"decoding": {"samples": "3", "temperature": "0.5"}}, ['"3"', '"0.5"']),
+    "a misspelt key that is needed": ({"tasks": {"quiz": {"items": None, "itms": "i"}}}, ["'itms'"]),
+    "a needed key of another type": ({"tasks": {"quiz": {"items": 3, "limit": "4"}}}, ["3", '"4"']),
+    "a wrong type and a missing key": ({"tasks": {"quiz": {"items": None, "limit": "4"}}}, ['"4"', "none"]),
+    "keys of a model": ({"models": {"two": {"slots": "4", "modl": "m", "headers": {}}}}, ["'modl'", "headers given", '"4"']),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "found"), TOGETHER.values(), ids=TOGETHER)
+def test_mistakes_of_one_table_are_told_together(changed, found):
+    with pytest.raises(InputError) as caught:
+        parse_study(text_of(laid_over(FINE, changed)), where="study.toml")
+    said = caught.value.mistakes if isinstance(caught.value, MistakesError) else [caught.value]
+    assert [each.found for each in said] == found

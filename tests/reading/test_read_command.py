@@ -296,7 +296,7 @@ MISTAKES = {
     "an empty row": (["mcqa"], b"{}", "standard input:1: expected a field 'raw_output', found no field at all"),
     "text is a number": (["mcqa"], b'{"raw_output": 7}', "standard input:1: expected a text in 'raw_output', found 7"),
     "not an object": (["mcqa"], b'{"raw_output": "x"}\n[1, 2]', "standard input:2: expected a JSON object, found [1, 2]"),
-    "not JSON": (["text"], b'\n{"raw_output": "x"', "standard input:2: expected a JSON object, found Expecting ',' delimiter at column 19"),
+    "not JSON": (["text"], b'\n{"raw_output": "x"', "standard input:2: expected a JSON object, found an end that comes too early, at column 19"),
     "not UTF-8": (["text"], b'{"raw_output": "caf\xe9"}', "standard input:1: expected text in UTF-8, found byte 0xe9 at byte 20 of the line"),
     "a Git LFS pointer": (["text"], b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "standard input: expected rows as JSON Lines, CSV or Parquet, found a Git LFS pointer"),
     "options that cannot be": (["mcqa", "--options", "A-Z"], b"", "options: expected a run of 2 to 23 letters from A"),

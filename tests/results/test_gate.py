@@ -220,7 +220,7 @@ def test_a_judging_that_is_not_finished_passes_no_gate(tmp_path):
     ("options", "said"),
     [
         ((), b"at least one threshold"),
-        (("--min-compliance", "95"), b"--min-compliance: expected a share from 0 to 1, found 95.0"),
+        (("--min-compliance", "95"), b"--min-compliance: expected a share from 0 to 1, found 95.0\nWrite 0.95."),
         (("--max-failed", "-0.1"), b"a share from 0 to 1"),
         (("--min-yield", "nan"), b"a share from 0 to 1"),
         (("--min-yield", "0.5", "--by", "nonsense"), b"--by"),
@@ -476,6 +476,10 @@ def test_what_a_baseline_lacks_is_counted_and_not_passed(versions):
     found = {each["who"]: each for each in checks(*order)}
     assert not any(found[f"quiz, o, {each}"]["held"] for each in ("free", "firm"))
     assert found["quiz, m, free"]["held"]
+
+
+def test_one_check_is_one(study):
+    assert b"1 check = 1 met + 0 not met" in here("gate", study, "--min-compliance", "0.5").stdout
 
 
 def test_a_margin_is_a_share(versions):

@@ -48,7 +48,10 @@ def embedded(tmp_path, name):
 def test_a_listing_refuses_an_unknown_name_of_weights_with_the_nearest(tmp_path, monkeypatch):
     monkeypatch.setenv("AFFIDAVIT_MODELS", str(tmp_path / "models"))
     study = embedded(tmp_path, "smolm2")
-    with pytest.raises(UsageError, match=r"an embedded model: smollm2.*found another name\nDid you mean smollm2"):
+    with pytest.raises(
+        UsageError,
+        match=r"study.toml: models.m.embedded: expected an embedded model: smollm2.*, found 'smolm2'\nDid you mean smollm2",
+    ):
         load(study, with_weights=False)
 
 

@@ -218,8 +218,14 @@ def test_the_same_outputs_change_nothing_and_others_are_refused(tmp_path):
     again, _ = kept(tmp_path / "out", write(tmp_path / "rows.json", ROWS[::-1]))
     assert sum(tally.n for tally in again.tallies.values()) == len(ROWS)
     assert every_byte(tmp_path / "out") == before
-    for others in (ROWS[1:], [{**ROWS[0], "subject": "music"}, *ROWS[1:]]):
-        with pytest.raises(UsageError, match="expected the outputs that were taken in there, found others"):
+    new, changed = {**ROWS[0], "id": "another"}, {**ROWS[0], "subject": "music"}
+    for others, word in (
+        (ROWS[1:], "is not among them now"),
+        ([changed, *ROWS[1:]], "has changed"),
+        ([*ROWS, new], "is new"),
+    ):
+        said = f"expected the outputs that were taken in there, found others: the output .*{word}"
+        with pytest.raises(UsageError, match=said):
             kept(tmp_path / "out", write_jsonl(tmp_path / "others.jsonl", others))
     with pytest.raises(UsageError, match="found others"):
         kept(tmp_path / "out", path, options="A-E")

@@ -10,6 +10,7 @@ import pytest
 from affidavit.archive.disk import Disk
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
+from affidavit.errors import UsageError
 from affidavit.models.token_estimate import estimated_tokens
 from affidavit.running.import_outputs import outputs_in
 from affidavit.running.judge_panel import WantedTerms, judge_panel
@@ -170,6 +171,15 @@ def test_a_study_knows_the_words_of_its_tasks(tmp_path):
         assert fine(done, 2)
         assert b"--tasks: expected no file of tasks for a study's directory" in done.stderr
         assert every_byte(tmp_path / "out") == before
+
+
+def test_a_row_of_tasks_that_is_about_no_output_is_named(tmp_path):
+    outputs(tmp_path, "http://127.0.0.1:9/v1", BARE[:1])
+    (tmp_path / "tasks.csv").write_text("question_id,prompt_variant,prompt\nQ1,Aa,Why?\n")
+    intake = outputs_in(tmp_path / "outputs.jsonl", out=tmp_path / "out", tasks=tmp_path / "tasks.csv")
+    panel = judge_panel(intake.directory, read_models(tmp_path / "models.toml"), WantedTerms(["j"]))
+    with pytest.raises(UsageError, match=r'A row of the file of tasks is about no output: "Q1", "Aa"\. Give them'):
+        judging_dry_run(intake, panel, GivenContracts(()))
 
 
 @pytest.mark.slow

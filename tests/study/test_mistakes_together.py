@@ -30,6 +30,10 @@ WRONG = {
         {"tasks": {"more": {"items": "none.jsonl"}}},
         "study.toml: tasks.more.items: expected a file of items, found no file 'none.jsonl'",
     ),
+    "a misspelt file of items": (
+        {"tasks": {"more": {"items": "opne.jsonl"}}},
+        "study.toml: tasks.more.items: expected a file of items, found no file 'opne.jsonl'\nDid you mean open.jsonl?",
+    ),
     "no such options": (
         {"tasks": {"quiz": {"options": "A-Z"}}},
         "study.toml: tasks.quiz.options: expected a run of 2 to 23 letters from A, written A-B up to A-W, found 'A-Z'",
@@ -90,7 +94,9 @@ def test_one_mistake_is_told_by_itself(name, folder):
 
 
 def test_several_are_told_together_each_once_and_in_its_own_words(folder):
-    names = [name for name in WRONG if name not in ("no such examples", "no such options")]
+    names = [
+        name for name in WRONG if name not in ("no such examples", "no such options", "a misspelt file of items")
+    ]
     error = refused(folder, *(WRONG[name][0] for name in names), UNSET)
     assert isinstance(error, MistakesError)
     said = [str(each) for each in error.mistakes]

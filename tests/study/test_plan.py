@@ -138,8 +138,8 @@ BAD_ITEMS = {
 WHY = {
     "no id": "an 'id': a text or a whole number, found null",
     "blank id": "an 'id': a text or a whole number, found \" \"",
-    "no question": "a text in 'question', found null",
-    "no options": "a list of texts in 'options', found null",
+    "no question": "a text in 'question', found no 'question' among the keys id, options",
+    "no options": "a list of texts in 'options', found no 'options' among the keys id, question",
     "three options": "4 options, as A-D says, found 3 options",
     "an option that is no text": 'a list of texts in \'options\', found ["a", "b", "c", 4]',
     "a blank option": 'a text in every option, found ["a", "b", " ", "d"]',

@@ -71,7 +71,7 @@ def doctor(named: tuple[str, ...], more: tuple[str, ...], key_env: str | None, *
     if as_json:
         show(report_as_json(machine, models, studies))
     elif models:
-        click.echo("\n".join(map(plain, model_lines(models))))
+        click.echo("\n".join(map(plain, model_lines(models, studies))))
     if not all(study.fits for study in studies):
         sys.exit(WRONG)
     sys.exit(DONE if usable(models) else ENDED_WITH_FAILURES)

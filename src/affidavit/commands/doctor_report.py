@@ -122,11 +122,12 @@ def lines_before_asking(machine: Machine, studies: Sequence[CheckedStudy] = ()) 
     return lines
 
 
-def model_lines(models: Sequence[CheckedModel]) -> list[str]:
-    """What the models that were asked can do."""
+def model_lines(models: Sequence[CheckedModel], studies: Sequence[CheckedStudy] = ()) -> list[str]:
+    """What the models that were asked can do; a study that does not fit is told again at the end."""
     lines = [line for model in models for line in ("", *_model(model))]
     count = sum(model.usable for model in models)
-    return [*lines, "", f"{count:,} of {len(models):,} can be asked"]
+    wrong = [f"{study.file} does not fit: see above" for study in studies if not study.fits]
+    return [*lines, "", f"{count:,} of {len(models):,} can be asked", *wrong]
 
 
 def _installation(machine: Machine) -> Iterator[str]:

@@ -23,11 +23,12 @@ def init(directory: Path) -> None:
     \b
     Exit codes: 0 written; 2 a study is there already; 5 the disk refused.
     """
-    from affidavit.commands.starter import next_commands, write_starter
+    from affidavit.commands.starter import name_of_starter, next_commands, write_starter
 
     paths = write_starter(directory)
     lines = [f"wrote {path}" for path in paths]
     lines += ["next:", *(f"  {command}" for command in next_commands(paths[0], _missing()))]
+    lines += [f"the results will be in the directory of the study's name: {name_of_starter()}"]
     lines += ["every key of the file: docs/studies.md; judging its open task: docs/judging.md"]
     click.echo("\n".join(map(plain_lines, lines)))
 

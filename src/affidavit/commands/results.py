@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, NOT_MET
-from affidavit.commands.table_files import FORMS, form_of, write_tables
+from affidavit.commands.study_place import refuse_study_file
+from affidavit.commands.table_files import FORMS, form_of, refuse_no_page, write_tables
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
@@ -79,8 +80,10 @@ def report(
     from affidavit.models.environment_values import mask_of
 
     _refuse_part(directory)
+    refuse_study_file(directory, "report")
     mask, form = mask_of(masked), form_of(form, out)
     if form is None:
+        refuse_no_page(out)
         _write_page(directory, _groups(by), cluster, out, mask, include_self=include_self)
         return
     from affidavit.archive.study_directory import StudyDirectory
@@ -170,7 +173,8 @@ def _side(text: str, cluster: str | None = None) -> "Side":
     from affidavit.results.comparison import parse_side
     from affidavit.results.study_results import StudyResults
 
-    directory, chosen = (text, {}) if Path(text).is_dir() else parse_side(text)
+    directory, chosen = (text, {}) if Path(text).exists() else parse_side(text)
+    refuse_study_file(Path(directory), "report")
     return StudyResults(StudyDirectory(Path(directory)), cluster=cluster).side(text, chosen)
 
 
@@ -255,7 +259,8 @@ def gate(
     from affidavit.results.comparison import parse_side
     from affidavit.results.study_results import StudyResults
 
-    directory, chosen = (study, {}) if Path(study).is_dir() else parse_side(study)
+    directory, chosen = (study, {}) if Path(study).exists() else parse_side(study)
+    refuse_study_file(Path(directory), "gate")
     result = gates.gate(
         StudyResults(StudyDirectory(Path(directory)), _groups(by), cluster=cluster),
         thresholds,

@@ -120,10 +120,14 @@ def _ended(files: "StudyFiles", options: "Options") -> "Ended":
 
     gc.freeze()  # what is loaded stays, and requests leave little behind: look for garbage rarely
     gc.set_threshold(10_000, 20, 50)
+
+    def note(line: str) -> None:
+        click.echo(f"note: {plain_lines(line)}", err=True)
+
     for line in left_out(files.study):
-        click.echo(f"note: {line}", err=True)
+        note(line)
     with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
-        watched = replace(options, progress=progress.tell, judging_progress=progress.tell_judging)
+        watched = replace(options, note=note, progress=progress.tell, judging_progress=progress.tell_judging)
         return run_study(files, watched)
 
 
@@ -153,20 +157,27 @@ def _exit_code(ended: "Ended", signal: int | None) -> int:
 
 def _planned(files: "StudyFiles", options: "Options") -> "tuple[DryRun, list[PlannedRequests], list[str]]":
     """What would be asked of models, then of judges, and what is to be known of these; not what is answered."""
+    from affidavit.archive.study_directory import StudyDirectory
     from affidavit.running.answered_before import answered_before
     from affidavit.running.judging_dry_run import most_judging, most_judging_notes
+    from affidavit.running.taken_over import trial_directory
     from affidavit.study.dry_run import dry_run
+    from affidavit.study.freezing import planned_growth
 
     name = files.study.study.name
+    path = options.out or Path(name)
+    files = files if options.limit is None else files.limited(options.limit)
+    grown = planned_growth(StudyDirectory(path if options.limit is None else trial_directory(path)), files)
     before = answered_before(
-        options.out or Path(name),
+        path,
         name,
         limit=options.limit,
         reuse=options.reuse,
         retry_failed=options.retry_failed,
     )
-    files = files if options.limit is None else files.limited(options.limit)
     planned = dry_run(files, options.models, answered=before.answered, failed=before.failed)
+    if grown:
+        planned = replace(planned, notes=[f"a run would add to the study: {', '.join(grown)}", *planned.notes])
     judging = most_judging(files, before.judged)
     notes = [note for note in most_judging_notes(files, judging) if note not in planned.notes]
     return planned, judging, notes

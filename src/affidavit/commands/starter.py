@@ -1,6 +1,7 @@
 """A study to start from: a commented file, its items, and what to type next."""
 
 import shlex
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 
@@ -29,6 +30,16 @@ def write_starter(directory: Path) -> list[Path]:
         for path in paths:
             disk.place(path, (files("affidavit.commands") / "starter_files" / path.name).read_bytes())
     return paths
+
+
+def name_of_starter() -> str:
+    """The name of the study, which is also the directory of its results.
+
+    >>> name_of_starter()
+    'first-study'
+    """
+    text = (files("affidavit.commands") / "starter_files" / STARTER[0]).read_text(encoding="utf-8")
+    return str(tomllib.loads(text)["study"]["name"])
 
 
 def next_commands(study: Path, missing: list[str]) -> list[str]:

@@ -32,6 +32,22 @@ def form_of(form: str | None, out: Path | None) -> str | None:
     return form or (None if out is None else _BY_ENDING.get(out.suffix.lower()))
 
 
+def refuse_no_page(out: Path | None) -> None:
+    """Refuse a file for the page whose ending is that of something else: nobody would open it as a page.
+
+    >>> refuse_no_page(Path("out.pdf"))
+    Traceback (most recent call last):
+    affidavit.errors.UsageError: --out: expected .html for the page, or .md, .json, .csv, .tex, .txt for tables, found out.pdf
+    Write out.html; a browser prints it as PDF.
+    """  # noqa: E501
+    if out is None or out.suffix.lower() in (".html", ".htm", ""):
+        return
+    expected = f".html for the page, or {', '.join(_BY_ENDING)} for tables"
+    printed = "; a browser prints it as PDF" if out.suffix.lower() == ".pdf" else ""
+    hint = f"Write {out.with_suffix('.html')}{printed}."
+    raise UsageError("--out", expected=expected, found=str(out), hint=hint)
+
+
 def write_tables(report: "Report", form: str | None, out: Path | None, mask: Callable[[str], str] = str) -> None:
     """Print the tables, or write them: as CSV into a directory unless the name is one of a file.
 

@@ -56,10 +56,12 @@ def verify(
     """
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.output import show
+    from affidavit.commands.study_place import refuse_study_file
     from affidavit.results.page.verified_page import verify_study
     from affidavit.running.verify import expected_digest
     from affidavit.study.files import given_contracts
 
+    refuse_study_file(directory, "verify")
     wanted = None if expect is None else expected_digest(expect)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         given = given_contracts(contracts, study)

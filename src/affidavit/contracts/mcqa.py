@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from affidavit.contracts.contract import Answered, AnswerReading, Span, Validation
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END, Deviation
-from affidavit.contracts.parts import LENIENT, OPTIONS, QUESTION, FieldType, KeyedParts, Mark
+from affidavit.contracts.parts import LENIENT, OPTIONS, QUESTION, FieldType, KeyedParts, Mark, no_field
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, shown
 
@@ -217,7 +217,7 @@ class MultipleChoice(KeyedParts):
         super().check(row, where=where)
         options, metadata = row.get("options"), row.get("metadata")
         if not isinstance(options, list) or not all(isinstance(option, str) for option in options):
-            raise InputError(where, expected="a list of texts in 'options'", found=shown(options))
+            raise no_field("options", row, expected="a list of texts in 'options'", where=where)
         if len(options) != len(self.letters):
             raise InputError(
                 where,

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, cast
 
@@ -172,7 +173,7 @@ class Parts:
         """Refuse an item that could not be asked about."""
         question = row.get("question")
         if not isinstance(question, str) or not question.strip():
-            raise InputError(where, expected="a text in 'question'", found=shown(question))
+            raise no_field("question", row, expected="a text in 'question'", where=where)
 
     def problem(self, row: Mapping[str, object]) -> str:
         """The item's own words, as they stand in a prompt."""
@@ -272,6 +273,27 @@ class KeyedParts(Parts):
         if "answer" not in row:
             return {}
         return {"correct": None if validation is None else validation.correct}
+
+
+_CALLED_BY_OTHERS = {
+    "question": ("prompt", "query", "problem", "stem", "input", "text"),
+    "options": ("choices", "candidates", "alternatives"),
+}
+
+
+def no_field(name: str, row: Fields, *, expected: str, where: str) -> InputError:
+    """The refusal of an item without a field, or with another kind of value there; a likely key is named.
+
+    >>> print(no_field("options", {"id": "1", "choices": []}, expected="a list of texts in 'options'", where="i.jsonl:1"))
+    i.jsonl:1: expected a list of texts in 'options', found no 'options' among the keys id, choices
+    Did you mean choices? An item has it in 'options'.
+    """  # noqa: E501
+    if name in row:
+        return InputError(where, expected=expected, found=shown(row[name]))
+    found = f"no {name!r} among the keys {', '.join(row)}"
+    near = [*get_close_matches(name, row, 1), *(key for key in _CALLED_BY_OTHERS.get(name, ()) if key in row)]
+    hint = f"Did you mean {near[0]}? An item has it in {name!r}." if near else ""
+    return InputError(where, expected=expected, found=found, hint=hint)
 
 
 def are_mark_fields(value: object) -> bool:

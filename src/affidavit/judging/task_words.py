@@ -22,6 +22,7 @@ class TaskWords:
 
     def __init__(self, words: Mapping[tuple[str, str | None], str]) -> None:
         self._words = words
+        self._used: set[tuple[str, str | None]] = set()
 
     def of(self, question: str, variant: str) -> str | None:
         """The words of a task; None if they are not there.
@@ -30,7 +31,20 @@ class TaskWords:
         >>> words.of("q1", "brief"), words.of("q1", "plain"), words.of("q2", "plain")
         ('Why? Be brief.', 'Why?', None)
         """
-        return self._words.get((question, variant), self._words.get((question, None)))
+        for name in ((question, variant), (question, None)):
+            if name in self._words:
+                self._used.add(name)
+                return self._words[name]
+        return None
+
+    def unused(self) -> list[str]:
+        """The rows that no output has used so far, in words.
+
+        >>> words = TaskWords({("q1", "practise"): "Why?"})
+        >>> words.of("q1", "practice"), words.unused()
+        (None, ['"q1", "practise"'])
+        """
+        return [_in_words(*name) for name in self._words if name not in self._used]
 
 
 def task_words(rows: Iterable[tuple[str, Fields]]) -> TaskWords:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from affidavit.errors import InputError, Mistakes, did_you_mean
+from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
 from affidavit.json_values import shown
 from affidavit.models.embedded import EmbeddedProvider
 from affidavit.models.environment_values import refuse_unset
@@ -52,10 +52,10 @@ def _read_model(name: str, fields: object, *, where: str) -> ModelTable:
     place = f"models.{name}"
     if not isinstance(fields, dict):
         raise InputError(where, expected=f"a table [{place}]", found=shown(fields))
-    provider = _provider_of(fields, where=where, place=place)
-    own = {key: value for key, value in fields.items() if key in provider.__struct_fields__}
-    common = {key: value for key, value in fields.items() if key not in own}
     mistakes = Mistakes()
+    provider = _provider_of(fields, mistakes, where=where, place=place)
+    own = {key: value for key, value in fields.items() if key in provider.__struct_fields__}
+    common = {key: value for key, value in fields.items() if key in _COMMON_KEYS}
     with mistakes.gathered():
         common["provider"] = converted(own, provider, where=where, place=place)
     with mistakes.gathered():
@@ -67,22 +67,23 @@ def _read_model(name: str, fields: object, *, where: str) -> ModelTable:
     return table
 
 
-def _provider_of(fields: Mapping[str, object], *, where: str, place: str) -> type[Provider]:
-    """Who answers, by the one key that says so; no key may be there that is nobody's, or another's."""
+def _provider_of(fields: Mapping[str, object], mistakes: Mistakes, *, where: str, place: str) -> type[Provider]:
+    """Who answers, by the one key that says so; a key that is nobody's, or another's, is a mistake."""
     known = {*_COMMON_KEYS, *(key for provider in PROVIDERS.values() for key in provider.__struct_fields__)}
     for key in fields:
         if key not in known:
             hint = did_you_mean(key, sorted(known))
-            raise InputError(where, expected=f"known keys in {place}", found=repr(key), hint=hint)
+            mistakes.add(InputError(where, expected=f"known keys in {place}", found=repr(key), hint=hint))
     given = [key for key in PROVIDERS if fields.get(key)]
     if len(given) != 1:
+        mistakes.refuse()  # the key that says so may be misspelt
         expected = f"exactly one of {', '.join(PROVIDERS)} in {place}"
         raise InputError(where, expected=expected, found=" and ".join(given) or "none")
     provider = PROVIDERS[given[0]]
     for key in fields:
-        if key not in _COMMON_KEYS and key not in provider.__struct_fields__:
+        if key in known and key not in _COMMON_KEYS and key not in provider.__struct_fields__:
             expected = f"no {key} in {place}: it has no meaning beside {given[0]}"
-            raise InputError(where, expected=expected, found=f"{key} given")
+            mistakes.add(InputError(where, expected=expected, found=f"{key} given"))
     return provider
 
 
@@ -116,24 +117,33 @@ def model_from_frozen(name: str, fields: Mapping[str, Any]) -> ModelTable:
     raise InputError(f"models.{name}.flavour", expected=known, found=repr(flavour))
 
 
-def weights_of(models: Mapping[str, ModelTable], *, beside: Path) -> dict[str, Path]:
-    """The file of weights of each model that has one; paths are meant from `beside`."""
+def weights_of(models: Mapping[str, ModelTable], *, beside: Path, where: str) -> dict[str, Path]:
+    """The file of weights of each model that has one; paths are meant from `beside`, `where` is their file."""
     mistakes, files = Mistakes(), dict[str, Path]()
     for name, table in models.items():
         with mistakes.gathered():
+            _refuse_unknown_name(name, table, where=where)
             if (file := table.provider.weights(beside=beside)) is not None:
                 files[name] = file
     mistakes.refuse()
     return files
 
 
-def refuse_unknown_weights(models: Mapping[str, ModelTable]) -> None:
+def refuse_unknown_weights(models: Mapping[str, ModelTable], *, where: str) -> None:
     """Refuse names of weights that nobody knows; a known model's file need not be here."""
     mistakes = Mistakes()
-    for table in models.values():
+    for name, table in models.items():
         with mistakes.gathered():
-            table.provider.refuse_unknown_weights()
+            _refuse_unknown_name(name, table, where=where)
     mistakes.refuse()
+
+
+def _refuse_unknown_name(name: str, table: ModelTable, *, where: str) -> None:
+    try:
+        table.provider.refuse_unknown_weights()
+    except UsageError as error:
+        place, found = f"{where}: models.{name}.embedded", repr(error.where)
+        raise UsageError(place, expected=error.expected, found=found, hint=error.hint) from error
 
 
 def check_environment(models: Mapping[str, ModelTable]) -> None:

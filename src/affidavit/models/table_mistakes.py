@@ -10,7 +10,7 @@ from typing import Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from affidavit.errors import InputError, did_you_mean
+from affidavit.errors import InputError, Mistakes, did_you_mean
 from affidavit.json_values import shown
 
 _KINDS = {
@@ -71,11 +71,38 @@ def table_mistake(
 
 
 def converted(table: object, kind: type[TableT], *, where: str, place: str = "") -> TableT:
-    """The table of a file as an object of its kind; what does not fit is refused in our words."""
-    try:
-        return msgspec.convert(table, kind)
-    except msgspec.ValidationError as error:
-        raise table_mistake(error, table, kind, where=where, place=place) from error
+    """The table of a file as an object of its kind; whatever does not fit is refused in our words, all at once."""
+    mistakes, taken_out = Mistakes(), set[str]()
+    while True:
+        try:
+            found = msgspec.convert(table, kind)
+        except msgspec.ValidationError as error:
+            key, missing = _key_at_fault(error, table, kind), _MISSING.match(str(error))
+            if key is not None or missing is None or missing[1] not in taken_out:
+                mistakes.add(table_mistake(error, table, kind, where=where, place=place))
+            if key is None or not isinstance(table, dict):
+                mistakes.refuse()
+                raise
+            taken_out.add(key)
+            table = {name: value for name, value in table.items() if name != key}
+        else:
+            mistakes.refuse()
+            return found
+
+
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
+
+
+def _key_at_fault(error: msgspec.ValidationError, table: object, kind: type) -> str | None:
+    """The key of the table itself without which the rest may fit; None if the table is none, or lacks a key."""
+    said, _, path = str(error).partition(" - at `")
+    got = re.search(r"got `(\w+)`$", said)
+    if steps := _steps(table, path.rstrip("`"), got[1] if got else ""):
+        return str(steps[0])
+    known = getattr(kind, "__struct_fields__", ())
+    if said.startswith("Object contains unknown field") and isinstance(table, dict):
+        return next((key for key in table if key not in known), None)
+    return None
 
 
 # --- where ---

@@ -37,13 +37,47 @@ def decode_row(line: str, *, where: str) -> Fields:
     try:
         value = DECODER.decode(line)
     except json.JSONDecodeError as error:
-        found = f"{error.msg} at column {error.colno} of {shown(line)}"
-        raise InputError(where, expected="a JSON object", found=found, hint=hint) from error
+        raise InputError(where, expected="a JSON object", found=_no_json(line, error), hint=hint) from error
     except RecursionError as error:
         raise InputError(where, expected="a JSON object", found="one nested too deeply", hint=hint) from error
     if not isinstance(value, dict):
         raise InputError(where, expected="a JSON object", found=shown(value), hint=hint)
     return value
+
+
+def _no_json(line: str, error: json.JSONDecodeError) -> str:
+    """What stands in a line where JSON ends, in words, with its column.
+
+    >>> for line in ('{"a": 1,}', "{'a': 1}", '{"a": 1 "b": 2}', '{"a": "b}', '{"a": 1', '{"a": 1} 2'):
+    ...     try:
+    ...         DECODER.decode(line)
+    ...     except json.JSONDecodeError as error:
+    ...         print(_no_json(line, error))
+    a comma before } at column 8: ',}'
+    a single quote, where JSON has a double quote, at column 2: "'a': 1}"
+    no comma at column 9: '"b": 2}'
+    a text that does not end, at column 7: '"b}'
+    an end that comes too early, at column 8
+    more than one value, at column 10: '2'
+    """
+    before = line[: error.pos].rstrip(_BLANKS)
+    rest = line[error.pos :].lstrip(_BLANKS) if not error.msg.startswith("Illegal trailing") else line[error.pos :]
+    at, what = len(line) - len(rest), "no JSON"
+    if rest[:1] == "," and rest[1:].lstrip(_BLANKS)[:1] in ("}", "]"):
+        what = f"a comma before {rest[1:].lstrip(_BLANKS)[0]}"
+    elif before.endswith(",") and rest[:1] in ("}", "]"):
+        at, what = len(before) - 1, f"a comma before {rest[0]}"
+    elif error.msg.startswith("Unterminated string"):
+        what = "a text that does not end,"
+    elif not rest:
+        return f"an end that comes too early, at column {len(line.rstrip(_BLANKS)) + 1:,}"
+    elif rest[0] == "'":
+        what = "a single quote, where JSON has a double quote,"
+    elif error.msg.startswith("Expecting ','") and rest[0] in '"{[':
+        what = "no comma"
+    elif error.msg.startswith("Extra data"):
+        what = "more than one value,"
+    return f"{what} at column {at + 1:,}: {line[at : at + 40]!r}"
 
 
 def members_of(added: Mapping[str, object]) -> str:

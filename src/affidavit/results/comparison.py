@@ -13,6 +13,7 @@ import polars as pl
 
 from affidavit.archive.record import RecordKind
 from affidavit.errors import UsageError
+from affidavit.plain_text import counted_noun
 from affidavit.results.caveats import pending_note, trial_note
 from affidavit.results.counting import holds_answer
 from affidavit.results.groups import CELL
@@ -219,7 +220,7 @@ def _table(comparison: Comparison, verdicts: Sequence[Verdict | None], size: int
     tested = [verdict.significance.method for verdict in verdicts if verdict is not None]
     tests = ", ".join(sorted({", ".join(method.split(", ")[:2]) for method in tested})) or "none"
     foot = (
-        f"{len(rows)} comparisons, paired by item; tests: {tests}; Holm over {size:,} "
+        f"{counted_noun(len(rows), 'comparison')}, paired by item; tests: {tests}; Holm over {size:,} "
         f"comparison{'s' * (size != 1)}, each interval at the level of its verdict"
     )
     left_out = (LEFT_OUT,) if any(row.left_out for row in comparison.rows) else ()

@@ -147,7 +147,7 @@ class GateResult:
         return len(self.checks)
 
     def __repr__(self) -> str:
-        state = "met" if self.held else f"{len(self.failed)} of {len(self)} checks not met"
+        state = "met" if self.held else f"{len(self.failed)} of {counted_noun(len(self), 'check')} not met"
         return f"<GateResult of {self.name!r}: {state}>"
 
     def __str__(self) -> str:
@@ -170,7 +170,8 @@ class GateResult:
             )
             for check in self.checks
         )
-        foot = f"{len(self)} checks = {len(self) - len(self.failed)} met + {len(self.failed)} not met"
+        checks = counted_noun(len(self), "check")
+        foot = f"{checks} = {len(self) - len(self.failed)} met + {len(self.failed)} not met"
         columns = ("met", "group", "measure", "found", "decided by", "required")
         return Table("gate", f"Does {self.name} meet its thresholds?", columns, rows, foot, self.notes)
 
@@ -311,7 +312,8 @@ def _checked(given: Mapping[str, float], baseline: Baseline | None) -> Mapping[s
     margin = {} if baseline is None else {"margin": baseline.margin}
     for name, bound in {**given, **margin}.items():
         if not 0 <= bound <= 1:
-            raise UsageError(f"--{name.replace('_', '-')}", expected="a share from 0 to 1", found=str(bound))
+            where, hint = f"--{name.replace('_', '-')}", f"Write {bound / 100:g}." if 1 < bound <= 100 else ""
+            raise UsageError(where, expected="a share from 0 to 1", found=str(bound), hint=hint)
     if not given and baseline is None:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in MEASURES)
         hint = f"There are {names}, and --baseline."

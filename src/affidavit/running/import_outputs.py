@@ -29,7 +29,7 @@ from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.contracts.frozen_contract import NamedContract, named_contract
 from affidavit.contracts.registry import frozen_parts
 from affidavit.errors import InputError, UsageError
-from affidavit.json_values import Fields, digest
+from affidavit.json_values import Fields, digest, shown
 from affidavit.judging.outputs import folder_rows
 from affidavit.judging.task_words import TaskWords, task_words
 from affidavit.reading.imported_records import ImportFacts, OutputRows
@@ -93,7 +93,7 @@ class Kept:
 def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) -> Kept:
     """Have all outputs in a directory, sealed; the caller holds its lock."""
     if directory.is_study:
-        refuse_others(directory, taken.config(taken.facts()))
+        refuse_others(directory, taken)
         return _completed(directory, taken, disk)
     if directory.has_records:
         raise corrupt(str(directory.path / STUDY), "the study that the records belong to", "no such file")
@@ -130,15 +130,36 @@ def _drafted(draft: DraftedJournal, record: Response | Failed) -> None:
         ) from error
 
 
-def refuse_others(directory: StudyDirectory, config: Fields) -> None:
-    """Refuse outputs that are not those that were taken into the directory."""
+def refuse_others(directory: StudyDirectory, taken: ImportedOutputs) -> None:
+    """Refuse outputs that are not those that were taken into the directory, and name one of them."""
+    config = taken.config(taken.facts())
     if directory.frozen().config != json.loads(json.dumps(config)):
         raise UsageError(
             str(directory),
             expected="the outputs that were taken in there",
-            found="others",
+            found=f"others{_first_other(directory, taken)}",
             hint="Give other outputs, or other words of their tasks, a directory of their own with --out.",
         )
+
+
+def _first_other(directory: StudyDirectory, taken: ImportedOutputs) -> str:
+    """The first output that is not the same as in the directory, after a colon; empty if only settings differ."""
+    records = (each for each in directory.records() if isinstance(each, Response | Failed))
+    there = {each.key: each for each in records if isinstance(each.subject, ImportIdentity)}
+    for record in taken.records():
+        before = there.pop(record.key, None)
+        if before is None:
+            return f": {_output_in_words(record)} is new"
+        if content_digest(before) != content_digest(record):
+            return f": {_output_in_words(record)} has changed"
+    return next((f": {_output_in_words(record)} is not among them now" for record in there.values()), "")
+
+
+def _output_in_words(record: Response | Failed) -> str:
+    subject = record.subject
+    name = subject.output_id if isinstance(subject, ImportIdentity) else None
+    own = "the output" if name is None else f"the output {shown(name)}"
+    return f"{own} of {shown(subject.model)} to {shown(subject.item_id)} under {shown(subject.condition)}"
 
 
 def _completed(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) -> Kept:
@@ -180,6 +201,8 @@ class Intake:
     """Those outputs."""
     used: tuple[str, ...] = ()
     """The files that were read for it."""
+    unused_words: tuple[str, ...] = ()
+    """Rows of the file of tasks that are about no output."""
 
     @property
     def name(self) -> str:
@@ -194,7 +217,7 @@ class Intake:
     def check(self) -> None:
         """Refuse outputs from elsewhere if the directory has others."""
         if self.taken is not None and self.directory.is_study:
-            refuse_others(self.directory, self.taken.config(self.taken.facts()))
+            refuse_others(self.directory, self.taken)
 
     @contextmanager
     def kept(self, disk: Disk) -> Iterator[StudyDirectory]:
@@ -245,7 +268,8 @@ def outputs_in(
     taken, records = judged_outputs(name_in(StudyDirectory(out)), lambda: rows_in(source, pattern), words)
     files = tuple(file for file in (source, tasks) if file is not None)
     taken = replace(taken, files=tuple(map(digest_of, files)))
-    intake = Intake(StudyDirectory(out), taken, records, tuple(map(str, files)))
+    unused = () if words is None else tuple(words.unused())
+    intake = Intake(StudyDirectory(out), taken, records, tuple(map(str, files)), unused)
     intake.check()
     return intake
 

@@ -36,6 +36,7 @@ from affidavit.running.study_outputs import StudyOutputs, TakenOutputs, open_tas
 from affidavit.study.dry_run import (
     PlannedRequests,
     PromptCount,
+    asked_so_far,
     in_hundredths,
     machine_notes,
     most_costs,
@@ -80,7 +81,7 @@ class JudgingDryRun:
 
     def as_table(self) -> RenderableType:
         """The counts for a terminal."""
-        said = f"  {counted_noun(self.outputs, 'output')}, rubric {self.rubric}; nothing is asked yet"
+        said = f"  {counted_noun(self.outputs, 'output')}, rubric {self.rubric}; {asked_so_far(self.asked)}"
         title = Text.assemble(("judging", "bold"), plain(said))
         notes = _already(self.asked)
         if self.without_task:
@@ -153,7 +154,7 @@ def _of_taken(intake: Intake, panel: JudgePanel) -> _Standing:
     """Outputs from elsewhere that stand in no directory yet."""
     assert intake.taken is not None  # noqa: S101 - else there is a directory
     tasks = tuple(panel.tasks or (IMPORTED,))
-    outputs = TakenOutputs(intake.records, tasks, where=intake.used[0])
+    outputs = TakenOutputs(intake.records, tasks, where=intake.used[0], unused_words=intake.unused_words)
     frozen = first_terms(intake.directory, panel, outputs, tasks)
     return _Standing(frozen, JudgingPlan(intake.name, 0, frozen.terms, frozen.judges), outputs)
 

@@ -103,7 +103,12 @@ def judge_outputs(
     panel = judge_panel(intake.directory, file, wanted)
     if intake.is_new and intake.taken is not None:
         tasks = tuple(panel.tasks or (IMPORTED,))
-        first_terms(intake.directory, panel, TakenOutputs(intake.records, tasks, where=intake.used[0]), tasks)
+        first_terms(
+            intake.directory,
+            panel,
+            TakenOutputs(intake.records, tasks, where=intake.used[0], unused_words=intake.unused_words),
+            tasks,
+        )
         check_environment({judge.name: panel.tables[judge.name] for judge in panel.judges})
         for judge in panel.judges:
             panel.model(judge.name)

@@ -5,7 +5,7 @@ that a large study stays small in memory.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.record import Failed, ImportIdentity, JudgementIdentity, Label, Response
@@ -106,7 +106,15 @@ class StudyOutputs:
 class TakenOutputs:
     """Outputs from elsewhere, before they stand in any directory."""
 
-    def __init__(self, taken: Iterable[Response | Failed], tasks: Collection[str], *, where: str) -> None:
+    def __init__(
+        self,
+        taken: Iterable[Response | Failed],
+        tasks: Collection[str],
+        *,
+        where: str,
+        unused_words: Sequence[str] = (),
+    ) -> None:
+        """`unused_words`: rows of the file of tasks that are about none of them."""
         self.where = where
         self._missing, self._responses = MissingOutputs(), list[Response]()
         for record in taken:
@@ -125,6 +133,9 @@ class TakenOutputs:
             "Give them with --tasks FILE, whose rows have question_id and prompt, or in a column prompt beside "
             "raw_output; or have judges told that they are not known: --without-task"
         )
+        if unused_words:
+            named = f"{unused_words[0]}{', and others' if len(unused_words) > 1 else ''}"
+            self.how_to_tell = f"A row of the file of tasks is about no output: {named}. {self.how_to_tell}"
 
     def __iter__(self) -> Iterator[Output]:
         """Every output, in its order."""

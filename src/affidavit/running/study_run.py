@@ -39,6 +39,7 @@ from affidavit.running.taken_over import TakenOver, reused_directories, trial_di
 from affidavit.study.crossing import Cell
 from affidavit.study.files import StudyFiles
 from affidavit.study.freezing import Draft, added_items, draft, frozen_items, frozen_plan
+from affidavit.study.missing_answers import MissingAnswers
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import JudgingTable, decoding_of, requests_of
 from affidavit.study.task import Question
@@ -104,6 +105,8 @@ class Options:
     """Directories of other studies, whose answers to the same questions are taken over."""
     models: Collection[str] = ()
     """Which models are asked in this run; all unless given."""
+    note: Callable[[str], None] = lambda _note: None
+    """Is told, before anything is asked, what a person should know of the items."""
     progress: Callable[[AskedNow[Cell]], None] | None = None
     judging_progress: Callable[[AskedNow[JudgeCell]], None] | None = None
     judging_watch: Callable[[Record], None] | None = None
@@ -128,10 +131,10 @@ class StudyWork:
 
     def questions(self, model: str) -> Iterator[Question]:
         """Item by item, from the disk."""
-        for name, item in self._items():
+        for name, item in self.items():
             yield from self.plan.questions(self.plan.tasks[name], item, model)
 
-    def _items(self) -> Iterator[tuple[str, Item]]:
+    def items(self) -> Iterator[tuple[str, Item]]:
         """Task and item; whoever began before the plan was frozen goes on with the same ones."""
         at_first = self.frozen
         if at_first is not None or self.draft.before is not None:
@@ -170,8 +173,13 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         ended = Ended(directory.path, names, {}, samples=study.decoding.samples, seed=study.study.seed)
         if not drafted.content:
             ended = _as_it_stands(ended, directory, drafted.plan)
+        missing = MissingAnswers(drafted.plan.tasks)
+        known = list(missing.add_all(StudyWork(drafted).items()).notes()) if missing.may_miss else []
         if not ended.tallies or _asks_again(ended.tallies, options):
+            for note in known:
+                options.note(note)
             ended = asyncio.run(_go_on(ended, drafted, files, options))
+        ended = replace(ended, notes=(*known, *ended.notes))
         table = files.study.judging
         if table is None:
             return ended

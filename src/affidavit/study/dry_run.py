@@ -23,6 +23,7 @@ from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import plain
 from affidavit.study.crossing import Cell, LeftOut, cells, example_files
 from affidavit.study.files import StudyFiles, items_for
+from affidavit.study.missing_answers import MissingAnswers
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import Study, requests_of
 from affidavit.study.task import Question, Task
@@ -143,7 +144,7 @@ class DryRun:
     uses: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """What of the world a run would use, without any secret: addresses, environment, files, code."""
     notes: Sequence[str] = ()
-    """What is to be known of the models that run here."""
+    """What is to be known of the items, and of the models that run here."""
 
     def as_json(self) -> Fields:
         """The plan as JSON values."""
@@ -161,11 +162,25 @@ class DryRun:
 
     def as_table(self) -> RenderableType:
         """The plan for a terminal."""
-        title = Text.assemble((plain(self.plan.study.study.name), "bold"), "  nothing is asked yet")
+        title = Text.assemble((plain(self.plan.study.study.name), "bold"), f"  {asked_so_far(self.asked)}")
         notes = [Text(line) for line in (*already_lines(self.asked), *left_out(self.plan.study))]
         table = requests_table(Cell._fields, self.asked)
         more = [Text(plain(line)) for line in self.notes]
         return Group(title, Text(""), table, Text(""), *map(Text, used_lines(self.uses)), *notes, *more)
+
+
+def asked_so_far(asked: Sequence[PlannedRequests]) -> str:
+    """The heading of a plan: whether anything of it was asked before; a dry run itself asks nothing.
+
+    >>> some = dict(names=("quiz", "m"), model="m", prompt_tokens=10, most_answer_tokens=4, price=None)
+    >>> counts = ({"requests": 2}, {"requests": 2, "answered": 6}, {"requests": 0, "answered": 8})
+    >>> [asked_so_far([PlannedRequests(**count, **some)]) for count in counts]
+    ['nothing is asked yet', 'a part is answered already; this is the rest', 'nothing is left to ask']
+    """
+    left, planned = sum(each.requests for each in asked), sum(each.planned for each in asked)
+    if left == planned:
+        return "nothing is asked yet"
+    return "a part is answered already; this is the rest" if left else "nothing is left to ask"
 
 
 def already_lines(asked: Iterable[PlannedRequests]) -> Iterator[str]:
@@ -274,10 +289,10 @@ def dry_run(
     """Make every question, and count; by their keys, those that are answered, or failed permanently, are apart."""
     empty = files.plan(dict.fromkeys(files.contracts, 0))
     counts = {cell: PromptCount() for cell in empty.cells if not models or cell.model in models}
-    mistakes = Mistakes()
+    mistakes, missing = Mistakes(), MissingAnswers(empty.tasks)
     for task in empty.tasks.values():
         with mistakes.gathered():
-            for question in _questions(files, empty, task, models):
+            for question in _questions(files, empty, task, models, missing):
                 count = counts[Cell(task.name, question.model, question.condition)]
                 if (key := bytes.fromhex(question.key)) in answered:
                     count.answered += 1
@@ -302,13 +317,16 @@ def dry_run(
         )
         for cell, count in counts.items()
     ]
-    notes = tuple(machine_notes(asked, study.models, study.limits, beside=files.beside))
+    notes = (*missing.notes(), *machine_notes(asked, study.models, study.limits, beside=files.beside))
     return DryRun(empty, asked, used_by(files, models), notes)
 
 
-def _questions(files: StudyFiles, plan: Plan, task: Task, models: Collection[str]) -> Iterator[Question]:
+def _questions(
+    files: StudyFiles, plan: Plan, task: Task, models: Collection[str], missing: MissingAnswers
+) -> Iterator[Question]:
     item = None
     for item in items_for(files, task):
+        missing.add(task.name, item)
         for model in task.conditions:
             if not models or model in models:
                 yield from plan.questions(task, item, model)

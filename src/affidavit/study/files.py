@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from hashlib import sha256
 from heapq import nsmallest
 from itertools import islice
@@ -162,9 +163,9 @@ class _NamedFiles:
                     self.examples[name, condition] = _read_examples(beside / file, self.contracts[name])
         with mistakes.gathered():
             if with_weights:
-                self.weights = weights_of(study.models, beside=beside)
+                self.weights = weights_of(study.models, beside=beside, where=str(self._path))
             else:
-                refuse_unknown_weights(study.models)
+                refuse_unknown_weights(study.models, where=str(self._path))
         if study.judging is not None:
             with mistakes.gathered():
                 self.rubric = read_rubric(study.judging.rubric, beside)
@@ -251,8 +252,16 @@ def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:
     if not file.is_file():
         where = f"{study}: tasks.{name}.items"
         found = f"a directory: {str(file)!r}" if file.is_dir() else f"no file {str(file)!r}"
-        raise InputError(where, expected="a file of items", found=found)
+        raise InputError(where, expected="a file of items", found=found, hint=_nearest_file(file, task.items))
     return file
+
+
+def _nearest_file(file: Path, named: str) -> str:
+    """A hint at a file beside the one that is not there, of a like name; empty if there is none."""
+    beside = [each for each in sorted(file.parent.iterdir()) if each.is_file()] if file.parent.is_dir() else []
+    by_stem = {each.stem: each.name for each in beside}
+    nearest = get_close_matches(file.stem, by_stem, 1)
+    return f"Did you mean {Path(named).with_name(by_stem[nearest[0]])}?" if nearest else ""
 
 
 def _read_examples(file: Path, contract: AnyContract) -> tuple[Example, ...]:

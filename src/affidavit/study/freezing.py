@@ -79,35 +79,74 @@ class Draft:
 
 def draft(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Draft:
     """The plan of a study, compared with what was frozen in its directory; what may not change is refused."""
+    before, config = _frozen_before(directory), _config(files)
+    if before is None:
+        return _first_draft(directory, config, files, disk)
+    if not changes(before.config, config):
+        directory.check_items(before)
+        return Draft(directory, files.plan(before.counts), before=before)
+    if _is_unanswered(directory, before):
+        directory.take_back_growth(before.revisions[-1].number, disk)
+        return draft(directory, files, disk)
+    if not _is_answered(directory):
+        directory.start_over(disk)
+        return _first_draft(directory, config, files, disk)
+    _refuse_changes(directory, before, config, files)
+    return _grown_draft(directory, config, files, before, disk)
+
+
+def planned_growth(directory: StudyDirectory, files: StudyFiles) -> list[str]:
+    """What a run would add to the study in a directory, in words; what `draft` refuses is refused here too.
+
+    Nothing is written. Weights that were not read are taken to be those that were frozen.
+    """
+    before, config = _frozen_before(directory), _config(files)
+    if before is None:
+        return []
+    weights = before.config.get("weights", {})
+    config["weights"] = {name: weights[name] for name in files.study.models if name in weights} | config["weights"]
+    if not changes(before.config, config):
+        directory.check_items(before)
+        return []
+    if not _is_answered(directory):
+        return []
+    _refuse_changes(directory, before, config, files)
+    grown = _GrownItems(directory, files)
+    for _ in grown.added():
+        pass
+    grown.refuse_lost()
+    return _additions(directory, before, config, grown.counts)
+
+
+def _frozen_before(directory: StudyDirectory) -> PlannedStudy | None:
     before = directory.frozen_or_none()
     if before is None and directory.has_records:
         raise corrupt(str(directory.path / STUDY), "the study that the records belong to", "no such file")
-    config = {
+    if isinstance(before, ImportedStudy):
+        found = "outputs from elsewhere"
+        raise UsageError(str(directory), expected="a study", found=found, hint=_ELSEWHERE)
+    return before
+
+
+def _config(files: StudyFiles) -> dict[str, Any]:
+    """Everything that decides the answers, as it is frozen."""
+    return {
         **frozen(files.study),
         "contracts": _described(files),
         "items": {name: _origin(source) for name, source in files.items.items()},
         "examples": _frozen_examples(files.examples),
         "weights": {name: digest_of(path) for name, path in files.weights.items()},
     }
-    if before is None:
-        return _first_draft(directory, config, files, disk)
-    changed = changes(before.config, config)
-    if changed and isinstance(before, PlannedStudy) and _is_unanswered(directory, before):
-        directory.take_back_growth(before.revisions[-1].number, disk)
-        return draft(directory, files, disk)
-    if not changed and isinstance(before, PlannedStudy):
-        directory.check_items(before)
-        return Draft(directory, files.plan(before.counts), before=before)
-    if isinstance(before, ImportedStudy):
-        found = "outputs from elsewhere"
-        raise UsageError(str(directory), expected="a study", found=found, hint=_ELSEWHERE)
-    if not any(isinstance(record, Response) for record in directory.records()):
-        directory.start_over(disk)
-        return _first_draft(directory, config, files, disk)
+
+
+def _is_answered(directory: StudyDirectory) -> bool:
+    return any(isinstance(record, Response) for record in directory.records())
+
+
+def _refuse_changes(directory: StudyDirectory, before: PlannedStudy, config: Fields, files: StudyFiles) -> None:
     directory.check_items(before)
     if wrong := refused(before.config, config):
-        raise not_the_same(str(directory), wrong, begun="study", hint=_ELSEWHERE)
-    return _grown_draft(directory, config, files, before, disk)
+        raise not_the_same(str(directory), wrong, begun="study", hint=_elsewhere(directory, files))
 
 
 def _is_unanswered(directory: StudyDirectory, study: PlannedStudy) -> bool:
@@ -122,6 +161,16 @@ _ELSEWHERE = (
     "Models, conditions, tasks, items and samples may be added; nothing that was asked may change. Give a changed "
     "study a directory of its own with --out, or another name."
 )
+
+
+def _elsewhere(directory: StudyDirectory, files: StudyFiles) -> str:
+    """What to do with a study that has changed; a trial is of no more use then."""
+    if files.trial is None:
+        return _ELSEWHERE
+    return (
+        "It is the trial of a study that has changed since. Delete it for another trial: "
+        f"`rm -r {quote(str(directory))}`. The whole run, without --limit, works without it."
+    )
 
 
 def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, disk: Disk) -> Draft:
@@ -150,40 +199,65 @@ def _grown_draft(
 
     Where nothing is added, because a file was only written otherwise, the plan is the one before.
     """
-    known = {(task, name): digest(fields) for task, name, fields in directory.items()}
-    tasks, counts, seen = _tasks_of(files), dict.fromkeys(files.contracts, 0), set[tuple[str, str]]()
+    grown = _GrownItems(directory, files)
+    sha256 = directory.draft_items(grown.added(), disk)
+    grown.refuse_lost()
+    if not _additions(directory, before, config, grown.counts):
+        return Draft(directory, files.plan(before.counts), before=before)
+    content = _content(config, grown.counts, sha256 if grown.new else "", files.trial)
+    return Draft(directory, files.plan(grown.counts), content, grown.new, before)
 
-    def added() -> Iterator[FrozenItem]:
-        for name, task in sorted(tasks.items()):
-            for item in items_for(files, task):
-                counts[name] += 1
-                was = known.get((name, item.id))
+
+class _GrownItems:
+    """The items of a study that may have grown, beside those that were frozen; one that changed is refused."""
+
+    def __init__(self, directory: StudyDirectory, files: StudyFiles) -> None:
+        self._directory = directory
+        self._files = files
+        self._known = {(task, name): digest(fields) for task, name, fields in directory.items()}
+        self._seen: set[tuple[str, str]] = set()
+        self.counts: dict[str, int] = dict.fromkeys(files.contracts, 0)
+
+    @property
+    def new(self) -> int:
+        """How many were not frozen yet."""
+        return sum(self.counts.values()) - len(self._known)
+
+    def added(self) -> Iterator[FrozenItem]:
+        """Those that were not frozen yet; all of them are counted on the way."""
+        for name, task in sorted(_tasks_of(self._files).items()):
+            for item in items_for(self._files, task):
+                self.counts[name] += 1
+                was = self._known.get((name, item.id))
                 if was is None:
                     yield FrozenItem(name, item.id, item.fields)
                 elif was != digest(item.fields):
-                    raise _other_items(directory, f"the item {shown(item.id)} of {name} has changed")
-                seen.add((name, item.id))
+                    raise self._other(f"the item {shown(item.id)} of {name} has changed")
+                self._seen.add((name, item.id))
 
-    sha256 = directory.draft_items(added(), disk)
-    if lost := next((each for each in known if each not in seen), None):
-        directory.drop_draft(disk)
-        raise _other_items(directory, f"the item {shown(lost[1])} of {lost[0]} is not there now")
-    new = sum(counts.values()) - len(known)
-    if not additions(before.config, config, (before.counts, counts)):
-        return Draft(directory, files.plan(before.counts), before=before)
-    if directory.judging_fields() is not None:
+    def refuse_lost(self) -> None:
+        """Refuse, after all were counted, that one is gone which was asked about."""
+        if lost := next((each for each in self._known if each not in self._seen), None):
+            raise self._other(f"the item {shown(lost[1])} of {lost[0]} is not there now")
+
+    def _other(self, found: str) -> UsageError:
+        expected, hint = "the items that were asked about", _elsewhere(self._directory, self._files)
+        return UsageError(str(self._directory), expected=expected, found=found, hint=hint)
+
+
+def _additions(
+    directory: StudyDirectory, before: PlannedStudy, config: Fields, counts: Mapping[str, int]
+) -> list[str]:
+    """What a growth adds, in words; a study that was judged does not grow."""
+    added = additions(before.config, config, (before.counts, counts))
+    if added and directory.judging_fields() is not None:
         found = "a study that grows after it was judged"
         hint = (
             f"Run the grown study into a directory of its own, with --out NEW --reuse {quote(str(directory))}, "
             "and judge it there: what was answered is taken over."
         )
         raise UsageError(str(directory), expected="the outputs that were judged", found=found, hint=hint)
-    content = _content(config, counts, sha256 if new else "", files.trial)
-    return Draft(directory, files.plan(counts), content, new, before)
-
-
-def _other_items(directory: StudyDirectory, found: str) -> UsageError:
-    return UsageError(str(directory), expected="the items that were asked about", found=found, hint=_ELSEWHERE)
+    return added
 
 
 def _tasks_of(files: StudyFiles) -> Mapping[str, Task]:

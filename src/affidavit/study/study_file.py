@@ -6,6 +6,7 @@ is reached and how patiently may change from run to run.
 
 import tomllib
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import msgspec
@@ -132,11 +133,18 @@ def _places(tables: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str, 
 def _read_table(table: object, kind: type[SettingsTable], *, where: str, place: str) -> SettingsTable:
     """One table, each key of its type; keys that it does not know are told with the one that may be meant."""
     mistakes = Mistakes()
-    for key in table if isinstance(table, dict) else ():
-        if key not in kind.__struct_fields__:
+    if isinstance(table, dict):
+        known = {key: value for key, value in table.items() if key in kind.__struct_fields__}
+        for key in [key for key in table if key not in known]:
             mistakes.add(_unknown_key(f"{place}.{key}", key, kind, where))
+            # Read as the key that may be meant: that this one is missing is not told beside.
+            for meant in get_close_matches(key, kind.__struct_fields__, 1):
+                known.setdefault(meant, table[key])
+        table = known
+    with mistakes.gathered():
+        read = converted(table, kind, where=where, place=place)
     mistakes.refuse()
-    return converted(table, kind, where=where, place=place)
+    return read
 
 
 def toml_tables(text: str, *, where: str, expected: str = "TOML") -> dict[str, Any]:
