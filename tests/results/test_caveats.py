@@ -2,9 +2,11 @@
 
 import json
 
+import polars as pl
 import pytest
 
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.models.model import Failure, Reason
 from affidavit.results.caveats import pending_note, trial_note
 from affidavit.results.comparison import comparison_tables
 from affidavit.results.counting import groups
@@ -13,6 +15,7 @@ from affidavit.results.page.study_page import content, make_page
 from affidavit.results.study_results import StudyResults
 from affidavit.results.text_forms import as_csv_files, as_json, as_latex, as_markdown
 from affidavit.study.files import load
+from support.literal_shares import literal_share, same
 from support.written_study import Hasty, append, here, plan_of_frozen, questions, tables, written
 
 PENDING = (
@@ -73,6 +76,56 @@ def test_bounds_count_pending_questions_whose_right_answer_is_known(tmp_path, by
     assert sum(each.if_wrong.value * each.if_wrong.n for each in found) == pytest.approx(9)
     assert sum(each.if_wrong.n for each in found) == 22, "11 items have a right answer, and are asked twice"
     assert all(each.if_right.value == 1 and each.if_right.n == each.if_wrong.n for each in found)
+    alone = "sample" in by
+    assert all((each.if_wrong.clusters or each.if_wrong.n) == 11 for each in found), "items, asked or not"
+    together = [[(2, 2)] * 4 + [(1, 2)] + [(0, 2)] * 6]
+    items_of = [[(1, 1)] * n + [(0, 1)] * (11 - n) for n in (5, 4)] if alone else together
+    for each, expected in zip(found, items_of, strict=True):
+        assert same(each.if_wrong, literal_share(expected))
+
+
+@pytest.fixture(scope="module")
+def grown(tmp_path_factory):
+    """48 items, 44 with a right answer, asked once of five times: of the first, 9 are wrong and 5 failed."""
+    items = [{**item, "metadata": {"part": f"p{at % 6}"}} for at, item in enumerate(questions(48))]
+    for item in items[44:]:
+        del item["answer"]
+
+    def answer(question):
+        if question.sample:
+            return None
+        at = _number(question)
+        return Failure(Reason.TIMEOUT) if at in range(9, 14) else f"<answer>{'A' if at < 9 else 'B'}</answer>"
+
+    study = tables(decoding={"samples": 5})
+    return written(tmp_path_factory.mktemp("grown"), study, {"quiz": items}, answer)
+
+
+def test_a_pending_sample_belongs_to_its_item(grown):
+    """Rulings S1 and S6: no share is over more clusters than there are items."""
+    report = StudyResults(StudyDirectory(grown)).report()
+    (accuracy,), (failures,) = (
+        [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+        for name in ("accuracy", "failures")
+        for table in report.tables
+        if table.name == name
+    )
+    assert str(accuracy["if missing right"]) == "95.9% [89.8, 98.4] n=220 (44 clusters)"
+    assert same(accuracy["if missing right"], literal_share([(4, 5)] * 9 + [(5, 5)] * 35))
+    assert same(accuracy["if missing wrong"], literal_share([(1, 5)] * 30 + [(0, 5)] * 14))
+    assert str(failures["share of planned"]) == "2.1% [0.5, 8.0] n=240 (48 clusters)"
+    assert same(failures["share of planned"], literal_share([(1, 5)] * 5 + [(0, 5)] * 43))
+
+
+def test_a_pending_sample_belongs_to_the_cluster_of_its_item(grown):
+    """Ruling S8: and the same in a part of the study that a gate is about."""
+    results = StudyResults(StudyDirectory(grown), cluster="metadata.part")
+    (group,) = groups(results.records.part(pl.col("model") == "m"))
+    assert group.share_of_planned("failed").clusters == 6
+    assert group.share_of_planned("failed").n == 240
+    right = [sum(at % 6 == part for at in range(14, 44)) for part in range(6)]
+    sizes = [5 * sum(at % 6 == part for at in range(44)) for part in range(6)]
+    assert same(group.bounds().if_wrong, literal_share(list(zip(right, sizes, strict=True))))
 
 
 TRIAL = "A trial: the first 2 items of each task."

@@ -218,7 +218,7 @@ def gate(
     named = [pl.col(column) == value for column, value in chosen.items()]
     records = results.records
     if named:
-        records = replace(records, records=records.records.filter(*named), planned=records.planned.filter(*named))
+        records = records.part(*named)
     if records.planned.is_empty():
         hint = "Each of these names is one of the study's; together they name nothing that is asked."
         raise UsageError(side.name, expected="a part that is asked", found="none", hint=hint)

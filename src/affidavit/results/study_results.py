@@ -7,7 +7,7 @@ import polars as pl
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.parquet_copy import copied_frame, journal_frame
 from affidavit.archive.record import Judgement, JudgementIdentity, Label, Record, Response
-from affidavit.archive.record_columns import column_of, without_surrogates
+from affidavit.archive.record_columns import SCHEMA, column_of, without_surrogates
 from affidavit.archive.study_directory import FrozenStudy, ImportedStudy, PlannedStudy, StudyDirectory
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
@@ -118,20 +118,22 @@ class StudyResults:
         answers, planned = self._known_answers(), self._planned_cells()
         records, self._known = answers.records, answers
         self._asked = self._counted_by_cell(records, planned)
+        pending = self._pending_questions(records, planned)
+        # Of a pending question is said what is said of one that was asked.
+        both = [records] if pending is None else [records, pending]
         if metadata:
-            records = self._with_metadata(records, metadata, "--by")
-        planned = self._planned_in(records, planned, by, metadata)
-        records, unit = self._clustered(records, cluster, grouped=cluster in metadata)
-        planned = self._with_pending(records, planned, by)
+            both = [self._with_metadata(each, metadata, "--by") for each in both]
+        planned = self._planned_in(both[0], planned, by, metadata)
+        clustered = [self._clustered(each, cluster, grouped=cluster in metadata) for each in both]
         paradigms = self._paradigms()
-        paradigm = pl.col("condition").replace_strict(paradigms, default="", return_dtype=pl.String)
-        records, planned = records.with_columns(paradigm=paradigm), planned.with_columns(paradigm=paradigm)
+        added = {"paradigm": pl.col("condition").replace_strict(paradigms, default="", return_dtype=pl.String)}
         if "contract" in by:
             # A failure is of the task's contract too, although nothing arrived that it could read.
-            contract = pl.col("task").replace_strict(self._contracts(), default=None, return_dtype=pl.String)
-            records, planned = records.with_columns(contract=contract), planned.with_columns(contract=contract)
-        parts = self.directory.parts()
-        return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms)
+            contracts = self._contracts()
+            added["contract"] = pl.col("task").replace_strict(contracts, default=None, return_dtype=pl.String)
+        planned, unit, parts = planned.with_columns(**added), clustered[0][1], self.directory.parts()
+        records, *more = (each.with_columns(**added) for each, _ in clustered)
+        return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms, more[0] if more else None)
 
     def _with_metadata(self, records: pl.LazyFrame, metadata: Sequence[str], option: str) -> pl.LazyFrame:
         """The records with columns of metadata: of their items, or of the rows that outputs came in."""
@@ -232,22 +234,19 @@ class StudyResults:
         planned = int(cells["planned"].sum())
         return planned - int(cells["found"].sum()), planned
 
-    def _with_pending(self, records: pl.LazyFrame, planned: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-        """What was planned, with how many pending questions have a right answer that is known (ruling S6)."""
+    def _pending_questions(self, records: pl.LazyFrame, planned: pl.DataFrame) -> pl.LazyFrame | None:
+        """A row for each pending question, with whether its right answer is known (ruling S6); None if none is.
+
+        The frozen items and the plan say which they are: each belongs to its item, as one that was asked.
+        """
         if self.study is None or not self.pending({})[0]:
-            return planned
+            return None
         known = known_items(records, frozen_items(self.directory), self.directory.parts(), self._own_contracts)
-        metadata = [name for name in by if name.startswith(METADATA)]
-        if metadata:
-            known = known.join(self._items(metadata, "--by"), on=["task", "item_id"])
-        cells, times = [*CELL, *metadata], self.samples
-        if "sample" in by:
-            cells, times = [*cells, "sample"], 1
-        found = records.filter(ASKED).join(known.lazy().select("task", "item_id", "known"), on=["task", "item_id"])
-        asked = found.group_by(cells).agg(asked_keyed=pl.col("known").sum().cast(pl.Int64)).collect()
-        sizes = known.group_by(["task", *metadata]).agg(keyed=pl.col("known").sum().cast(pl.Int64) * times)
-        both = planned.join(sizes, on=["task", *metadata], how="left").join(asked, on=cells, how="left")
-        return both.with_columns(pending_keyed=pl.col("keyed") - pl.col("asked_keyed").fill_null(0))
+        samples = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": SCHEMA["sample"]})
+        places = planned.lazy().select(CELL).join(known.lazy(), on="task").join(samples.lazy(), how="cross")
+        question = [*CELL, ITEM, "sample"]
+        left = places.join(records.filter(ASKED).select(question), on=question, how="anti")
+        return left.rename({"known": "keyed"}).collect(engine="streaming").lazy()
 
     def _records(self) -> pl.LazyFrame:
         """The columns: from their copy or, with the judging on the same walk, from the journal."""
