@@ -1,19 +1,27 @@
 """What must be known before any figure stands before it, in every form."""
 
 import json
+from io import StringIO
 
 import polars as pl
 import pytest
+from rich.console import Console
 
+from affidavit import MultipleChoice
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.models.model import Failure, Reason
+from affidavit.reading.tally import Tally
 from affidavit.results.caveats import pending_note, trial_note
+from affidavit.results.closing import as_json as closed_json
+from affidavit.results.closing import as_tables, closed_run
 from affidavit.results.comparison import comparison_tables
 from affidavit.results.counting import groups
 from affidavit.results.gate import gate
 from affidavit.results.page.study_page import content, make_page
 from affidavit.results.study_results import StudyResults
 from affidavit.results.text_forms import as_csv_files, as_json, as_latex, as_markdown
+from affidavit.running.study_run import Ended
+from affidavit.study.crossing import Cell
 from affidavit.study.files import load
 from support.literal_shares import literal_share, same
 from support.written_study import Hasty, append, here, plan_of_frozen, questions, tables, written
@@ -126,6 +134,85 @@ def test_a_pending_sample_belongs_to_the_cluster_of_its_item(grown):
     right = [sum(at % 6 == part for at in range(14, 44)) for part in range(6)]
     sizes = [5 * sum(at % 6 == part for at in range(44)) for part in range(6)]
     assert same(group.bounds().if_wrong, literal_share(list(zip(right, sizes, strict=True))))
+
+
+def rows_of(report, name):
+    """The rows of a table by their headings."""
+    (table,) = (each for each in report.tables if each.name == name)
+    return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+
+
+@pytest.fixture(scope="module", params=[Failure(Reason.SERVER_ERROR), None])
+def half(tmp_path_factory, request):
+    """Twenty items, asked twice of each of two models; of beta, all failed, or nothing was asked yet."""
+    return written(
+        tmp_path_factory.mktemp("half"),
+        tables(models=("alpha", "beta"), decoding={"samples": 2}, conditions={"free": {}}),
+        {"quiz": questions(20)},
+        lambda question: "<answer>B</answer>" if question.model == "alpha" else request.param,
+    ), "all 40 questions are pending" if request.param is None else "all 40 questions failed"
+
+
+NOTHING, EVERYTHING = "0.0% [0.0, 16.8] n=40 (20 clusters)", "100.0% [83.2, 100.0] n=40 (20 clusters)"
+
+
+@pytest.mark.slow
+def test_where_nothing_arrived_there_are_bounds_and_it_is_said_why_there_is_no_figure(half):
+    """Rulings M6 and S6: bounds assume nothing, and stand always."""
+    directory, why = half
+    _, beta = rows_of(StudyResults(StudyDirectory(directory)).report(), "accuracy")
+    assert (beta["accuracy over compliant"], beta["yield"]) == (None, None)
+    assert [str(beta[name]) for name in ("if missing wrong", "if missing right")] == [NOTHING, EVERYTHING]
+    answers = {each.question: each.answer for each in content(StudyDirectory(directory)).answers}
+    for question in ("Who follows the format?", "Who is right?"):
+        assert answers[question].endswith(f" No figure for beta: {why}.")
+        assert "(alpha)" in answers[question]
+
+
+def test_the_end_of_a_run_has_bounds_where_nothing_arrived(half):
+    directory, why = half
+    study = StudyDirectory(directory)
+    tallies = {
+        cell: Tally(**counts)
+        for cell, counts in (
+            (Cell("quiz", "alpha", "free"), {"compliant": 40, "right": 40, "compared": 40, "keyed": 40}),
+            (Cell("quiz", "beta", "free"), {"pending" if "pending" in why else "failed": 40}),
+        )
+    }
+    for samples in (1, 2):
+        ended = Ended(study.path, {"quiz": "mcqa/1"}, tallies, samples=samples)
+        run = closed_run(ended, {"quiz": MultipleChoice()}, with_tasks=True)
+        _, beta = closed_json(run)["cells"]
+        assert [(each["value"], each["n"]) for each in beta["accuracy_bounds"]] == [(0.0, 40), (1.0, 40)]
+        console = Console(file=StringIO(), width=200)
+        console.print(as_tables(run))
+        shown = console.file.getvalue()
+        assert f"beta, free, no figure: {why}" in shown
+        assert f"wrong {NOTHING}, if all were right {EVERYTHING}" in shown
+
+
+@pytest.mark.slow
+def test_a_study_of_which_nothing_arrived_has_bounds_and_a_page(tmp_path):
+    failed = Failure(Reason.TIMEOUT)
+    directory = StudyDirectory(written(tmp_path, tables(), {"quiz": questions(10)}, lambda question: failed))
+    (row,) = rows_of(StudyResults(directory).report(), "accuracy")
+    assert str(row["if missing wrong"]) == "0.0% [0.0, 27.8] n=10"
+    found, page = make_page(directory)
+    assert "No figure for m: all 10 questions failed." in found.answers[0].answer
+    assert b"all 10 questions failed" in page
+
+
+def test_items_that_are_pending_are_left_out_of_pass_at_k_and_counted(tmp_path):
+    """Ruling S11: nothing is silently left out, neither what was not asked nor what was asked too few times."""
+    items = questions(12)
+    del items[11]["answer"]
+
+    def answer(question):
+        return "<answer>B</answer>" if _number(question) < 4 + 3 * (question.sample == 0) else None
+
+    directory = written(tmp_path, tables(decoding={"samples": 2}), {"quiz": items}, answer)
+    (row,) = rows_of(StudyResults(StudyDirectory(directory)).report(), "repeated samples")
+    assert (row["items"], row["left out"]) == (4, 7), "11 items have a right answer"
 
 
 TRIAL = "A trial: the first 2 items of each task."

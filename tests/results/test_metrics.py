@@ -749,7 +749,7 @@ def check_bounds(row: Mapping, group: Counted) -> None:
     sizes = group.of_items([*group.keyed, *group.failed_keyed, *group.pending_keyed])
     right = group.of_items(group.right)
     wrong = group.of_items(each for each in group.compared if not each["correct"])
-    if not group.keyed:
+    if not sizes:
         assert (row["if missing wrong"], row["if missing right"]) == (None, None)
         return
     assert same(row["if missing wrong"], literal_share([(right[item], n) for item, n in sizes.items()]))
@@ -889,8 +889,8 @@ def check_repeated(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[s
                 assert isclose(found.value, sum(enough) / len(enough), abs_tol=1e-12)
                 assert found.low < found.high
                 assert found.n == len(enough)
-        nothing = group.of_items(group.failed_keyed).keys() - keyed.keys()
-        assert row["left out"] == len(keyed) - row["items"] + len(nothing)
+        planned = group.of_items([*group.keyed, *group.failed_keyed, *group.pending_keyed])
+        assert row["left out"] == len(planned) - row["items"]
 
 
 def vote(each: Mapping) -> str | None:
@@ -1085,8 +1085,8 @@ def law_failures_move_no_score(journal: tuple[Plan, list[Record], list[Question]
     before, after = (tables_of(record_set(plan, many), plan) for many in (records, records + failed))
     assert before.keys() | {"failures"} == after.keys() | {"failures"}
     for name in before.keys() - {"failures"}:
-        # What is missing is right or wrong in the bounds, whatever it is (ruling S6): these are no scores.
-        moved = ("failed", "pending", "if missing wrong", "if missing right", "left out")
+        # What is missing is missing in the bounds (ruling S6), and left out of pass@k, whether asked or not.
+        moved = ("failed", "pending")
         kept = [column for column in before[name].columns if column not in moved]
         assert [[row[column] for column in kept] for row in rows_of(before[name])] == [
             [row[column] for column in kept] for row in rows_of(after[name])
@@ -1147,4 +1147,4 @@ def test_nothing_at_all_adds_up_too():
     expected = f"{planned} planned = 0 compliant + 0 non-compliant + 0 unread + 0 failed + {planned} pending"
     assert made["compliance"].foot == expected == identity(groups(record_set(plan, [])))
     assert {row["compliance"] for row in rows_of(made["compliance"])} == {None}
-    assert set(made) == {"compliance", "deviations", "flips"}
+    assert set(made) == {"compliance", "accuracy", "repeated samples", "deviations", "flips"}

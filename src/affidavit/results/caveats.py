@@ -32,6 +32,23 @@ def pending_note(pending: int, planned: int, *, of: str = "") -> list[str]:
     ]
 
 
+def nothing_arrived(failed: int, pending: int, planned: int) -> str | None:
+    """Why there is no figure of a group, to follow a colon; None where some output of it arrived.
+
+    >>> nothing_arrived(40, 0, 40), nothing_arrived(0, 1, 1), nothing_arrived(3, 4, 7), nothing_arrived(3, 4, 8)
+    ('all 40 questions failed', 'its only question is pending', 'of 7 questions 3 failed and 4 are pending', None)
+    """
+    if not planned or failed + pending < planned:
+        return None
+    if failed and pending:
+        return (
+            f"of {planned:,} questions {failed:,} failed and {pending:,} {'are' if pending > 1 else 'is'} pending"
+        )
+    if planned == 1:
+        return f"its only question {'failed' if failed else 'is pending'}"
+    return f"all {planned:,} questions {'failed' if failed else 'are pending'}"
+
+
 def said_first(warnings: Sequence[str], text: str) -> str:
     """A text after what must be known before it.
 

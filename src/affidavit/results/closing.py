@@ -20,7 +20,7 @@ from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
-from affidavit.results.caveats import pending_note, trial_note
+from affidavit.results.caveats import nothing_arrived, pending_note, trial_note
 from affidavit.results.changed_answers import AGAINST_CHANCE, REASONS, ChangeCounts, changes_table
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
@@ -129,7 +129,7 @@ def closed_import(kept: Kept, *, with_tasks: bool = False) -> ClosedRun:
 def _some_say_nothing(tallies: Iterable[Tally]) -> bool:
     """Whether only their items tell of some questions if a right answer is known (rulings M6 and S6)."""
     total = Tally.total(tallies)
-    return total.arrived + total.unread > 0 and total.unread + total.failed + total.pending + total.unsaid > 0
+    return total.unread + total.failed + total.pending + total.unsaid > 0
 
 
 def _counted(
@@ -257,6 +257,8 @@ def _breakdowns(run: ClosedRun, task: str) -> Iterator[str]:
             yield f"{cell.model}, {cell.condition}, {plain(title)}: {listed(counts)}"
         if tally.failures:
             yield f"{cell.model}, {cell.condition}, failed: {listed(tally.failures)}"
+        if (why := nothing_arrived(group.total("failed"), group.pending, group.planned)) is not None:
+            yield f"{cell.model}, {cell.condition}, no figure: {why}"
         if (bounds := group.bounds()) is not None and bounds.if_wrong != bounds.if_right:
             least, most = map(in_words, bounds)
             where = f"{cell.model}, {cell.condition}"

@@ -78,6 +78,11 @@ class Group:
         return self.planned - sum(map(self.total, OUTCOMES))
 
     @property
+    def planned_keyed(self) -> int:
+        """Planned questions whose right answer is known, whatever became of them."""
+        return sum(map(self.total, ("keyed", "failed_keyed", "pending_keyed")))
+
+    @property
     def units(self) -> Kinds:
         """What varies independently: items, or clusters of them."""
         return self.kinds if self.clusters is None else self.clusters
@@ -120,9 +125,9 @@ class Group:
 
         Missing are outputs that are not compliant or unread, and failed and pending ones, of questions whose right
         answer is known: nothing is assumed about why they are missing, and nobody can be right where nothing is.
-        Each belongs to the cluster of its item, asked or not.
+        Each belongs to the cluster of its item, asked or not. None where no right answer is known.
         """
-        if not self.total("keyed"):
+        if not self.planned_keyed:
             return None
         known = [
             (kind.right, kind.compared - kind.right, kind.keyed + kind.failed_keyed + kind.pending_keyed, times)

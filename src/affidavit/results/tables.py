@@ -45,7 +45,7 @@ def all_tables(
     yield compliance_table(records, groups)
     special = list(contract_tables(records, groups, controls))
     yield from (table for table in special if table.explains is None)
-    if any(group.total("keyed") for group in groups):
+    if any(group.planned_keyed for group in groups):
         yield accuracy_table(records, groups)
         if samples > 1 and records.within_cells:
             yield repeated_table(records, groups, samples)
