@@ -11,7 +11,7 @@ from affidavit import MultipleChoice
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.models.model import Failure, Reason
 from affidavit.reading.tally import Tally
-from affidavit.results.caveats import pending_note, trial_note
+from affidavit.results.caveats import AskedCell, pending_note, trial_note
 from affidavit.results.closing import as_json as closed_json
 from affidavit.results.closing import as_tables, closed_run
 from affidavit.results.comparison import comparison_tables
@@ -59,6 +59,62 @@ def test_that_questions_are_pending_is_said_first(stopped):
     side = results.side("stopped", {})
     (table,) = comparison_tables(side, side)
     assert table.notes[0].startswith("30 of 40 questions of stopped are pending: ")
+
+
+SAMPLES, NONE = "every item was asked, but not in all its samples", "no item was asked yet"
+
+
+def asked(model: str, at: int, sample: int, way: str) -> bool:
+    """Which questions were asked, of two models, six items and three samples."""
+    return {
+        "further samples": sample == 0,
+        "another model": model == "alpha",
+        "samples of another model": model == "alpha" or sample == 0,
+        "both": model == "alpha" and sample == 0,
+        "first of one": model == "alpha" or at < 2 or (at == 2 and sample == 0),
+        "with a hole": at in (0, 1, 3),
+        "all three": at < 2 if model == "alpha" else False,
+    }[way]
+
+
+@pytest.mark.parametrize(
+    ("way", "said"),
+    [
+        ("further samples", f"24 of 36 questions are pending: {SAMPLES}."),
+        ("another model", f"18 of 36 questions are pending (18 of beta): {NONE}."),
+        ("samples of another model", f"12 of 36 questions are pending (12 of beta): {SAMPLES}."),
+        ("both", f"30 of 36 questions are pending. 12 of alpha: {SAMPLES}. 18 of beta: {NONE}."),
+        ("first of one", f"11 of 36 questions are pending (11 of beta): {PENDING.partition(': ')[2]}"),
+        (
+            "with a hole",
+            "18 of 36 questions are pending: figures are over what was asked so far, not all items, which is no sample.",
+        ),
+        (
+            "all three",
+            f"30 of 36 questions are pending. 12 of alpha: {PENDING.partition(': ')[2]} 18 of beta: {NONE}.",
+        ),
+    ],
+)
+def test_whose_questions_are_pending_is_said_and_what_figures_are_over(tmp_path, way, said):
+    """That what was asked is no sample is said where it is: not of a model whose items were all asked."""
+    study = tables(models=("alpha", "beta"), decoding={"samples": 3})
+
+    def answer(question):
+        return "<answer>B</answer>" if asked(question.model, _number(question), question.sample, way) else None
+
+    results = StudyResults(StudyDirectory(written(tmp_path, study, {"quiz": questions(6)}, answer)))
+    assert results.warnings == [said]
+    alpha = results.side("it", {"model": "alpha"})
+    assert (pending_note(alpha.asked) == []) == (
+        way in ("another model", "samples of another model", "first of one")
+    )
+
+
+def test_a_sentence_names_five_cells_and_counts_the_others():
+    cells = [AskedCell(("quiz", f"m{n}", "free\n"), 9, 9, 9) for n in range(8)]
+    (said,) = pending_note([*cells, AskedCell(("quiz", "n", "firm"), 9)])
+    assert said.startswith("72 of 81 questions are pending (9 of m0 · free\\u000a, 9 of m1 · free")
+    assert said.endswith(", 27 of 3 more): no item was asked yet.")
 
 
 def test_the_report_says_it_before_its_tables(stopped):
@@ -255,6 +311,6 @@ def test_the_page_of_a_trial_says_so_in_its_title_and_first_sentence(trial):
 
 
 def test_nothing_is_said_of_a_study_that_is_finished(tmp_path):
-    assert pending_note(0, 3) == trial_note(None) == []
+    assert pending_note([AskedCell(("quiz", "m", "free"), 3)]) == trial_note(None) == []
     directory = written(tmp_path, tables(), {"quiz": questions(3)}, lambda question: "<answer>B</answer>")
     assert StudyResults(StudyDirectory(directory)).report().warnings == []
