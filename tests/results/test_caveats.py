@@ -190,6 +190,12 @@ def test_a_pending_sample_belongs_to_the_cluster_of_its_item(grown):
     right = [sum(at % 6 == part for at in range(14, 44)) for part in range(6)]
     sizes = [5 * sum(at % 6 == part for at in range(44)) for part in range(6)]
     assert same(group.bounds().if_wrong, literal_share(list(zip(right, sizes, strict=True))))
+    checks = gate(results, {"max_failed": 0.5}, on_interval=False).checks
+    assert [(each.measure, each.found.clusters, each.held) for each in checks] == [
+        ("pending", 6, False),
+        ("failed", 6, True),
+    ]
+    assert same(checks[0].found, literal_share([(32, 40)] * 6))
 
 
 def rows_of(report, name):

@@ -85,10 +85,13 @@ class RecordSet:
         }
         within = {UNIT: ("task", self.cluster), self.item_unit: ("task", ITEM)}
         columns = {name: pl.col(name) for name in (*_COUNTED, *self._declared_columns)}
-        asked, pending = self.outputs().with_columns(pl.lit(value=False).alias(_PENDING)), self.pending
-        if pending is not None:
-            asked = pl.concat([asked, pending.with_columns(pl.lit(value=True).alias(_PENDING))], how="diagonal")
-        return coded_records(asked, self.by, within, {**columns, **read, _PENDING: pl.col(_PENDING)})
+        questions = self.outputs()
+        if self.pending is not None:
+            told = (pl.lit(value).alias(_PENDING) for value in (False, True))
+            both = zip((questions, self.pending), told, strict=True)
+            questions = pl.concat([each.with_columns(whether) for each, whether in both], how="diagonal")
+            read[_PENDING] = pl.col(_PENDING)
+        return coded_records(questions, self.by, within, {**columns, **read})
 
     @property
     def _declared_columns(self) -> dict[str, None]:

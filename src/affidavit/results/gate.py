@@ -369,9 +369,9 @@ def checks(
     finished passes no gate.
     """
     for group in cells:
-        for name, count in (("pending", group.pending), ("unread", group.total("unread"))):
-            if count:
-                yield _none_allowed(group.names, name, wilson(count, group.planned))
+        for name in ("pending", "unread"):
+            if group.total(name) and (found := group.share_of_planned(name)) is not None:
+                yield _none_allowed(group.names, name, found)
     # Figures are of others' outputs alone (ruling J8); a judging of own ones that is not finished is not finished.
     for judge in () if judging is None else (*judging.judges, *judging.own.judges):
         if pending := judge.coverage["pending"]:
