@@ -9,6 +9,7 @@ from rich.console import Console
 
 from affidavit import mcqa
 from affidavit.reading.tally import Tally
+from affidavit.results.caveats import AskedCell
 from affidavit.results.changed_answers import MOVES, UNDECIDABLE, ChangeCounts, changes_table
 from affidavit.results.closing import MOST_LABELS, ClosedRun, as_json, as_tables, listed, task_table
 from affidavit.results.groups import Group, ItemKind
@@ -37,7 +38,11 @@ def closed(**changed: object) -> ClosedRun:
         Group(tuple(FREE), 10, {RIGHT: 6, WRONG: 2, ItemKind(non_compliant=1, keyed=1): 2}, 7),
         Group(tuple(URGED), 10, {ItemKind(compliant=1): 5, ItemKind(failed=1): 1}, 7),
     ]
-    parts = {"contracts": {"quiz": "mcqa/1"}, "parts": {"quiz": mcqa}, "tallies": tallies, "groups": groups}
+    asked = [AskedCell(tuple(FREE), 10), AskedCell(tuple(URGED), 10, 4, items=10, items_asked=6, first=True)]
+    parts = {
+        "contracts": {"quiz": "mcqa/1"}, "parts": {"quiz": mcqa}, "tallies": tallies, "groups": groups,
+        "asked": asked,
+    }  # fmt: skip
     return ClosedRun(**{**parts, **changed})
 
 
@@ -73,9 +78,10 @@ def test_people_and_programs_get_the_same_counts():
     assert found["tasks"]["quiz"]["n"] == 20 == sum(cell["n"] for cell in found["cells"])
     assert [(cell["condition"], cell["compliant"]) for cell in found["cells"]] == [("free", 8), ("urged", 5)]
     assert found["flips"] == [CHANGED]
-    assert found["notes"][0].startswith("4 of 20 questions are pending: ")
+    said = "4 of 20 questions are pending (4 of m\\u000a · urged): figures are over what was asked so far"
+    assert found["notes"][0].startswith(said)
     text = on_a_terminal(as_tables(run))
-    assert text.startswith("4 of 20 questions are pending: figures are over what was asked so far"), "before any"
+    assert text.startswith(said), "before any"
     assert "20 planned = 13 compliant + 2 non-compliant + 0 unread + 1 failed + 4 pending" in text
     assert "m\\u000a, urged, failed: 1 timeout" in text
     assert "intervals: Wilson 95%" in text

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from affidavit import AnswerReading, MultipleChoice, Validation, game24
 from affidavit.archive.record import Record, Response, record_fields
-from affidavit.archive.record_columns import RecordColumns
+from affidavit.archive.record_columns import SCHEMA, RecordColumns
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.mcqa import ChoiceOfEachItem
@@ -628,7 +628,25 @@ def record_set(plan: Plan, records: list[Record], by: Sequence[str] = CELL) -> R
     frame = columns.frame(map(columns.row, records)).lazy()
     items = [(task, item) for task, many in random_items().items() for item in many]
     known = known_answers(frame, lambda: items, parts, ["own"])
-    return RecordSet(known.records, planned, 5, tuple(by), parts)
+    fields = [record_fields(record) for record in records]
+    keyed, left = known_items(fields), pending_of(plan, fields)
+    rows_left = [{**each, "keyed": each["item_id"] in keyed} for each in left]
+    names = ("task", "model", "condition", "item_id", "sample", "keyed")
+    pending = pl.LazyFrame(rows_left, schema={name: SCHEMA[name] for name in names}) if left else None
+    return RecordSet(known.records, planned, 5, tuple(by), parts, pending=pending)
+
+
+def pending_of(plan: Plan, records: Iterable[Mapping]) -> list[dict]:
+    """Every question of the plan of which there is no record."""
+    names = ("task", "model", "condition", "item_id", "sample")
+    asked = {tuple(each[name] for name in names) for each in records}
+    planned = (
+        (*cell, item.id, sample)
+        for cell in plan.planned
+        for item in random_items()[cell.task]
+        for sample in range(plan.study.decoding.samples)
+    )
+    return [dict(zip(names, question, strict=True)) for question in planned if question not in asked]
 
 
 def tables_of(records: RecordSet, plan: Plan) -> dict[str, Table]:
@@ -658,8 +676,9 @@ def holds_answer(each: Mapping) -> bool:
 class Counted:
     """The records of one group, counted as slowly as the rulings read."""
 
-    def __init__(self, records: list[dict], planned: int, known: set[str]) -> None:
-        self.planned = planned
+    def __init__(self, records: list[dict], planned: int, known: set[str], pending: list[dict]) -> None:
+        self.planned, self.pending = planned, pending
+        self.pending_keyed = [each for each in pending if each["item_id"] in known]
         self.failed = [each for each in records if each["kind"] == "failure"]
         self.failures = Counter(each["reason"] for each in self.failed)
         self.outputs = [each for each in records if each["kind"] == "response"]
@@ -684,8 +703,10 @@ def counted(plan: Plan, records: list[dict], by: Sequence[str]) -> dict[tuple[st
     many = defaultdict(list)
     for each in records:
         many[tuple(each[name] for name in by)].append(each)
-    known = known_items(records)
-    return {names: Counted(many[names], count, known) for names, count in sorted(planned.items())}
+    known, left = known_items(records), defaultdict(list)
+    for each in pending_of(plan, records):
+        left[tuple(each[name] for name in by)].append(each)
+    return {names: Counted(many[names], count, known, left[names]) for names, count in sorted(planned.items())}
 
 
 def known_items(records: list[dict]) -> set[str]:
@@ -725,10 +746,10 @@ def check_shares(row: Mapping, group: Counted) -> None:
 
 def check_bounds(row: Mapping, group: Counted) -> None:
     """Missing are all that hold no answer and did not have to: of items whose right answer is known (ruling S6)."""
-    sizes = group.of_items([*group.keyed, *group.failed_keyed])
+    sizes = group.of_items([*group.keyed, *group.failed_keyed, *group.pending_keyed])
     right = group.of_items(group.right)
     wrong = group.of_items(each for each in group.compared if not each["correct"])
-    if not group.keyed:
+    if not sizes:
         assert (row["if missing wrong"], row["if missing right"]) == (None, None)
         return
     assert same(row["if missing wrong"], literal_share([(right[item], n) for item, n in sizes.items()]))
@@ -739,6 +760,7 @@ def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
     for row, group in zip(rows_of(made["compliance"]), groups_of.values(), strict=True):
         counts = tuple(row[name] for name in ("compliant", "non-compliant", "unread", "failed", "pending"))
         assert row["planned"] == group.planned == sum(counts)
+        assert row["pending"] == len(group.pending)
         settled = [group.compliant, group.others, group.unread]
         assert counts[:4] == (*map(len, settled), group.failures.total())
         assert row["truncated"] == sum(each["finish_reason"] == "length" for each in group.outputs)
@@ -766,9 +788,8 @@ def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
     for row in rows_of(made.get("failures")):
         group = groups_of[tuple(row[each] for each in by)]
         own = group.of_items(each for each in group.failed if each["reason"] == row["failure"])
-        asked = group.of_items([*group.outputs, *group.failed])
-        pending = group.planned - len(group.outputs) - len(group.failed)
-        clusters = [(own[item], size) for item, size in asked.items()] + [(0, 1)] * pending
+        planned = group.of_items([*group.outputs, *group.failed, *group.pending])
+        clusters = [(own[item], size) for item, size in planned.items()]
         assert same(row["share of planned"], literal_share(clusters))
 
 
@@ -868,8 +889,8 @@ def check_repeated(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[s
                 assert isclose(found.value, sum(enough) / len(enough), abs_tol=1e-12)
                 assert found.low < found.high
                 assert found.n == len(enough)
-        nothing = group.of_items(group.failed_keyed).keys() - keyed.keys()
-        assert row["left out"] == len(keyed) - row["items"] + len(nothing)
+        planned = group.of_items([*group.keyed, *group.failed_keyed, *group.pending_keyed])
+        assert row["left out"] == len(planned) - row["items"]
 
 
 def vote(each: Mapping) -> str | None:
@@ -1064,8 +1085,8 @@ def law_failures_move_no_score(journal: tuple[Plan, list[Record], list[Question]
     before, after = (tables_of(record_set(plan, many), plan) for many in (records, records + failed))
     assert before.keys() | {"failures"} == after.keys() | {"failures"}
     for name in before.keys() - {"failures"}:
-        # What is missing is right or wrong in the bounds, whatever it is (ruling S6): these are no scores.
-        moved = ("failed", "pending", "if missing wrong", "if missing right", "left out")
+        # What is missing is missing in the bounds (ruling S6), and left out of pass@k, whether asked or not.
+        moved = ("failed", "pending")
         kept = [column for column in before[name].columns if column not in moved]
         assert [[row[column] for column in kept] for row in rows_of(before[name])] == [
             [row[column] for column in kept] for row in rows_of(after[name])
@@ -1126,4 +1147,4 @@ def test_nothing_at_all_adds_up_too():
     expected = f"{planned} planned = 0 compliant + 0 non-compliant + 0 unread + 0 failed + {planned} pending"
     assert made["compliance"].foot == expected == identity(groups(record_set(plan, [])))
     assert {row["compliance"] for row in rows_of(made["compliance"])} == {None}
-    assert set(made) == {"compliance", "deviations", "flips"}
+    assert set(made) == {"compliance", "accuracy", "repeated samples", "deviations", "flips"}

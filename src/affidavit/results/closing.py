@@ -20,7 +20,7 @@ from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
-from affidavit.results.caveats import pending_note, trial_note
+from affidavit.results.caveats import AskedCell, nothing_arrived, pending_note, trial_note
 from affidavit.results.changed_answers import AGAINST_CHANCE, REASONS, ChangeCounts, changes_table
 from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
@@ -59,6 +59,8 @@ class ClosedRun:
     """By task, outputs that count as not right although nobody says whether their right answer is known."""
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task."""
+    asked: Sequence[AskedCell] = ()
+    """How far questions were asked, cell by cell; empty where nothing is pending."""
     asked_here: bool = True
     """Whether servers were asked for the outputs, so that their tokens could be counted."""
 
@@ -81,13 +83,13 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     directory, groups = StudyDirectory(ended.directory), groups_of_tallies(ended.tallies, seed=ended.seed)
     # The running counts are of compliant outputs; where every answer counts, only the records tell (ruling G12).
     every = any(parts_of(contract).every_answer_counts for contract in contracts.values())
-    unsaid: Mapping[str, int] = {}
+    counted = _Counted()
     if ended.samples > 1 or every or _some_say_nothing(ended.tallies.values()):
-        by_cell, unsaid = _counted(directory, Cell._fields)
-        groups = [by_cell[cell] for cell in ended.tallies]
+        counted = _counted(directory, Cell._fields)
+        groups = [counted.groups[cell] for cell in ended.tallies]
     cells, frozen = Counter(cell.task for cell in ended.tallies), directory.frozen_or_none()
     several = with_tasks and max(cells.values(), default=0) > 1
-    by_task = _counted(directory, ("task",))[0] if several else {}
+    by_task = _counted(directory, ("task",)).groups if several else {}
     return ClosedRun(
         contracts=ended.contracts,
         parts={name: parts_of(contract) for name, contract in contracts.items()},
@@ -97,7 +99,8 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         changes=ended.flips,
         changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
-        unsaid=unsaid,
+        unsaid=counted.unsaid,
+        asked=counted.asked,
         trial=frozen.trial if isinstance(frozen, PlannedStudy) else None,
     )
 
@@ -106,14 +109,14 @@ def closed_import(kept: Kept, *, with_tasks: bool = False) -> ClosedRun:
     """The figures of outputs from elsewhere: from their counts, where these tell all; else from the records."""
     config, parts = kept.directory.frozen().config, kept.directory.parts()
     every = any(each.every_answer_counts for each in parts.values())
-    tallies, unsaid = dict(sorted(kept.tallies.items())), dict[str, int]()
+    tallies, counted = dict(sorted(kept.tallies.items())), _Counted()
     groups = groups_of_tallies(tallies, seed=0)
     if kept.samples > 1 or every or _some_say_nothing(tallies.values()):
-        by_cell, found = _counted(kept.directory, Cell._fields)
-        groups, unsaid = [by_cell[cell] for cell in tallies], dict(found)
+        counted = _counted(kept.directory, Cell._fields)
+        groups = [counted.groups[cell] for cell in tallies]
     contracts = {task: str(each["contract"]) for task, each in config["contracts"].items()}
     several = with_tasks and max(Counter(cell.task for cell in tallies).values()) > 1
-    by_task = _counted(kept.directory, ("task",))[0] if several else {}
+    by_task = _counted(kept.directory, ("task",)).groups if several else {}
     return ClosedRun(
         contracts=contracts,
         parts=parts,
@@ -121,7 +124,7 @@ def closed_import(kept: Kept, *, with_tasks: bool = False) -> ClosedRun:
         groups=groups,
         samples=kept.samples,
         tasks={names[0]: group for names, group in by_task.items()},
-        unsaid=unsaid,
+        unsaid=counted.unsaid,
         asked_here=False,
     )
 
@@ -129,19 +132,28 @@ def closed_import(kept: Kept, *, with_tasks: bool = False) -> ClosedRun:
 def _some_say_nothing(tallies: Iterable[Tally]) -> bool:
     """Whether only their items tell of some questions if a right answer is known (rulings M6 and S6)."""
     total = Tally.total(tallies)
-    return total.arrived + total.unread > 0 and total.unread + total.failed + total.pending + total.unsaid > 0
+    return total.unread + total.failed + total.pending + total.unsaid > 0
 
 
-def _counted(
-    directory: StudyDirectory, by: tuple[str, ...]
-) -> tuple[Mapping[tuple[str, ...], Group], Mapping[str, int]]:
-    """The groups of the report, from the records, and by task the outputs of which nobody says what is right."""
+@dataclass(frozen=True)
+class _Counted:
+    """What only the records tell."""
+
+    groups: Mapping[tuple[str, ...], Group] = field(default_factory=dict)
+    unsaid: Mapping[str, int] = field(default_factory=dict)
+    """By task, outputs of which nobody says what is right."""
+    asked: Sequence[AskedCell] = ()
+
+
+def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> _Counted:
+    """The groups of the report, and what is to be said of them."""
     # A run does without columns, and most runs end without them too.
     from affidavit.results.counting import groups  # noqa: PLC0415
     from affidavit.results.study_results import StudyResults  # noqa: PLC0415
 
     results = StudyResults(directory, by)
-    return {group.names: group for group in groups(results.records)}, results.outputs_unsaid
+    found = {group.names: group for group in groups(results.records)}
+    return _Counted(found, results.outputs_unsaid, results.asked({}))
 
 
 def _changed(directory: StudyDirectory, ended: Ended) -> Table:
@@ -212,8 +224,7 @@ def as_tables(run: ClosedRun) -> RenderableType:
 
 def warnings(run: ClosedRun) -> list[str]:
     """What must be known before any figure."""
-    total = Tally.total(run.tallies.values())
-    return [*trial_note(run.trial), *pending_note(total.pending, total.n)]
+    return [*trial_note(run.trial), *pending_note(run.asked)]
 
 
 def notes(run: ClosedRun) -> Iterator[str]:
@@ -257,6 +268,8 @@ def _breakdowns(run: ClosedRun, task: str) -> Iterator[str]:
             yield f"{cell.model}, {cell.condition}, {plain(title)}: {listed(counts)}"
         if tally.failures:
             yield f"{cell.model}, {cell.condition}, failed: {listed(tally.failures)}"
+        if (why := nothing_arrived(group.total("failed"), group.pending, group.planned)) is not None:
+            yield f"{cell.model}, {cell.condition}, no figure: {why}"
         if (bounds := group.bounds()) is not None and bounds.if_wrong != bounds.if_right:
             least, most = map(in_words, bounds)
             where = f"{cell.model}, {cell.condition}"

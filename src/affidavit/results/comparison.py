@@ -14,7 +14,7 @@ import polars as pl
 from affidavit.archive.record import RecordKind
 from affidavit.errors import UsageError
 from affidavit.plain_text import counted_noun
-from affidavit.results.caveats import pending_note, trial_note
+from affidavit.results.caveats import AskedCell, pending_note, trial_note
 from affidavit.results.counting import holds_answer
 from affidavit.results.groups import CELL
 from affidavit.results.table import Table
@@ -44,8 +44,8 @@ class Side:
     items: Callable[[], Mapping[tuple[str, str], str]] = dict
     """By task and id, the digest of what was asked and what is right; nothing where that is not known."""
     sealed: bool = True
-    pending: tuple[int, int] = (0, 0)
-    """How many questions of this side are pending, and how many are planned."""
+    asked: Sequence[AskedCell] = ()
+    """How far the questions of this side were asked, cell by cell."""
     cluster_notes: tuple[str, ...] = ()
     """What is to be said where items of this side are clustered: which have no cluster."""
     trial: int | None = None
@@ -163,7 +163,7 @@ def pair_sides(
 def _notes(first: Side, second: Side, both: pl.DataFrame) -> Iterator[str]:
     """What a reader should know of two sides before any difference of them."""
     for side in (first, second):
-        yield from (*trial_note(side.trial, of=side.name), *pending_note(*side.pending, of=side.name))
+        yield from (*trial_note(side.trial, of=side.name), *pending_note(side.asked, of=side.name))
     yield from first.cluster_notes
     if first.study and (first.study, first.chosen) == (second.study, second.chosen):
         yield "Both sides are the same outputs."

@@ -1,7 +1,7 @@
 """The records of a study as columns → the groups of its tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,6 +23,7 @@ _COUNTED = ("task", "correct", "keyed", "letter", "right_letter", "options", "fa
 """Columns that tables count by, as they are."""
 _ITEM_UNIT = "number of the item"
 """Of the item within its group, where units are clusters of items."""
+_PENDING = "is pending"
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,7 @@ class RecordSet:
     records: pl.LazyFrame
     """In one order, however often they are read."""
     planned: pl.DataFrame
-    """Planned questions by task, model, condition and whatever else items are grouped by: `planned`, and where
-    something is pending `pending_keyed`, of how many pending questions the right answer is known."""
+    """Planned questions by task, model, condition and whatever else items are grouped by: `planned`."""
     seed: int
     """The study's: every interval that is drawn is drawn with it."""
     by: tuple[str, ...] = CELL
@@ -43,6 +43,16 @@ class RecordSet:
     """The column whose values vary independently within a task: items, or what stands above them (ruling S8)."""
     paradigms: Mapping[str, str] = field(default_factory=dict)
     """Of the conditions that have one."""
+    pending: pl.LazyFrame | None = None
+    """A row for each pending question: its cell, item, sample and cluster, what else groups are told apart by, and
+    whether its right answer is known, `keyed`; None where nothing is pending."""
+
+    def part(self, *named: pl.Expr) -> "RecordSet":
+        """What was chosen of it by task, model or condition."""
+        pending = None if self.pending is None else self.pending.filter(*named)
+        return replace(
+            self, records=self.records.filter(*named), planned=self.planned.filter(*named), pending=pending
+        )
 
     @property
     def units(self) -> list[str]:
@@ -61,7 +71,10 @@ class RecordSet:
 
     @cached_property
     def coded(self) -> CodedRecords:
-        """What is counted of questions, answered or failed; made once, whichever tables are counted from it."""
+        """What is counted of questions: answered or failed ones in their order, then pending ones.
+
+        Made once, whichever tables are counted from it.
+        """
         compliant = pl.col("protocol_compliant")
         read = {
             "arrived": compliant.is_not_null(),
@@ -72,7 +85,13 @@ class RecordSet:
         }
         within = {UNIT: ("task", self.cluster), self.item_unit: ("task", ITEM)}
         columns = {name: pl.col(name) for name in (*_COUNTED, *self._declared_columns)}
-        return coded_records(self.outputs(), self.by, within, {**columns, **read})
+        questions = self.outputs()
+        if self.pending is not None:
+            told = (pl.lit(value).alias(_PENDING) for value in (False, True))
+            both = zip((questions, self.pending), told, strict=True)
+            questions = pl.concat([each.with_columns(whether) for each, whether in both], how="diagonal")
+            read[_PENDING] = pl.col(_PENDING)
+        return coded_records(questions, self.by, within, {**columns, **read})
 
     @property
     def _declared_columns(self) -> dict[str, None]:
@@ -109,10 +128,7 @@ def groups(records: RecordSet) -> list[Group]:
     """Every group that was planned, in the order of names."""
     by, own = list(records.by), _unit_kinds(records, UNIT)
     items, clusters = (own, None) if records.cluster == ITEM else (_unit_kinds(records, records.item_unit), own)
-    pending = pl.col("pending_keyed") if "pending_keyed" in records.planned.columns else pl.lit(0)
-    planned = (
-        records.planned.group_by(by).agg(pl.col("planned").sum(), pending.sum().alias("pending_keyed")).sort(by)
-    )
+    planned = records.planned.group_by(by).agg(pl.col("planned").sum()).sort(by)
     return [
         Group(
             names,
@@ -120,9 +136,8 @@ def groups(records: RecordSet) -> list[Group]:
             items.get(names, {}),
             records.seed,
             None if clusters is None else clusters.get(names, {}),
-            int(pending_keyed),
         )
-        for *values, count, pending_keyed in planned.iter_rows()
+        for *values, count in planned.iter_rows()
         for names in [tuple(map(name_of, values))]
     ]
 
@@ -177,6 +192,7 @@ def _unit_kinds(records: RecordSet, unit: str) -> dict[tuple[str, ...], Kinds]:
     coded = records.coded
     arrived, compliant, answered = pl.col("arrived"), pl.col("compliant"), pl.col("holds_answer")
     failed, keyed = pl.col("failure").is_not_null(), pl.col("keyed").fill_null(value=False)
+    pending = pl.col(_PENDING)
     which = ItemKind(
         compliant=compliant,  # type: ignore[arg-type]  # expressions here, their sums in what comes back
         non_compliant=arrived & ~compliant,  # type: ignore[arg-type]
@@ -185,11 +201,16 @@ def _unit_kinds(records: RecordSet, unit: str) -> dict[tuple[str, ...], Kinds]:
         truncated=pl.col("truncated"),  # type: ignore[arg-type]
         right=answered & pl.col("correct").fill_null(value=False),  # type: ignore[arg-type]
         compared=answered & pl.col("correct").is_not_null(),  # type: ignore[arg-type]
-        keyed=~failed & keyed,  # type: ignore[arg-type]
+        keyed=~failed & ~pending & keyed,  # type: ignore[arg-type]
         failed_keyed=failed & keyed,  # type: ignore[arg-type]
+        pending=pending,  # type: ignore[arg-type]
+        pending_keyed=pending & keyed,  # type: ignore[arg-type]
     )._asdict()
-    if coded.frame["failure"].null_count() == coded.frame.height:
-        del which["failed_keyed"]  # the ninth count takes a third pack, and here it is 0
+    if records.pending is None:
+        which.update(keyed=~failed & keyed)
+        del which["pending"], which["pending_keyed"]
+        if coded.frame["failure"].null_count() == coded.frame.height:
+            del which["failed_keyed"]  # the ninth count takes a third pack, and here it is 0
     found: dict[tuple[str, ...], dict[ItemKind, int]] = {}
     for group, *kind, items in coded.kinds(pl.lit(value=True), which, unit=unit).iter_rows():
         found.setdefault(names_of(coded.names[group]), {})[ItemKind(*kind)] = items
@@ -211,6 +232,8 @@ def label_counts(
     records: RecordSet, outputs: pl.Expr, labelled: pl.Expr, labels: Sequence[str]
 ) -> list[LabelCount]:
     """How often each label is there, in each group, of what is among `outputs`; of these, `labelled` have one.
+
+    Among all questions are pending ones too.
 
     Outputs of one item or cluster belong together, so they are added up before they are squared (ruling S1).
     """

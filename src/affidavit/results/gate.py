@@ -219,7 +219,7 @@ def gate(
     named = [pl.col(column) == value for column, value in chosen.items()]
     records = results.records
     if named:
-        records = replace(records, records=records.records.filter(*named), planned=records.planned.filter(*named))
+        records = records.part(*named)
     if records.planned.is_empty():
         hint = "Each of these names is one of the study's; together they name nothing that is asked."
         raise UsageError(side.name, expected="a part that is asked", found="none", hint=hint)
@@ -371,9 +371,9 @@ def checks(
     finished passes no gate.
     """
     for group in cells:
-        for name, count in (("pending", group.pending), ("unread", group.total("unread"))):
-            if count:
-                yield _none_allowed(group.names, name, wilson(count, group.planned))
+        for name in ("pending", "unread"):
+            if group.total(name) and (found := group.share_of_planned(name)) is not None:
+                yield _none_allowed(group.names, name, found)
     # Figures are of others' outputs alone (ruling J8); a judging of own ones that is not finished is not finished.
     for judge in () if judging is None else (*judging.judges, *judging.own.judges):
         if pending := judge.coverage["pending"]:

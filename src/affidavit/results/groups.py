@@ -24,7 +24,7 @@ OUTCOMES = ("compliant", "non_compliant", "unread", "failed")
 
 
 class ItemKind(NamedTuple):
-    """What the outputs of one item counted, in one group."""
+    """What the questions about one item counted, in one group."""
 
     compliant: int = 0
     non_compliant: int = 0
@@ -39,6 +39,10 @@ class ItemKind(NamedTuple):
     """Outputs to an item whose right answer is known, read or unread: all that accuracy over outputs is over."""
     failed_keyed: int = 0
     """Failed ones of such an item."""
+    pending: int = 0
+    """Planned and not asked yet: its item is known all the same."""
+    pending_keyed: int = 0
+    """Pending ones of an item whose right answer is known."""
 
 
 Kinds = Mapping[ItemKind, int]
@@ -55,8 +59,6 @@ class Group:
     seed: int
     clusters: Kinds | None = None
     """The same of clusters above the item, such as passages, where intervals are over these (ruling S8)."""
-    pending_keyed: int = 0
-    """Pending questions whose right answer is known."""
 
     def total(self, name: str) -> int:
         """How many outputs have it."""
@@ -74,6 +76,11 @@ class Group:
     def pending(self) -> int:
         """Planned and not asked yet."""
         return self.planned - sum(map(self.total, OUTCOMES))
+
+    @property
+    def planned_keyed(self) -> int:
+        """Planned questions whose right answer is known, whatever became of them."""
+        return sum(map(self.total, ("keyed", "failed_keyed", "pending_keyed")))
 
     @property
     def units(self) -> Kinds:
@@ -111,26 +118,24 @@ class Group:
 
     def share_of_planned(self, name: str) -> Estimate | None:
         """The share of all planned questions that came to this; of what is pending nothing is known."""
-        sums = self.sums(name, *OUTCOMES).plus(ClusterSums.single(0, self.pending))
-        return share(sums) if sums.n else None
+        return self.share(name, *OUTCOMES, "pending")
 
     def bounds(self) -> Bounds | None:
         """Accuracy if all missing answers were wrong, and if they were all right (rulings M6, S6).
 
         Missing are outputs that are not compliant or unread, and failed and pending ones, of questions whose right
         answer is known: nothing is assumed about why they are missing, and nobody can be right where nothing is.
-        A pending question is a cluster of its own.
+        Each belongs to the cluster of its item, asked or not. None where no right answer is known.
         """
-        if not self.total("keyed"):
+        if not self.planned_keyed:
             return None
         known = [
-            (kind.right, kind.compared - kind.right, kind.keyed + kind.failed_keyed, times)
+            (kind.right, kind.compared - kind.right, kind.keyed + kind.failed_keyed + kind.pending_keyed, times)
             for kind, times in self.units.items()
         ]
         right = ClusterSums.counted((right, n, times) for right, _, n, times in known)
         wrong = ClusterSums.counted((wrong, n, times) for _, wrong, n, times in known)
-        pending = ClusterSums.single(0, self.pending_keyed)
-        return bounds(right.plus(pending), wrong.plus(pending))
+        return bounds(right, wrong)
 
 
 def identity(groups: Iterable[Group]) -> str:
@@ -176,5 +181,6 @@ def _single_kinds(tally: Tally, *, compares: bool) -> dict[ItemKind, int]:
         ItemKind(unread=1): tally.unread,
         ItemKind(failed=1): tally.failed,
         ItemKind(truncated=1): tally.truncated,
+        ItemKind(pending=1): tally.pending,
     }
     return {kind: items for kind, items in kinds.items() if items}

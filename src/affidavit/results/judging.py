@@ -398,8 +398,8 @@ def _failed_share(
 ) -> Estimate | None:
     """The share of planned judgements that failed; those of one output are a cluster (ruling S1).
 
-    Which outputs the pending ones are of is not known here: each is a cluster of its own, as a question that was
-    not asked yet is. None if nothing is planned.
+    Which outputs the pending ones are of is not known here: each is a cluster of its own. None if nothing is
+    planned.
     """
     clusters: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for failure in failures:

@@ -17,8 +17,9 @@ def repeated_table(records: RecordSet, groups: Sequence[Group], samples: int) ->
     rows, sizes = [], sorted({k for k in (2, 5, 10, samples) if k <= samples})
     for group in groups:
         kinds = {kind: items for kind, items in group.kinds.items() if kind.keyed}
-        # An item of which nothing arrived has no sample: it is left out, and counted.
-        lost = sum(items for kind, items in group.kinds.items() if not kind.keyed and kind.failed_keyed)
+        # An item of which nothing arrived, failed or pending, has no sample: it is left out, and counted.
+        missing = {kind: kind.failed_keyed + kind.pending_keyed for kind in group.kinds if not kind.keyed}
+        lost = sum(group.kinds[kind] for kind, questions in missing.items() if questions)
         rows += [(*group.names, k, *_at_k(kinds, k, lost)) for k in sizes]
     columns = ("k", "pass@k", "items", "left out", "yield@k", "items of yield")
     question = "How often is one of k samples right?"

@@ -7,7 +7,7 @@ import polars as pl
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.parquet_copy import copied_frame, journal_frame
 from affidavit.archive.record import Judgement, JudgementIdentity, Label, Record, Response
-from affidavit.archive.record_columns import column_of, without_surrogates
+from affidavit.archive.record_columns import SCHEMA, column_of, without_surrogates
 from affidavit.archive.study_directory import FrozenStudy, ImportedStudy, PlannedStudy, StudyDirectory
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
@@ -17,7 +17,7 @@ from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.reading.output_columns import OutputColumns
-from affidavit.results.caveats import pending_note, trial_note
+from affidavit.results.caveats import AskedCell, pending_note, trial_note
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
@@ -36,6 +36,7 @@ from affidavit.study.study_file import Study
 
 METADATA = "metadata."
 _ITEM = ["task", ITEM]
+_AT = "place in the file"
 
 
 class StudyResults:
@@ -118,20 +119,23 @@ class StudyResults:
         answers, planned = self._known_answers(), self._planned_cells()
         records, self._known = answers.records, answers
         self._asked = self._counted_by_cell(records, planned)
+        pending = self._pending_questions(records, planned)
+        self._asked = self._with_untouched(self._asked, pending)
+        # Of a pending question is said what is said of one that was asked.
+        both = [records] if pending is None else [records, pending]
         if metadata:
-            records = self._with_metadata(records, metadata, "--by")
-        planned = self._planned_in(records, planned, by, metadata)
-        records, unit = self._clustered(records, cluster, grouped=cluster in metadata)
-        planned = self._with_pending(records, planned, by)
+            both = [self._with_metadata(each, metadata, "--by") for each in both]
+        planned = self._planned_in(both[0], planned, by, metadata)
+        clustered = [self._clustered(each, cluster, grouped=cluster in metadata) for each in both]
         paradigms = self._paradigms()
-        paradigm = pl.col("condition").replace_strict(paradigms, default="", return_dtype=pl.String)
-        records, planned = records.with_columns(paradigm=paradigm), planned.with_columns(paradigm=paradigm)
+        added = {"paradigm": pl.col("condition").replace_strict(paradigms, default="", return_dtype=pl.String)}
         if "contract" in by:
             # A failure is of the task's contract too, although nothing arrived that it could read.
-            contract = pl.col("task").replace_strict(self._contracts(), default=None, return_dtype=pl.String)
-            records, planned = records.with_columns(contract=contract), planned.with_columns(contract=contract)
-        parts = self.directory.parts()
-        return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms)
+            contracts = self._contracts()
+            added["contract"] = pl.col("task").replace_strict(contracts, default=None, return_dtype=pl.String)
+        planned, unit, parts = planned.with_columns(**added), clustered[0][1], self.directory.parts()
+        records, *more = (each.with_columns(**added) for each, _ in clustered)
+        return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms, more[0] if more else None)
 
     def _with_metadata(self, records: pl.LazyFrame, metadata: Sequence[str], option: str) -> pl.LazyFrame:
         """The records with columns of metadata: of their items, or of the rows that outputs came in."""
@@ -225,29 +229,41 @@ class StudyResults:
             raise corrupt(self.frozen.where, "a plan with a place for every record", said)
         return both
 
-    def pending(self, chosen: Mapping[str, str]) -> tuple[int, int]:
-        """How many questions are pending, and how many are planned, of what was chosen of the study."""
+    def asked(self, chosen: Mapping[str, str]) -> tuple[AskedCell, ...]:
+        """How far the questions were asked of what was chosen of the study, cell by cell."""
         named = [pl.col(column) == value for column, value in chosen.items()]
         cells = self._asked.filter(*named) if named else self._asked
-        planned = int(cells["planned"].sum())
-        return planned - int(cells["found"].sum()), planned
+        return tuple(
+            AskedCell(tuple(names), planned, planned - found, items, items - untouched, first == items - untouched)
+            for *names, planned, found, items, untouched, first in cells.sort(list(CELL))
+            .select(*CELL, "planned", "found", "count", "untouched", "first untouched")
+            .iter_rows()
+        )
 
-    def _with_pending(self, records: pl.LazyFrame, planned: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
-        """What was planned, with how many pending questions have a right answer that is known (ruling S6)."""
-        if self.study is None or not self.pending({})[0]:
-            return planned
+    def _pending_questions(self, records: pl.LazyFrame, planned: pl.DataFrame) -> pl.LazyFrame | None:
+        """A row for each pending question, with whether its right answer is known (ruling S6); None if none is.
+
+        The frozen items and the plan say which they are: each belongs to its item, as one that was asked.
+        """
+        if self.study is None or self._asked["planned"].sum() == self._asked["found"].sum():
+            return None
         known = known_items(records, frozen_items(self.directory), self.directory.parts(), self._own_contracts)
-        metadata = [name for name in by if name.startswith(METADATA)]
-        if metadata:
-            known = known.join(self._items(metadata, "--by"), on=["task", "item_id"])
-        cells, times = [*CELL, *metadata], self.samples
-        if "sample" in by:
-            cells, times = [*cells, "sample"], 1
-        found = records.filter(ASKED).join(known.lazy().select("task", "item_id", "known"), on=["task", "item_id"])
-        asked = found.group_by(cells).agg(asked_keyed=pl.col("known").sum().cast(pl.Int64)).collect()
-        sizes = known.group_by(["task", *metadata]).agg(keyed=pl.col("known").sum().cast(pl.Int64) * times)
-        both = planned.join(sizes, on=["task", *metadata], how="left").join(asked, on=cells, how="left")
-        return both.with_columns(pending_keyed=pl.col("keyed") - pl.col("asked_keyed").fill_null(0))
+        known = known.with_columns(pl.int_range(pl.len()).over("task").alias(_AT))
+        samples = pl.DataFrame({"sample": list(range(self.samples))}, schema={"sample": SCHEMA["sample"]})
+        places = planned.lazy().select(CELL).join(known.lazy(), on="task").join(samples.lazy(), how="cross")
+        question = [*CELL, ITEM, "sample"]
+        left = places.join(records.filter(ASKED).select(question), on=question, how="anti")
+        return left.rename({"known": "keyed"}).collect(engine="streaming").lazy()
+
+    def _with_untouched(self, cells: pl.DataFrame, pending: pl.LazyFrame | None) -> pl.DataFrame:
+        """How many items of each cell are `untouched`, all their samples pending, and the place of the first."""
+        if pending is None:
+            return cells.with_columns(pl.lit(0).alias("untouched"), pl.col("count").alias("first untouched"))
+        items = pending.group_by([*CELL, ITEM]).agg(pl.len().alias("samples"), pl.col(_AT).first())
+        whole = items.filter(pl.col("samples") == self.samples).group_by(list(CELL))
+        counted = whole.agg(untouched=pl.len().cast(pl.Int64), first=pl.col(_AT).min()).collect(engine="streaming")
+        counted = counted.rename({"first": "first untouched"})
+        return cells.join(counted, on=list(CELL), how="left").with_columns(pl.col("untouched").fill_null(0))
 
     def _records(self) -> pl.LazyFrame:
         """The columns: from their copy or, with the judging on the same walk, from the journal."""
@@ -324,7 +340,7 @@ class StudyResults:
             self.records.tasks_by_validation,
             self._item_digests,
             self.sealed,
-            self.pending(chosen),
+            self.asked(chosen),
             tuple(self.cluster_notes(chosen)),
             self.trial,
         )
@@ -345,7 +361,7 @@ class StudyResults:
     @property
     def warnings(self) -> list[str]:
         """What must be known before any figure."""
-        return [*trial_note(self.trial), *pending_note(*self.pending({}))]
+        return [*trial_note(self.trial), *pending_note(self.asked({}))]
 
     def report(self, *, include_self: bool = False) -> Report:
         """Every table that has something to say; over a study that is not sealed, the title says so."""

@@ -18,7 +18,7 @@ from affidavit.results.judging_tables import JUDGING_TABLES
 from affidavit.results.majorities import majority_table, repeated_table
 from affidavit.results.table import Table
 from affidavit.results.values import Value
-from affidavit.statistics.shares import ClusterSums, share
+from affidavit.statistics.shares import share
 
 Builder = Callable[[RecordSet, Sequence[Group], Sequence[str], Mapping[str, str]], Table | None]
 """A table from the records, their groups, the tasks that have it, and the controls; None: no rows."""
@@ -45,7 +45,7 @@ def all_tables(
     yield compliance_table(records, groups)
     special = list(contract_tables(records, groups, controls))
     yield from (table for table in special if table.explains is None)
-    if any(group.total("keyed") for group in groups):
+    if any(group.planned_keyed for group in groups):
         yield accuracy_table(records, groups)
         if samples > 1 and records.within_cells:
             yield repeated_table(records, groups, samples)
@@ -164,9 +164,8 @@ def macro_table(records: RecordSet, groups: Sequence[Group]) -> Table:
 def failure_table(records: RecordSet, groups: Sequence[Group]) -> Table:
     """Why did some questions get no output?"""
     failed = label_counts(records, pl.lit(value=True), pl.col("failure").is_not_null(), ["failure"])
-    pending = {group.names: ClusterSums.single(0, group.pending) for group in groups}
     rows: tuple[tuple[Value, ...], ...] = tuple(
-        (*names, *label, sums.successes, share(sums.plus(pending[names]))) for names, label, sums in failed
+        (*names, *label, sums.successes, share(sums)) for names, label, sums in failed
     )
     columns = (*records.by, "failure", "count", "share of planned")
     return Table("failures", "Why did some questions get no output?", columns, rows, identity(groups))

@@ -11,6 +11,7 @@ from math import isfinite
 from typing import NamedTuple, TypeAlias
 
 from affidavit.plain_text import counted_noun
+from affidavit.results.caveats import nothing_arrived
 from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.solving import ALL
@@ -49,9 +50,10 @@ def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
             ("accuracy", "yield"),
         )
     )
-    answers = [Answer("Who follows the format?", _each(compliance, "Compliance"), "compliance")]
+    none = list(_without_figures(tables["compliance"], by))
+    answers = [Answer("Who follows the format?", " ".join((_each(compliance, "Compliance"), *none)), "compliance")]
     if "accuracy" in tables:
-        answers.append(Answer("Who is right?", _accuracy(accuracy, over_all), "accuracy"))
+        answers.append(Answer("Who is right?", " ".join((_accuracy(accuracy, over_all), *none)), "accuracy"))
     if "solve rate" in tables:
         whole = _of_all_methods(tables["solve rate"])
         solved = _by_task(whole, "solve rate", by)
@@ -90,6 +92,27 @@ def _by_task(table: Table, column: str, by: Sequence[str]) -> Shares:
         task: _estimates(replace(table, rows=tuple(row for row in table.rows if row[at] == task)), column, by)
         for task in tasks
     }
+
+
+_OUTCOMES = ("compliant", "non-compliant", "failed", "unread", "pending")
+
+
+def _without_figures(table: Table, by: Sequence[str]) -> Iterator[str]:
+    """Which rows have no figure because nothing of them arrived, by what became of their questions."""
+    labels = short_labels([row[: len(by)] for row in table.rows], naming(by), _NAME)
+    found: dict[str, list[str]] = {}
+    for label, *counts in zip(labels, *map(table.counts, _OUTCOMES), strict=True):
+        _, _, failed, _, pending = counts
+        if (why := nothing_arrived(failed, pending, sum(counts))) is not None:
+            found.setdefault(why, []).append(brief(label, _NAME))
+    for why, names in found.items():
+        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+        each = f"{why} each" if len(names) > 1 else why
+        yield f"No figure for {', '.join(names[:_NAMED])}{more}: {each}."
+
+
+_NAMED = 5
+"""Rows that a sentence names."""
 
 
 def _of_all_methods(table: Table) -> Table:
@@ -194,8 +217,7 @@ def why_not_compliant(tables: Mapping[str, Table], by: int) -> Counter[str]:
 
 def _why(tables: Mapping[str, Table], by: int) -> str:
     compliant, non_compliant, failed, unread, pending = (
-        sum(tables["compliance"].counts(name))
-        for name in ("compliant", "non-compliant", "failed", "unread", "pending")
+        sum(tables["compliance"].counts(name)) for name in _OUTCOMES
     )
     arrived, parts = non_compliant + compliant, []
     if non_compliant:
