@@ -57,7 +57,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)
-	@status=0; for each in contracts columns records runner figures page; do $(BIN)/python benchmarks/$$each.py || status=1; done; exit $$status
+	@status=0; for each in contracts columns records runner figures page imports; do $(BIN)/python benchmarks/$$each.py || status=1; done; exit $$status
 
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python tests/support/write_commands_page.py

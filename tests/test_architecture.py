@@ -174,6 +174,11 @@ LATE = {
     "reading.parquet_files": {"polars"},
     "reading.engines": {"affidavit.reading.cell_batches", "affidavit.reading.frame_batches"},
     "archive.parquet_copy": {"polars", "affidavit.archive.record_columns"},
+    "running.import_outputs": {
+        "affidavit.archive.copy_writer",
+        "affidavit.archive.record_columns",
+        "affidavit.reading.output_rows",
+    },
     "models.quantisation": {"gguf", "numpy"},
     "models.llama_server": {"xllamacpp"},
     "results.closing": {

@@ -35,8 +35,10 @@ COLUMNS = 4
 """Counts changes of which columns there are: a copy of other columns does not fit."""
 WORTH_A_COPY = 20_000
 """Records; fewer are read from the journal within a second."""
-_AT_ONCE, _ROW_GROUP = 4_000, 20_000
-"""Records that are Python objects at the same time; rows that are read together later."""
+ROW_GROUP = 20_000
+"""Rows that are read together later."""
+_AT_ONCE = 4_000
+"""Records that are Python objects at the same time."""
 
 
 Watch = Callable[[Record], None]
@@ -169,9 +171,14 @@ def make_copy(directory: StudyDirectory) -> None:
             frame.write_ipc(parts / f"{number:06}.arrow", compression="lz4")
         with new_path(copy) as partial:
             latest = read.latest(pl.scan_ipc(sorted(parts.glob("*.arrow")), glob=False))
-            latest.sink_parquet(partial, compression="zstd", row_group_size=_ROW_GROUP)
-        Disk().place(_about(copy), checked_line({"copy_sha256": file_sha256(copy)}))
-        make_room(copy.parent)
+            latest.sink_parquet(partial, compression="zstd", row_group_size=ROW_GROUP)
+        place_copy(copy)
+
+
+def place_copy(copy: Path) -> None:
+    """Write down what the digest of a copy is, and make room for it."""
+    Disk().place(_about(copy), checked_line({"copy_sha256": file_sha256(copy)}))
+    make_room(copy.parent)
 
 
 if __name__ == "__main__":

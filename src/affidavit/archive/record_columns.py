@@ -21,6 +21,7 @@ from affidavit.archive.record import (
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.parts import Parts
 from affidavit.contracts.rubric import TOTAL
+from affidavit.json_values import canonical
 
 _QUOTES = ("exact", "normalised", "elided", "absent", "absence")
 SCHEMA: dict[str, pl.DataType] = {
@@ -178,7 +179,7 @@ def _about(subject: QuestionIdentity | ImportIdentity | JudgementIdentity) -> di
     else:
         cells["task"] = subject.task
         if isinstance(subject, ImportIdentity):
-            cells["row"] = json.dumps(subject.row)
+            cells["row"] = canonical(subject.row).decode()
     return cells
 
 

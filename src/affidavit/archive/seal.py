@@ -8,6 +8,7 @@ those that differ from day to day: it is the one to publish.
 
 from collections.abc import Mapping
 from hashlib import sha256
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -265,11 +266,19 @@ class Root:
 
     def __init__(self) -> None:
         self._buckets = [bytearray() for _ in range(256)]
+        self._sorted: dict[int, tuple[int, bytes]] = {}
+        """What buckets that were so long say in the order of their keys: it is asked for more than once."""
 
     def add(self, key: str, content: bytes) -> None:
         """What a record says; it is the only one of its key, or a later one than those before."""
         entry = bytes.fromhex(key[:32]) + content
         self._buckets[entry[0]] += entry
+
+    def add_entries(self, entries: bytes) -> None:
+        """What many records say: of each the first half of its key and the digest, one behind the other."""
+        buckets = self._buckets
+        for entry in [entries[at : at + 48] for at in range(0, len(entries), 48)]:
+            buckets[entry[0]] += entry
 
     def add_line(self, line: bytes, placed: Placed) -> None:
         """What the record on a line says; labels have no part in this digest."""
@@ -286,13 +295,21 @@ class Root:
 
     def _over(self, before: bytes) -> str:
         total = sha256(before)
-        for bucket in self._buckets:
-            last = {
-                bytes(bucket[at : at + 16]): bytes(bucket[at + 16 : at + 48]) for at in range(0, len(bucket), 48)
-            }
-            for key in sorted(last):
-                total.update(last[key])
+        for place, bucket in enumerate(self._buckets):
+            size, said = self._sorted.get(place, (0, b""))
+            if size != len(bucket):
+                said = _in_order(bucket)
+                self._sorted[place] = len(bucket), said
+            total.update(said)
         return total.hexdigest()
+
+
+def _in_order(bucket: bytearray) -> bytes:
+    """The digests of a bucket in the order of their keys; of several of one key the last."""
+    entries = sorted([bytes(bucket[at : at + 48]) for at in range(0, len(bucket), 48)], key=itemgetter(slice(16)))
+    if len({entry[:16] for entry in entries}) < len(entries):
+        entries = list({entry[:16]: entry for entry in entries}.values())  # sorting has left them in their order
+    return b"".join([entry[16:] for entry in entries])
 
 
 def asked_sha256(directory: Path, *, revision: int | None = None) -> str:

@@ -131,7 +131,7 @@ class ImportedStudy(msgspec.Struct, frozen=True):
     cells: Mapping[tuple[str, str, str], int]
     """How many rows there are, by task, model and condition: outputs, and such as came without a text."""
     samples: int
-    """The most outputs that one model gave to one item under one condition."""
+    """One more than the greatest number of a sample: as many outputs as a model may have given to an item."""
     files: Sequence["SourceFile"] = ()
     """What they were taken from."""
 

@@ -15,12 +15,21 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from affidavit.contracts.contract import Answered, AnswerReading, Span, Validation
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END, Deviation
-from affidavit.contracts.parts import LENIENT, OPTIONS, QUESTION, FieldType, KeyedParts, Mark, no_field
+from affidavit.contracts.parts import (
+    LENIENT,
+    OPTIONS,
+    QUESTION,
+    FieldType,
+    KeyedParts,
+    Mark,
+    lettered_problem,
+    no_field,
+)
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, shown
 
@@ -233,9 +242,7 @@ class MultipleChoice(KeyedParts):
 
     def problem(self, row: Mapping[str, object]) -> str:
         """The question, and the options at the letters of their own set."""
-        options = cast("list[str]", row["options"])
-        lines = (f"{letter}. {option}" for letter, option in zip(LETTERS, options, strict=False))
-        return "\n\n".join((str(row["question"]), "\n".join(lines)))
+        return lettered_problem(row)
 
     def example(self, row: Fields, *, where: str) -> str | None:
         """The tag around the right letter."""

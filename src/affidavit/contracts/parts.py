@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, cast
 
 from affidavit.contracts.contract import COMPLIANT, AnswerKey, AnyContract, Unread, Validation, guarded
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 FieldType = object
 """`bool`, `int` or `str`; `[type]` for a list; `{name: type}` for an object."""
 QUESTION, OPTIONS = "{question}", "{options}"
-"""What stands for an item's question and for its options in a prompt's template."""
+"""What stands for an item's question and for its options in a prompt's template. Under a contract that does not
+speak of options itself, `{question}` stands for the question with the options that the item has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +178,17 @@ class Parts:
             raise no_field("question", row, expected="a text in 'question'", where=where)
 
     def problem(self, row: Mapping[str, object]) -> str:
-        """The item's own words, as they stand in a prompt."""
-        return str(row["question"])
+        """The item's own words, as they stand in a prompt: the question, and its options at their letters.
+
+        >>> print(Parts().problem({"question": "2 + 2?", "options": ["3", "4"]}))
+        2 + 2?
+        <BLANKLINE>
+        A. 3
+        B. 4
+        """
+        if row.get("options") is None:
+            return str(row["question"])
+        return lettered_problem(row)
 
     def for_item(self, row: Mapping[str, object], *, where: str) -> AnyContract:
         """The contract with the parameters of this item; the contract itself unless items differ in them."""
@@ -234,6 +245,21 @@ class Parts:
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
         """Further columns of a record for the tables that cannot be declared."""
         return {}
+
+
+def lettered_problem(row: Mapping[str, object]) -> str:
+    """A question and its options at the letters from A; refused if the options cannot be shown so."""
+    options = row["options"]
+    texts = isinstance(options, list) and all(isinstance(option, str) for option in options)
+    if not texts or not isinstance(options, list) or not 1 <= len(options) <= len(ascii_uppercase):
+        raise InputError(
+            "options",
+            expected=f"a list of 1 to {len(ascii_uppercase)} texts in 'options', which a prompt shows at letters",
+            found=shown(options),
+            hint="Take them out of the item, or give the contract a problem() that says how they are shown.",
+        )
+    lines = (f"{letter}. {option}" for letter, option in zip(ascii_uppercase, options, strict=False))
+    return "\n\n".join((str(row["question"]), "\n".join(lines)))
 
 
 class KeyedParts(Parts):

@@ -9,9 +9,7 @@ and condition. `output_id` is the row's own, or none. A row without an id is its
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable
 from typing import NamedTuple
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
@@ -34,7 +32,6 @@ from affidavit.reading.output_columns import (
     refuse_new_names,
 )
 from affidavit.reading.record_fields import record_fields_of
-from affidavit.reading.repeat_counts import RepeatCounts
 from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
 from affidavit.reading.source import Row
 
@@ -42,8 +39,6 @@ NO_CONTENT = "no_content"
 """Why nothing arrived of a row whose text is null (ruling C1)."""
 UNNAMED, ONE_CONDITION = "unnamed", "base"
 """The model and the condition of rows that name none."""
-_AT_ONCE = 4096
-"""Rows whose names are counted together."""
 
 Prompts = Callable[[str, str], str | None]
 """The words of a task by item and condition, where a file of its own has them."""
@@ -228,56 +223,6 @@ def record_makers(study: ImportedStudy, given: GivenContracts) -> dict[str, Reco
         return {task: RecordMaker(study.name, columns, contract) for task, contract in contracts.items()}
 
 
-@dataclass(frozen=True)
-class OutputRows:
-    """Rows of outputs, as often as they are asked for, and how they are taken apart."""
-
-    rows: Callable[[], Iterable[Row]]
-    columns: OutputColumns
-    prompts: Prompts | None = None
-    told_by_first: bool = True
-    """Whether the first row told which columns there are."""
-
-    def named(self) -> Iterator[NamedRow]:
-        """Row after row, taken apart."""
-        names = RowNames(self.columns, self.prompts, told_by_first=self.told_by_first)
-        return (names.of(row, number) for number, row in enumerate(self.rows(), 1))
-
-    def records(self, study: str, contract: AnyContract) -> Iterator[Response | Failed]:
-        """Record after record, in the order of the rows; one that another row has said is refused by name."""
-        maker = RecordMaker(study, self.columns, contract)
-        for row, sample in self._numbered():
-            yield maker.record(row, sample)
-
-    def _numbered(self) -> Iterator[tuple[NamedRow, int]]:
-        """Every row with the number of its sample."""
-        counted, told = RepeatCounts(), RepeatCounts()
-        rows = self.named()
-        may_repeat = Role.ID in self.columns.paths
-        while batch := list(islice(rows, _AT_ONCE)):
-            cells = ((row.task, row.item_id, row.condition, row.model) for row in batch)
-            earlier = counted.before(cells).tolist() if may_repeat else [0] * len(batch)
-            if {Role.SAMPLE, Role.OUTPUT_ID} & self.columns.paths.keys():
-                for row, times in zip(batch, told.before(map(_own_names, batch)).tolist(), strict=True):
-                    if times:
-                        self._refuse_double(row)
-            for row, count in zip(batch, earlier, strict=True):
-                yield row, count if row.sample is None else row.sample
-
-    def _refuse_double(self, double: NamedRow) -> None:
-        names = _own_names(double)
-        first = next(row.where for row in self.named() if _own_names(row) == names)
-        said = shown([name for name in names[1:] if name is not None])
-        raise InputError(
-            double.where, expected="an output that no other row has", found=f"the names of {first}: {said}"
-        )
-
-
-def _own_names(row: NamedRow) -> tuple[object, ...]:
-    """What no two rows may have in common, where they name samples or outputs."""
-    return row.task, row.item_id, row.condition, row.model, row.sample, row.output_id
-
-
 class ImportFacts:
     """What is frozen of outputs from elsewhere and follows from their records."""
 
@@ -287,8 +232,7 @@ class ImportFacts:
         """Over what the records say."""
         self.cells: Counter[tuple[str, str, str]] = Counter()
         """How many rows there are, by task, model and condition."""
-        self._repeats = RepeatCounts()
-        self._waiting: list[tuple[object, ...]] = []
+        self._samples = 1
 
     def add(self, record: Response | Failed, content: bytes) -> None:
         """One record more, and the digest of what it says."""
@@ -298,19 +242,15 @@ class ImportFacts:
     def count(self, record: Response | Failed) -> None:
         """The same, if what it says is in the root digest already."""
         subject = record.subject
-        task, model, condition = subject.cell
-        self.cells[task, model, condition] += 1
-        self._waiting.append((task, subject.item_id, condition, model))
-        if len(self._waiting) == _AT_ONCE:
-            self._count()
+        self.count_many(record, 1, samples=subject.sample + 1)
 
-    def _count(self) -> None:
-        self._repeats.before(self._waiting)
-        self._waiting = []
+    def count_many(self, record: Response | Failed, times: int, *, samples: int) -> None:
+        """So many records of the cell of this one, whose samples have numbers below this."""
+        self.cells[record.subject.cell] += times
+        self._samples = max(self._samples, samples)
 
     def config(self) -> Fields:
         """As it is frozen; it says of every record what it says, wherever its row stood."""
-        self._count()
         return {
             "name": self._study,
             "seed": 0,
@@ -318,6 +258,6 @@ class ImportFacts:
             IMPORTED: {
                 "sha256": self.root.records_sha256(),
                 "cells": [[*cell, count] for cell, count in sorted(self.cells.items())],
-                "samples": max(self._repeats.most, 1),
+                "samples": self._samples,
             },
         }

@@ -7,7 +7,7 @@ Compliance, accuracy over answers and accuracy over all outputs stand apart, eac
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group as RichGroup
 from rich.console import RenderableType
@@ -26,10 +26,12 @@ from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.token_counts import tallies_by, token_line, tokens_json
-from affidavit.running.import_outputs import Kept
 from affidavit.running.study_run import Ended
 from affidavit.statistics.estimate import Estimate, in_words
 from affidavit.study.crossing import Cell
+
+if TYPE_CHECKING:
+    from affidavit.running.import_outputs import Kept
 
 MOST_LABELS = 6
 """Labels of a breakdown that are named; the others are counted together."""
@@ -105,7 +107,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     )
 
 
-def closed_import(kept: Kept, *, with_tasks: bool = False) -> ClosedRun:
+def closed_import(kept: "Kept", *, with_tasks: bool = False) -> ClosedRun:
     """The figures of outputs from elsewhere: from their counts, where these tell all; else from the records."""
     config, parts = kept.directory.frozen().config, kept.directory.parts()
     every = any(each.every_answer_counts for each in parts.values())

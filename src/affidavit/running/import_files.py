@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import file_digest
+from itertools import islice
 from pathlib import PurePath
 
 from affidavit.archive.disk import storage_errors
@@ -14,14 +15,21 @@ from affidavit.contracts.frozen_contract import NamedContract
 from affidavit.contracts.parts import parts_of
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
+from affidavit.reading.bulk_records import BulkRecords, RecordBatch
 from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.csv_files import CSV
 from affidavit.reading.engines import common_format
-from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, OutputRows
+from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, RecordMaker, RowNames
+from affidavit.reading.json_lines import JSON_LINES, pieces
 from affidavit.reading.output_columns import OUR_NAMES, OutputColumns, Role, columns_of, proposals
+from affidavit.reading.output_rows import OutputRows, SampleNumbers
+from affidavit.reading.row_lines import Batch, decode_row
 from affidavit.reading.source import Format, Row, Source
 from affidavit.reading.sources import EMPTY, empty, format_of
 from affidavit.running.import_outputs import ImportedOutputs
+
+_PIECES = 8
+"""Pieces of a file that are read together: enough to forget what each step over columns costs by itself."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +47,33 @@ class OutputFiles:
     def imported(self, name: str, read_by: NamedContract) -> ImportedOutputs:
         """What is taken into a directory of this name."""
         files = [_digest_of(source) for source in self.sources]
-        return ImportedOutputs(name, read_by, self.columns, partial(self.records, name, read_by), files)
+        bulk = BulkRecords(name, self.first, self.columns, read_by.contract)
+        batches = None
+        if bulk.possible and format_of(self.sources[0]) is JSON_LINES:
+            batches = partial(self._batches, bulk, RecordMaker(name, self.columns, read_by.contract))
+        records = partial(self.records, name, read_by)
+        return ImportedOutputs(name, read_by, self.columns, records, files, batches)
+
+    def _batches(self, bulk: BulkRecords, maker: RecordMaker) -> Iterator[RecordBatch | list[Response | Failed]]:
+        """JSON Lines, many at a time; lines that are not usual row by row."""
+        rows, count = OutputRows(self.rows, self.columns), 0
+        numbers, names = SampleNumbers(rows), RowNames(self.columns)
+        for source in self.sources:
+            line = 1
+            with source.opened() as stream:
+                all_pieces = pieces(stream, source.name)
+                while content := b"".join(islice(all_pieces, _PIECES)):
+                    batch = bulk.batch(content, count, numbers.repeats)
+                    if batch is None:
+                        found = list(_lines(source.name, line, content))
+                        named = [names.of(row, number) for number, row in enumerate(found, count + 1)]
+                        records = [maker.record(*each) for each in numbers.of(named)]
+                        yield records
+                        count += len(records)
+                    else:
+                        yield batch
+                        count += batch.size
+                    line += content.count(b"\n")
 
     def notes(self) -> list[str]:
         """What a person should be told of the columns: what was taken as what, and what was not."""
@@ -85,6 +119,12 @@ def output_files(sources: Sequence[Source], given: Mapping[Role, str], read_by: 
     columns = columns_of(first.fields, given, where=first.where)
     counted.clear()
     return OutputFiles(sources, columns, rows, first.fields, counted)
+
+
+def _lines(name: str, first: int, content: bytes) -> Iterator[Row]:
+    for number, text in Batch(name, first, content).lines():
+        where = f"{name}:{number}"
+        yield Row(where, number, decode_row(text, where=where))
 
 
 def _rows(sources: Sequence[Source], row_format: Format) -> Iterator[Row]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
@@ -32,7 +33,7 @@ from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields, digest, shown
 from affidavit.judging.outputs import folder_rows
 from affidavit.judging.task_words import TaskWords, task_words
-from affidavit.reading.imported_records import ImportFacts, OutputRows
+from affidavit.reading.imported_records import ImportFacts
 from affidavit.reading.output_columns import OutputColumns
 from affidavit.reading.source import Row, file_source
 from affidavit.reading.sources import rows_of
@@ -40,6 +41,12 @@ from affidavit.reading.tally import Tally
 from affidavit.running.ledger import ImportLedger
 from affidavit.running.manifest import manifest_page, write_manifest
 from affidavit.study.crossing import Cell
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affidavit.archive.copy_writer import CopyWriter
+    from affidavit.reading.bulk_records import RecordBatch
 
 _TEXTS = (".md", ".markdown", ".txt")
 _JUDGED = OutputColumns.of(OutputColumns.protocol)
@@ -56,6 +63,8 @@ class ImportedOutputs:
     records: Callable[[], Iterable[Response | Failed]]
     """All of them, as often as it is asked."""
     files: Sequence[SourceFile] = ()
+    batches: "Callable[[], Iterable[RecordBatch | Sequence[Response | Failed]]] | None" = None
+    """The same in batches, some of them as lines that are ready; None: there is no such way."""
 
     def config(self, facts: ImportFacts) -> Fields:
         """What is frozen of them."""
@@ -73,6 +82,14 @@ class ImportedOutputs:
         for record in self.records():
             facts.add(record, content_digest(record))
         return facts
+
+    def frame_of(self, records: "Sequence[Response | Failed]") -> "pl.DataFrame":
+        """The columns of some of them."""
+        from affidavit.archive.record_columns import RecordColumns  # noqa: PLC0415 - it brings Polars
+
+        parts = frozen_parts(self.read_by.name, self.read_by.described())
+        columns = RecordColumns({record.subject.cell[0]: parts for record in records})
+        return columns.frame(map(columns.row, records))
 
     def ledger(self) -> ImportLedger:
         """Their counts, by cell; none was counted yet."""
@@ -100,18 +117,46 @@ def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) 
     facts, ledger = ImportFacts(taken.name), taken.ledger()
     draft = DraftedJournal(directory.path, facts.root, disk)
     try:
-        for record in taken.records():
-            _drafted(draft, record)
-            facts.count(record)
-            ledger.take(record)
+        copied = _draft_all(taken, draft, facts, ledger)
         study = directory.freeze(_frozen(taken, facts), disk)
         write_manifest(directory.path, manifest_page(taken.name, []), disk)
         seal = draft.keep(ledger.counts())
     except BaseException:
         draft.drop()
         raise
-    keep_copy(directory, seal)
+    if copied is None or not copied.keep(directory, seal):
+        keep_copy(directory, seal)
     return Kept(directory, seal, ledger.tallies, study.samples if isinstance(study, ImportedStudy) else 1)
+
+
+def _draft_all(
+    taken: ImportedOutputs, draft: DraftedJournal, facts: ImportFacts, ledger: ImportLedger
+) -> "CopyWriter | None":
+    """Draft and count all records; gives their columns, as far as these were made on the way."""
+    if taken.batches is None:
+        for record in taken.records():
+            _drafted(draft, record, facts, ledger)
+        return None
+    from affidavit.archive.copy_writer import CopyWriter  # noqa: PLC0415 - it brings Polars
+
+    copied = CopyWriter()
+    try:
+        for batch in taken.batches():
+            if isinstance(batch, Sequence):
+                for record in batch:
+                    _drafted(draft, record, facts, ledger)
+                copied.add(taken.frame_of(batch))
+                continue
+            draft.append_lines(batch.lines, batch.size)
+            draft.root.add_entries(batch.entries)
+            for record, times in batch.counts:
+                facts.count_many(record, times, samples=batch.samples)
+                ledger.take_many(record, times)
+            copied.add(batch.frame)
+    except BaseException:
+        copied.drop()
+        raise
+    return copied
 
 
 def _frozen(taken: ImportedOutputs, facts: ImportFacts) -> Fields:
@@ -121,7 +166,9 @@ def _frozen(taken: ImportedOutputs, facts: ImportFacts) -> Fields:
     return {"config": taken.config(facts), "versions": versions(), "git": git_state(Path.cwd()), "files": files}
 
 
-def _drafted(draft: DraftedJournal, record: Response | Failed) -> None:
+def _drafted(draft: DraftedJournal, record: Response | Failed, facts: ImportFacts, ledger: ImportLedger) -> None:
+    facts.count(record)
+    ledger.take(record)
     try:
         draft.append(record)
     except (RecursionError, ValueError) as error:
@@ -290,6 +337,8 @@ def judged_outputs(
 
     `tasks` has the words that were answered, where the rows do not hold them themselves.
     """
+    from affidavit.reading.output_rows import OutputRows  # noqa: PLC0415 - it brings Polars
+
     outputs = OutputRows(rows, _JUDGED, None if tasks is None else tasks.of, told_by_first=False)
     read_by = named_contract("text")
     records = list(outputs.records(study, read_by.contract))

@@ -208,8 +208,21 @@ class ImportLedger(Ledger[Cell]):
 
     def take(self, record: Response | Failed) -> None:
         """Count a record that nobody knew of before."""
-        self.tallies.setdefault(self.cell(record.subject.cell), Tally()).pending += 1
+        cell = self.cell(record.subject.cell)
+        if cell not in self.tallies:
+            self.tallies[cell] = Tally()
+        self.tallies[cell].pending += 1
         self.add(record)
+
+    def take_many(self, record: Response | Failed, times: int) -> None:
+        """The same of so many records that are alike in all that is counted."""
+        tally = self.tallies.setdefault(self.cell(record.subject.cell), Tally())
+        if isinstance(record, Failed):
+            tally.failed += times
+            tally.failures[record.reason] += times
+            return
+        parts = self.parts(record.subject.cell)
+        tally.add(record.reading, parts=parts, right_answer_known=record.keyed, times=times)
 
     def asks(self, cell: Cell) -> str:
         """The model."""

@@ -20,6 +20,8 @@ from affidavit.study.study_file import (
     decode_study,
 )
 
+MOST_SHOTS = 1000
+
 
 def parse_study(text: str, *, where: str) -> Study:
     """The study that a TOML text describes."""
@@ -111,6 +113,11 @@ class _StudyChecks:
                 self._refuse(f"another condition in {place}.control", "the condition itself")
         if isinstance(table.examples, dict):
             self._known(f"{place}.examples", table.examples, self._study.tasks)
+        if table.shots is not None:
+            if not table.examples:
+                raise self._refuse(f"a file or split to draw from in {place}.examples", "shots alone")
+            if not 1 <= table.shots <= MOST_SHOTS:
+                raise self._refuse(f"1 to {MOST_SHOTS:,} in {place}.shots", str(table.shots))
         for words in re.findall(r"\{[A-Za-z_ -]+\}", table.preamble + table.system):
             if words not in (RIGHT_OPTION, WRONG_OPTION) and (
                 hint := did_you_mean(words.lower(), (RIGHT_OPTION, WRONG_OPTION))

@@ -7,6 +7,7 @@ from hashlib import sha256
 from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,7 +31,7 @@ from affidavit.study.check import check_study, parse_study
 from affidavit.study.crossing import example_files
 from affidavit.study.examples import Spoilers, read_examples
 from affidavit.study.plan import Examples, Plan
-from affidavit.study.prompt import Example, instruction_fault
+from affidavit.study.prompt import Example, instruction_fault, problem_fault
 from affidavit.study.study_file import Generate, Study, TaskTable, decode_study
 from affidavit.study.task import Task
 
@@ -160,7 +161,8 @@ class _NamedFiles:
         for (name, condition), file in example_files(study).items() if crossed else ():
             if name in self.contracts:
                 with mistakes.gathered():
-                    self.examples[name, condition] = _read_examples(beside / file, self.contracts[name])
+                    shots = _Shots(study, self._path, name, condition)
+                    self.examples[name, condition] = shots.examples(file, self.contracts[name])
         with mistakes.gathered():
             if with_weights:
                 self.weights = weights_of(study.models, beside=beside, where=str(self._path))
@@ -264,14 +266,75 @@ def _nearest_file(file: Path, named: str) -> str:
     return f"Did you mean {Path(named).with_name(by_stem[nearest[0]])}?" if nearest else ""
 
 
-def _read_examples(file: Path, contract: AnyContract) -> tuple[Example, ...]:
-    if not file.is_file():
-        raise InputError(str(file), expected="a file of worked examples", found="no such file")
-    rows = item_rows(file_source(file), as_they_are=parts_of(contract).takes_any_row)
-    found = tuple(read_examples(rows, contract))
-    if not found:
-        raise InputError(str(file), expected="at least one worked example", found="none")
-    return found
+class _Shots(NamedTuple):
+    """The worked examples of a task under a condition: all of a file, or as many of it as are drawn."""
+
+    study: Study
+    file: Path
+    task: str
+    condition: str
+
+    def examples(self, name: str, contract: AnyContract) -> tuple[Example, ...]:
+        """Those of the file, or split, of this name."""
+        shots = self.study.conditions[self.condition].shots
+        rows = self._rows(name, contract)
+        if shots is not None:
+            self._refuse_items(name)
+            rows = iter(drawn_shots(rows, shots, seed=self.study.study.seed, task=self.task))
+        found = tuple(read_examples(rows, contract))
+        if len(found) < (shots or 1):
+            expected = (
+                "at least one worked example" if shots is None else f"at least {shots} rows to draw shots from"
+            )
+            raise InputError(str(self._place(name)), expected=expected, found=f"{len(found)}" if found else "none")
+        return found
+
+    def _place(self, name: str) -> Path | HubSource:
+        return hub_source(name) if name.startswith(PREFIX) else self.file.parent / name
+
+    def _rows(self, name: str, contract: AnyContract) -> Iterator[tuple[str, Fields]]:
+        place = self._place(name)
+        if isinstance(place, HubSource):
+            return hub_rows(_from_here(place, self.file.parent))
+        if not place.is_file():
+            raise InputError(str(place), expected="a file of worked examples", found="no such file")
+        return item_rows(file_source(place), as_they_are=parts_of(contract).takes_any_row)
+
+    def _refuse_items(self, name: str) -> None:
+        """Refuse to draw shots from the items themselves: a model would be shown what it is asked."""
+        items, place = self.study.tasks[self.task].items, self._place(name)
+        if not isinstance(items, str):
+            return
+        of_items = self._place(items)
+        same = of_items == place
+        if isinstance(of_items, Path) and isinstance(place, Path) and of_items.exists() and place.exists():
+            same = of_items.samefile(place)
+        if same:
+            raise InputError(
+                f"{self.file}: conditions.{self.condition}.examples",
+                expected=f"another file or split than the items of {self.task} to draw shots from",
+                found=repr(name),
+                hint="A model would be shown what it is asked. Most data sets have a split for it: train, or dev.",
+            )
+
+
+def drawn_shots(
+    rows: Iterable[tuple[str, Fields]], count: int, *, seed: int, task: str
+) -> list[tuple[str, Fields]]:
+    """So many rows, in their order: those whose SHA-256 of seed, task and id is the least.
+
+    It is the same draw for every model and condition, and more shots hold fewer ones.
+
+    >>> rows = [(f"f:{number}", {"id": name}) for number, name in enumerate("abcdef", 1)]
+    >>> [row["id"] for _, row in drawn_shots(rows, 2, seed=7, task="t")]
+    ['a', 'b']
+    """
+    ranked = (
+        (sha256(canonical([seed, "shots", task, str(row.get("id", number))])).digest(), number, where, row)
+        for number, (where, row) in enumerate(rows, 1)
+    )
+    chosen = nsmallest(count, ranked, key=lambda each: each[:2])
+    return [(where, row) for _, _, where, row in sorted(chosen, key=lambda each: each[1])]
 
 
 # --- items ---
@@ -314,6 +377,8 @@ def _checked_items(files: StudyFiles, task: Task) -> Iterator[Item]:
         if naming is not None and item.fields.get("answer") is None:
             expected = f"an answer: the condition {naming} names the right or a wrong option"
             raise InputError(where, expected=expected, found="none")
+        if (odd := problem_fault(item, task.contract)) is not None:
+            raise InputError(where, expected=odd.expected, found=odd.found, hint=odd.hint)
         if (fault := instruction_fault(item, task.contract)) is not None:
             raise InputError(where, expected="an instruction from the contract", found=fault)
         if held is not None and not isinstance(grammar := task.grammar(item), str):
@@ -323,11 +388,15 @@ def _checked_items(files: StudyFiles, task: Task) -> Iterator[Item]:
         yield item
 
 
+def _from_here(source: HubSource, beside: Path) -> HubSource:
+    """A source whose directory, if it is one, is meant from where the study file is."""
+    directory = source.directory
+    return source if directory is None else replace(source, name=str((beside / directory).resolve()))
+
+
 def _source_rows(files: StudyFiles, source: ItemSource, contract: AnyContract) -> Iterator[tuple[str, Fields]]:
     if isinstance(source, Generate):
         return generated_hands(source.generate, files.study.study.seed)
     if isinstance(source, HubSource):
-        directory = source.directory
-        here = source if directory is None else replace(source, name=str((files.beside / directory).resolve()))
-        return hub_rows(here)
+        return hub_rows(_from_here(source, files.beside))
     return item_rows(file_source(source), as_they_are=parts_of(contract).takes_any_row)

@@ -151,6 +151,15 @@ def instruction_fault(item: Item, contract: AnyContract) -> str | None:
     return None if isinstance(said, str) else f"an instruction of the type {type(said).__name__}"
 
 
+def problem_fault(item: Item, contract: AnyContract) -> InputError | None:
+    """Why an item has no words that a prompt could show; None if it has."""
+    try:
+        _problem(item, contract)
+    except InputError as error:
+        return error
+    return None
+
+
 def _problem(item: Item, contract: AnyContract) -> str:
     """The item's own words, with its options where it shows any."""
     return parts_of(contract).problem(item.row)

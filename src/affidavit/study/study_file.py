@@ -57,7 +57,9 @@ class ConditionTable(SettingsTable, frozen=True, kw_only=True):
     system: str = ""
     constrained: bool = False
     examples: str | dict[str, str] = ""
-    """A file of worked examples, or one for each task by its name."""
+    """A file of worked examples, or one for each task by its name; also a split of a data set, `hf:…`."""
+    shots: int | None = None
+    """So many of them, drawn by a stable hash; all of them unless given."""
     paradigm: str = ""
     """The name of the group of conditions that it belongs to."""
     control: str = ""

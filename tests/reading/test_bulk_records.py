@@ -1,0 +1,128 @@
+"""Lines that are made in columns are those that are made row by row, to the byte; what is not usual is left alone."""
+
+import json
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from affidavit.archive.record import content_digest, encode
+from affidavit.archive.record_columns import RecordColumns
+from affidavit.contracts.mcqa import AUTO, MultipleChoice, mcqa
+from affidavit.contracts.text import text
+from affidavit.reading.bulk_records import BulkRecords, as_json, kind_of
+from affidavit.reading.output_columns import columns_of
+from affidavit.reading.output_rows import OutputRows
+from affidavit.reading.repeat_counts import RepeatCounts
+from affidavit.reading.source import Row
+
+ODD = 'say "B"\\ \n\r\t\b\f / <answer>B</answer>'
+plain = st.text(st.sampled_from('aB"\\\n\t /<>{}:,1é\x7f\x01\u2028😀'), max_size=6)
+outputs = st.none() | plain | st.sampled_from(["<answer>A</answer>", "B.", ODD, "", "<answer>E</answer>"])
+name = st.sampled_from(["q1", "q 2", 'q"3', "\\"])
+rows = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": name, "model": name, "answer": st.sampled_from(["A", "B", None]), "raw_output": outputs,
+            "subject": plain, "prompt": st.none() | plain,
+        }
+    ),
+    min_size=1,
+    max_size=8,
+)  # fmt: skip
+
+
+def row_by_row(found: list[dict], columns, contract=mcqa):
+    placed = [Row(f"f:{number}", number, each) for number, each in enumerate(found, 1)]
+    return list(OutputRows(lambda: placed, columns).records("s", contract))
+
+
+def lines_of(found: list[dict]) -> bytes:
+    return "".join(json.dumps(each, ensure_ascii=True) + "\n" for each in found).encode()
+
+
+@pytest.mark.slow
+@settings(max_examples=settings().max_examples // 4)
+@given(rows, st.integers(0, 3))
+def test_lines_digests_counts_and_columns_are_those_of_row_by_row(found, cut):
+    columns = columns_of(found[0], {}, where="f:1")
+    bulk, repeats = BulkRecords("s", found[0], columns, mcqa), RepeatCounts()
+    assert bulk.possible
+    expected = row_by_row(found, columns)
+    record_columns, done = RecordColumns({"imported": mcqa}), 0
+    for part in (found[:cut], found[cut:]):
+        if not part:
+            continue
+        batch, wanted = bulk.batch(lines_of(part), done, repeats), expected[done : done + len(part)]
+        assert batch.lines == b"".join(
+            encode(record, seq=number, group=1) for number, record in enumerate(wanted, done + 1)
+        )
+        assert batch.entries == b"".join(
+            bytes.fromhex(record.key[:32]) + content_digest(record) for record in wanted
+        )
+        assert sum(times for _, times in batch.counts) == batch.size == len(part)
+        assert batch.samples == max(record.subject.sample for record in wanted) + 1
+        assert batch.frame.equals(record_columns.frame(map(record_columns.row, wanted)))
+        done += len(part)
+
+
+def test_rows_without_names_are_numbered_and_fields_are_sorted():
+    found = [{"z": "1", "raw_output": "B", "a": "2"}, {"z": "", "raw_output": None, "a": "x"}]
+    columns = columns_of(found[0], {}, where="f:1")
+    batch = BulkRecords("s", found[0], columns, MultipleChoice("A-E")).batch(lines_of(found), 0, RepeatCounts())
+    expected = row_by_row(found, columns, MultipleChoice("A-E"))
+    assert batch.lines == b"".join(encode(each, seq=n, group=1) for n, each in enumerate(expected, 1))
+    assert [json.loads(line)["item_id"] for line in batch.lines.splitlines()] == ["1", "2"]
+
+
+FIRST = {"id": "q1", "raw_output": "x", "answer": "A", "more": "m"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {**FIRST, "raw_output": "\ud800"},
+        {**FIRST, "id": "\u2028"},
+        {**FIRST, "id": " "},
+        {**FIRST, "id": 5},
+        {**FIRST, "more": None},
+        {**FIRST, "more": 1.5},
+        {**FIRST, "answer": "Z"},
+        {**FIRST, "extra": "x"},
+        {"id": "q1", "raw_output": "x"},
+        {**FIRST, "raw_output": ["x"]},
+    ],
+)
+def test_what_is_not_usual_is_left_to_row_by_row(line):
+    bulk = BulkRecords("s", FIRST, columns_of(FIRST, {}, where="f:1"), mcqa)
+    assert bulk.batch(lines_of([FIRST]), 0, RepeatCounts()) is not None
+    assert bulk.batch(lines_of([FIRST, line]), 0, RepeatCounts()) is None
+    for odd in (b'{"id": "a"\n', b"\n", b'{"raw_output": "\xff"}\n'):
+        assert bulk.batch(lines_of([FIRST]) + odd, 0, RepeatCounts()) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "given_columns", "contract"),
+    [
+        (FIRST, {}, text),
+        (FIRST, {}, mcqa.with_options(AUTO)),
+        ({**FIRST, "sample": "0"}, {}, mcqa),
+        ({**FIRST, "output_id": "0"}, {}, mcqa),
+        ({**FIRST, "more": 1}, {}, mcqa),
+        ({"raw": {"text": "x"}}, {"text": "raw.text"}, mcqa),
+        ({**FIRST, "gold": "A"}, {"answer": "gold"}, mcqa),
+    ],
+)
+def test_files_of_other_kinds_are_read_row_by_row(first, given_columns, contract):
+    assert not BulkRecords("s", first, columns_of(first, given_columns, where="f:1"), contract).possible
+
+
+def test_texts_are_written_as_json_writes_them():
+    for texts in ([ODD, "", "plain", None], [ODD, "é\x7f😀", None]):
+        expected = ["null" if each is None else json.dumps(each) for each in texts]
+        assert as_json(pl.Series(texts)).to_list() == expected
+    (record,) = row_by_row([FIRST], columns_of(FIRST, {}, where="f:1"))
+    kind = kind_of(record)
+    assert kind.head.endswith(b'"item_id":')
+    assert len(kind.content) == 7
