@@ -42,7 +42,7 @@ CASES = {
     "one of two types": ({"tasks": {"quiz": {"items": 3}}}, 'tasks.quiz.items: expected a text or a table, found 3\nWrite items = "3", in quotes.'),
     "a missing key": ({"tasks": {"more": {"contract": "mcqa"}}}, "expected a key items in tasks.more, found none"),
     "a missing key of a model": ({"models": {"one": {"price": {"input": 1.0}}}}, "expected a key output in models.one.price, found none"),
-    "another key": ({"conditions": {"held": {"constraned": True}}}, "expected a key of conditions.held: preamble, system, constrained, examples, paradigm, control, found 'constraned'\nDid you mean constrained?"),
+    "another key": ({"conditions": {"held": {"constraned": True}}}, "expected a key of conditions.held: preamble, system, constrained, examples, shots, paradigm, control, found 'constraned'\nDid you mean constrained?"),
     "another key further in": ({"models": {"one": {"price": {"inptu": 1.0, "output": 1.0, "input": 1.0}}}}, "expected a key of models.one.price: input, output, found 'inptu'\nDid you mean input?"),
     "another choice": ({"tasks": {"quiz": {"option_order": "shufle"}}}, 'tasks.quiz.option_order: expected "as_given", "shuffle" or "rotate", found "shufle"\nDid you mean shuffle?'),
     "another choice in a list": ({"judging": {"judges": ["two"], "conditions": ["shema"]}}, 'judging.conditions[0]: expected "free" or "schema", found "shema"\nDid you mean schema?'),

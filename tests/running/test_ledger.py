@@ -11,6 +11,7 @@ from affidavit.archive.record import Failed, QuestionIdentity, Record, Response
 from affidavit.contracts.parts import Parts
 from affidavit.errors import StorageError
 from affidavit.running import ledger as ledger_module
+from affidavit.running.alike_responses import what_counts
 from affidavit.running.ledger import ImportLedger, StudyLedger
 
 CELLS = {("t", "m", "c"): 6, ("t", "n", "c"): 40}
@@ -112,3 +113,13 @@ def test_records_are_counted_together_as_one_by_one(most, records):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ledger_module, "MOST_ALIKE", most)
         assert counted(StudyLedger.count_all, records) == counted(one_by_one, records)
+
+
+def test_what_a_contract_can_tell_apart_does_not_count_as_alike():
+    told = [
+        what_counts(Response(asked(0, "m"), "text", "own/1", {}, True, {"reason": reason}))
+        for reason in (1, True, 1.0, "1", None)
+    ]
+    assert len(set(told)) == 5
+    assert what_counts(Response(asked(0, "m"), "text", "own/1", {}, True, {"reason": "half \ud800"})) is None
+    assert what_counts(Response(asked(1, "m"), "other", "own/1", {}, True, {"reason": 1})) == told[0]

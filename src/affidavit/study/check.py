@@ -115,9 +115,9 @@ class _StudyChecks:
             self._known(f"{place}.examples", table.examples, self._study.tasks)
         if table.shots is not None:
             if not table.examples:
-                raise self._refuse(f"a file or split to draw from in {place}.examples", "shots alone")
+                self._refuse(f"a file or split to draw from in {place}.examples", "shots alone")
             if not 1 <= table.shots <= MOST_SHOTS:
-                raise self._refuse(f"1 to {MOST_SHOTS:,} in {place}.shots", str(table.shots))
+                self._refuse(f"1 to {MOST_SHOTS:,} in {place}.shots", str(table.shots))
         for words in re.findall(r"\{[A-Za-z_ -]+\}", table.preamble + table.system):
             if words not in (RIGHT_OPTION, WRONG_OPTION) and (
                 hint := did_you_mean(words.lower(), (RIGHT_OPTION, WRONG_OPTION))

@@ -327,7 +327,7 @@ def drawn_shots(
 
     >>> rows = [(f"f:{number}", {"id": name}) for number, name in enumerate("abcdef", 1)]
     >>> [row["id"] for _, row in drawn_shots(rows, 2, seed=7, task="t")]
-    ['a', 'b']
+    ['c', 'f']
     """
     ranked = (
         (sha256(canonical([seed, "shots", task, str(row.get("id", number))])).digest(), number, where, row)
