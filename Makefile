@@ -28,6 +28,7 @@ help:
 demo: $(DEMO_STAMP)
 	$(BIN)/affidavit models pull smollm2
 	$(BIN)/affidavit run examples/demo.toml
+	@echo 'The command is $(BIN)/affidavit; to type it as it is shown here: export PATH="$$PWD/$(BIN):$$PATH"'
 
 check: lint types
 	AFFIDAVIT_LAWS=$${AFFIDAVIT_LAWS:-quick} $(BIN)/pytest -q -n 2 --dist loadfile -m "not slow"

@@ -75,7 +75,7 @@ def test_weights_and_archives_take_both(table):
         ({**SERVER, "headers": {"a:\r\nb": "c"}}, "names of headers in models.m.headers"),
         ({**SERVER, "headers": {"": "c"}}, "names of headers in models.m.headers"),
         ({**SERVER, "headers": {"Content-LENGTH": "3"}}, "transfer-encoding, found 'Content-LENGTH'"),
-        (3, "a table [models.m], found 3"),
+        (3, "a table [models.m], found a whole number"),
     ],
 )  # fmt: skip
 def test_a_table_that_cannot_be_asked_is_refused_with_its_place(table, why):

@@ -124,3 +124,23 @@ def test_mistakes_of_one_table_are_told_together(changed, found):
         parse_study(text_of(laid_over(FINE, changed)), where="study.toml")
     said = caught.value.mistakes if isinstance(caught.value, MistakesError) else [caught.value]
     assert [each.found for each in said] == found
+
+
+SECRET = "sk-1234567890abcdefghij"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"models": {"api_key": SECRET}},
+        {"models": {"one": {"connections": SECRET}}},
+        {"models": {"one": {"flavour": SECRET}}},
+        {"models": {"one": {"token_limit": SECRET}}},
+        {"models": {"one": {"seed": SECRET}}},
+    ],
+    ids=lambda changed: ".".join(("models", *changed["models"])),
+)
+def test_a_key_at_the_wrong_place_is_not_repeated(changed):
+    with pytest.raises(InputError) as caught:
+        parse_study(text_of(laid_over(FINE, changed)), where="study.toml")
+    assert "sk-" not in str(caught.value)

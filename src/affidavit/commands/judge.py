@@ -286,7 +286,7 @@ def _say_what_follows(
     """
     from affidavit.commands.what_is_left import what_is_left
 
-    for note in judged.notes:
+    for note in (*judged.notes, *_cut_short(judged)):
         click.echo(f"note: {plain_lines(note)}", err=True)
     for said, count in judged.details:
         click.echo(f"note: {count:,} failed in this run with {plain_lines(said)}", err=True)
@@ -299,6 +299,17 @@ def _say_what_follows(
     say_where_results_are(
         judged.directory, asked=judged.asked, left=judged.open, page=page, as_json=as_json, code=code
     )
+
+
+def _cut_short(judged: "Judged") -> list[str]:
+    """That evaluations were cut at a limit, whatever flags they have for it (ruling C6)."""
+    cut = sum(tally.truncated for tally in judged.tallies.values())
+    if not cut:
+        return []
+    return [
+        f"{cut:,} of the evaluations were cut at a limit of tokens: a larger --max-tokens, or context of a model "
+        "that runs here, may mend that"
+    ]
 
 
 def say_where_results_are(

@@ -4,6 +4,7 @@ import gc
 import json
 import sys
 from contextlib import ExitStack, redirect_stdout
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
@@ -180,6 +181,8 @@ def _read_rows(order: _Order, contract: str, options: str | None) -> int:
         if rows is not None and on_stdout:
             rows.flush()
     _report(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)
+    for note in _repeats(sources):
+        click.echo(f"note: {note}", err=True)
     for note in _column_notes(names, order.columns, reader):
         click.echo(f"note: {plain_lines(note)}", err=True)
     return result.tally.unread
@@ -268,6 +271,26 @@ def _report(
     click.echo(plain_lines(summary), err=rows_on_stdout)
     for note in _notes(result, reader):
         click.echo(f"note: {plain_lines(note)}", err=True)
+
+
+def _repeats(sources: "Sequence[Source]") -> list[str]:
+    """That several rows are of one item, if that shows in the first ones: then they are not independent (S1)."""
+    from affidavit.reading.sources import rows_of
+
+    if sources[0].path is None:
+        return []
+    names = [row.fields.get("id") for row in islice(rows_of(sources[0]), _LOOKED_AT)]
+    told = [name for name in names if isinstance(name, str | int)]
+    if len(set(told)) == len(told):
+        return []
+    return [
+        "several rows have one id: the intervals above take every row for itself and are too narrow; --by model, "
+        "or --out DIR, makes them over items"
+    ]
+
+
+_LOOKED_AT = 1_000
+"""Rows in which an id is looked for that is there twice."""
 
 
 def _notes(result: "Result", reader: "RowReader") -> list[str]:

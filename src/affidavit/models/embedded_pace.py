@@ -54,6 +54,15 @@ class EmbeddedPace:
         alone = prompt / PROMPT_RATE + answer / ANSWER_RATE
         return self.slots * alone * self.weight_bytes / RATED_BYTES / self.threads
 
+    @staticmethod
+    def enough_for(tokens: int) -> int:
+        """A context that holds so many tokens, which are an estimate.
+
+        >>> EmbeddedPace.enough_for(1912)
+        2560
+        """
+        return 512 * ceil(1.3 * tokens / 512)
+
     def advice(self, name: str, seconds: float, *, attempt: float, sample: float) -> str:
         """Which settings would do for attempts that take so long; `attempt` and `sample` are the limits now.
 

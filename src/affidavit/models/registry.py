@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
-from affidavit.json_values import shown
 from affidavit.models.embedded import EmbeddedProvider
 from affidavit.models.environment_values import refuse_unset
 from affidavit.models.model import Model
@@ -18,7 +17,7 @@ from affidavit.models.openai_compatible import ServerProvider
 from affidavit.models.replay import ReplayProvider
 from affidavit.models.request_body import TokenLimit
 from affidavit.models.settings import Limits, ModelTable, Provider
-from affidavit.models.table_mistakes import converted
+from affidavit.models.table_mistakes import converted, kind_in_words
 
 PROVIDERS: dict[str, type[Provider]] = {
     "base_url": ServerProvider,
@@ -51,7 +50,8 @@ def read_model_tables(tables: Mapping[str, object], *, where: str) -> dict[str, 
 def _read_model(name: str, fields: object, *, where: str) -> ModelTable:
     place = f"models.{name}"
     if not isinstance(fields, dict):
-        raise InputError(where, expected=f"a table [{place}]", found=shown(fields))
+        # Whatever stands there may be a key: only its kind is told.
+        raise InputError(where, expected=f"a table [{place}]", found=kind_in_words(fields))
     mistakes = Mistakes()
     provider = _provider_of(fields, mistakes, where=where, place=place)
     own = {key: value for key, value in fields.items() if key in provider.__struct_fields__}

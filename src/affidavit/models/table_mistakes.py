@@ -24,6 +24,8 @@ _KINDS = {
 """The words of msgspec, and ours."""
 _NAMES: dict[type, str] = {dict: "object", list: "array", tuple: "array"}
 """What msgspec calls the types of Python that TOML gives, where it has a word of its own."""
+LONGEST_WORD = 16
+"""Characters; a longer text in place of a number or a word may be a key that was put at the wrong place."""
 _MAY_BE_SECRET = {"headers", "key_env", "body", "tools"}
 _SAID_TRUE = {"true", "yes", "on", "1"}
 _SAID_FALSE = {"false", "no", "off", "0"}
@@ -66,7 +68,8 @@ def table_mistake(
         *others, last = map(shown, known)
         expected_words = " or ".join(filter(None, (", ".join(others), last)))
         at = f"{where}: {_named(place, steps)}"
-        return InputError(at, expected=expected_words, found=shown(found), hint=did_you_mean(found, known))
+        told = shown(found) if len(found) <= LONGEST_WORD else kind_in_words(found)
+        return InputError(at, expected=expected_words, found=told, hint=did_you_mean(found, known))
     return InputError(f"{where}: {_named(place, steps)}", expected="another value", found=said)
 
 
@@ -134,6 +137,15 @@ def _name_of(value: object) -> str:
     return _NAMES.get(type(value), type(value).__name__)
 
 
+def kind_in_words(value: object) -> str:
+    """What kind of value stands there, where the value itself is better not repeated.
+
+    >>> kind_in_words("sk-123"), kind_in_words(3)
+    ('a text', 'a whole number')
+    """
+    return _KINDS.get(_name_of(value), "a date or a time")
+
+
 def _named(place: str, steps: Sequence[str | int]) -> str:
     """The name of a place in the file.
 
@@ -150,11 +162,11 @@ def _named(place: str, steps: Sequence[str | int]) -> str:
 
 def _other_type(expected: Sequence[str], found: object, steps: _Steps, *, where: str, place: str) -> InputError:
     told = " or ".join(_KINDS[name] for name in expected)
-    secret = bool(_MAY_BE_SECRET.intersection(steps))
+    secret = bool(_MAY_BE_SECRET.intersection(steps)) or (isinstance(found, str) and len(found) > LONGEST_WORD)
     repeated = isinstance(found, bool | int | float | str) and not secret
     if isinstance(found, str) and set(expected) <= {"object", "str"}:
         repeated = False  # whatever a text is that stands in place of a table
-    shown_as = shown(found) if repeated else _KINDS.get(_name_of(found), "a date or a time")
+    shown_as = shown(found) if repeated else kind_in_words(found)
     at = _named(place, steps)
     hint = _hint(steps, expected, found) if repeated else ""
     return InputError(f"{where}: {at}" if at else where, expected=told, found=shown_as, hint=hint)

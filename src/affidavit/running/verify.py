@@ -193,8 +193,9 @@ def _which_digest(directory: StudyDirectory, study: FrozenStudy, seal_sha256: st
     both = f"the root digest {found} and the seal's digest {seal_sha256 or 'of none'}"
     hint = "It is another study, or was changed since. Ask whoever keeps the digest; do not use these figures."
     if grown.roots:
-        hint += (
-            " The plan has grown: each growth makes a new seal, but the root digests of all revisions are known."
+        hint = (
+            "The plan has grown, and each growth makes a new seal: of an earlier revision only the root digest "
+            f"can be compared. If what you keep is a root digest: {hint[0].lower()}{hint[1:]}"
         )
     raise StorageError(str(directory), expected=f"the digest {expected}", found=both, hint=hint)
 

@@ -218,6 +218,12 @@ def machine_notes(
                 f"{longest.longest_answer:,}, {pace.rates}. "
                 + pace.advice(name, seconds, attempt=limits.attempt, sample=limits.sample)
             )
+        if (needed := max(each.longest_prompt + each.longest_answer for each in several)) > pace.context:
+            yield (
+                f"{name}: a prompt and the longest answer take about {needed:,} tokens, more than its context of "
+                f"{pace.context:,}: answers may be cut. Set context = {pace.enough_for(needed)} in "
+                f"[models.{name}], or a smaller max_tokens."
+            )
         if pace.slots > 1:
             yield (
                 f"{name}: with slots = {pace.slots:,} questions are answered together, and the same seed does not "
