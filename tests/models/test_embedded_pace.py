@@ -1,6 +1,7 @@
 """Attempts of a model that runs here: how long they may take, what is said of it before, meanwhile and at the end."""
 
 import asyncio
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -73,6 +74,15 @@ def test_a_listing_says_that_attempts_may_take_too_long(tmp_path):
         "m: with slots = 8 questions are answered together, and the same seed does not always give the same text; "
         "with slots = 1 it does."
     )
+
+
+def test_a_listing_says_that_answers_may_be_cut(tmp_path):
+    (cut,) = planned_notes(tmp_path, {"slots": 1, "context": 1024}, decoding={"max_tokens": 1000})
+    assert re.fullmatch(
+        r"m: a prompt and the longest answer take about 1,\d\d\d tokens, more than its context of 1,024: answers may "
+        r"be cut\. Set context = (1536|2048) in \[models\.m\], or a smaller max_tokens\.",
+        cut,
+    ), cut
 
 
 def test_a_listing_says_nothing_of_what_will_do(tmp_path):

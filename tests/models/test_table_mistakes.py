@@ -126,17 +126,17 @@ def test_mistakes_of_one_table_are_told_together(changed, found):
     assert [each.found for each in said] == found
 
 
-SECRET = "sk-1234567890abcdefghij"
+MISPLACED = "sk-1234567890abcdefghij"
 
 
 @pytest.mark.parametrize(
     "changed",
     [
-        {"models": {"api_key": SECRET}},
-        {"models": {"one": {"connections": SECRET}}},
-        {"models": {"one": {"flavour": SECRET}}},
-        {"models": {"one": {"token_limit": SECRET}}},
-        {"models": {"one": {"seed": SECRET}}},
+        {"models": {"api_key": MISPLACED}},
+        {"models": {"one": {"connections": MISPLACED}}},
+        {"models": {"one": {"flavour": MISPLACED}}},
+        {"models": {"one": {"token_limit": MISPLACED}}},
+        {"models": {"one": {"seed": MISPLACED}}},
     ],
     ids=lambda changed: ".".join(("models", *changed["models"])),
 )

@@ -4,20 +4,23 @@ import io
 from collections import Counter
 from datetime import date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from affidavit.archive.record import Failed, Response, encode
 from affidavit.archive.record_lines import decode
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.game24 import game24
 from affidavit.contracts.mcqa import AUTO, mcqa
 from affidavit.contracts.text import text
-from affidavit.errors import InputError
+from affidavit.errors import InputError, StorageError
 from affidavit.json_values import digest
 from affidavit.reading.cell_values import cell_value, unknown_if_empty
-from affidavit.reading.imported_records import NO_CONTENT, ImportFacts, RecordMaker
+from affidavit.reading.imported_records import NO_CONTENT, ImportFacts, RecordMaker, frozen_columns
 from affidavit.reading.json_cells import json_cells
 from affidavit.reading.output_columns import OutputColumns, columns_of
 from affidavit.reading.output_rows import OutputRows
@@ -200,3 +203,12 @@ def test_what_comes_once_can_be_read_as_often_as_it_is_needed():
         assert source.name == "standard input"
         path = source.path
     assert not path.exists()
+
+
+@pytest.mark.parametrize("columns", [{}, {"id": "q"}, {"text": "raw_output", "name": "x"}])
+def test_columns_that_no_import_could_have_frozen_are_corruption(columns):
+    study = StudyDirectory(Path(__file__).parents[1] / "golden/studies/imported").frozen()
+    forged = structs.replace(study, config={**study.config, "columns": columns})
+    assert frozen_columns(study).text.text == "raw_output"
+    with pytest.raises(StorageError, match=r"study\.json:1: expected the columns of the rows, found"):
+        frozen_columns(forged)

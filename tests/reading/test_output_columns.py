@@ -91,7 +91,7 @@ def test_every_synonym_is_proposed_and_none_is_taken():
             {Role.MODEL: "target", Role.ANSWER: "target"},
             "--model: expected a column that is not the right answers",
         ),
-        ({Role.ID: "raw_output"}, "--id: expected a column that is not the models' texts already"),
+        ({Role.ID: "target", Role.ANSWER: "target"}, "--id: expected a column that is not the right answers"),
     ],
 )
 def test_what_is_named_must_be_there_and_be_one_thing(given, said):
@@ -116,3 +116,13 @@ def test_a_later_row_may_not_bring_a_name_that_the_first_had_not():
     refuse_new_names({"raw_output": "x", "model": None, "answer": "B"}, columns, where="f:2")
     with pytest.raises(InputError, match="f:2: expected no 'model', as in the first row, found \"m\""):
         refuse_new_names({"raw_output": "x", "model": "m"}, columns, where="f:2")
+
+
+def test_a_column_that_is_named_as_something_else_is_not_taken_by_its_name():
+    columns = columns_of(
+        {"answer": "B.", "target": "B"}, {Role.TEXT: "answer", Role.ANSWER: "target"}, where="f:1"
+    )
+    assert columns.names() == {"text": "answer", "answer": "target"}
+    alone = columns_of({"answer": "B.", "id": "q"}, {Role.TEXT: "answer"}, where="f:1")
+    assert alone.names() == {"text": "answer", "id": "id"}
+    assert alone.item_row({}) == {}

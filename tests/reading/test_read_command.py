@@ -74,6 +74,15 @@ def test_the_summary_for_programs():
     assert summary["contract_params"] == {"options": "A-D"}
 
 
+def test_several_rows_of_one_item_are_not_taken_for_independent_without_a_word(tmp_path):
+    """Ruling S1."""
+    path, answer = tmp_path / "rows.jsonl", {"raw_output": "<answer>B</answer>", "answer": "B"}
+    for ids, said in ((("q1", "q2"), False), (("q1", "q2", "q1"), True)):
+        path.write_bytes(jsonl(*({"id": name, **answer} for name in ids)))
+        done = affidavit("read", "mcqa", path, "--json")
+        assert (b"note: several rows have one id" in done.stderr) == said
+
+
 def test_lenses_stand_in_a_block_of_their_own():
     """Ruling M5."""
     plain = affidavit("read", "mcqa", given=CHOICES)

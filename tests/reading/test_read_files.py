@@ -502,7 +502,7 @@ BAD_CELLS = {
     "not UTF-8": (CELLS + b"1,caf\xe9,A\n" + b"2,y,A\n" * 9, "in.csv:6002: expected text in UTF-8, found byte 0xe9"),
     "a key outside the set": (CELLS + b"1,x,E\n", "in.csv:6002: expected a letter from A to D in 'answer', found \"E\""),
     "two columns of one name": (b"raw_output,x,x\n1,2,3\n", "in.csv:1: expected columns of different names, found "),
-    "no such column": (b"text\nx\n", "in.csv:1: expected a column 'raw_output', found the columns text\nName the column"),
+    "no such column": (b"text\nx\n", "in.csv:1: expected a column 'raw_output', found the columns text\nA column `text` may hold"),
     "the first row": (b"id,raw_output,answer\n1,x,E\n2,y,A\n", "in.csv:2: expected a letter from A to D in 'answer', found \"E\""),
     "a Git LFS pointer": (b"version https://git-lfs.github.com/spec/v1\noid x\n", "in.csv: expected rows as JSON Lines, CSV or Parquet, found a Git LFS"),
 }  # fmt: skip

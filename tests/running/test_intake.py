@@ -420,3 +420,32 @@ def test_a_directory_may_be_given_as_the_one_here(tmp_path, server):
     moved = affidavit("judge", source, "--out", "there", "--judge", "j", "--models", models, cwd=tmp_path)
     assert fine(moved, 0), "it is the same outputs, wherever they are"
     assert json.loads((tmp_path / "there/study.json").read_text())["config"]["name"] == "here"
+
+
+# --- outputs that were read into a study ---
+
+
+@pytest.mark.slow
+def test_outputs_that_were_read_by_a_contract_are_judged_like_any_others(tmp_path, server):
+    rows = [
+        {"id": f"q{number}", "model": model, "answer": "B", "prompt": "Which one?", "raw_output": raw}
+        for model, texts in (("m", ("<answer>B</answer>", "B.")), ("n", (None, "<answer>A</answer>")))
+        for number, raw in enumerate(texts)
+    ]
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    assert fine(affidavit("read", "mcqa", "rows.jsonl", "--out", "out", cwd=tmp_path), 0)
+    order = ("judge", "out", "--judge", "j", "--models", write_models(tmp_path, server.url))
+    none = affidavit(*order, cwd=tmp_path)
+    assert fine(none, 2)
+    assert b"expected outputs to judge, found none" in none.stderr, "no open task, and none was named"
+    done = affidavit(*order, "--task", "imported", "--json", cwd=tmp_path)
+    assert fine(done, 0)
+    assert told(done)["judging"]["judges"][0]["coverage"]["valid"] == 3
+    assert [
+        (each["question_id"], each["target_model"], each["why"]) for each in told(done)["judging"]["not_arrived"]
+    ] == [("q0", "n", "the text is null")]
+    checked = affidavit("verify", "out", cwd=tmp_path)
+    assert fine(checked, 0)
+    assert b"7 records, 3 of them responses and 3 judgements; sealed" in checked.stdout
+    report = affidavit("report", "out", "--format", "json", cwd=tmp_path)
+    assert {"compliance", "accuracy"} < set(told(report)["tables"])

@@ -212,10 +212,20 @@ class RecordMaker:
         return base if isinstance(own, Unread) else RowReader(own, of_one_item=True)
 
 
+def frozen_columns(study: ImportedStudy) -> OutputColumns:
+    """The columns that a study says its rows had."""
+    with as_written(study.where, "the columns of the rows"):
+        columns = OutputColumns.of(study.config["columns"])
+        if Role.TEXT not in columns.paths:
+            raise ValueError("there is no column of texts")
+        return columns
+
+
 def record_makers(study: ImportedStudy, given: GivenContracts) -> dict[str, RecordMaker]:
     """What makes the records of each task again; a contract from a file only if the user has named it."""
+    columns = frozen_columns(study)
     with as_written(study.where, "what outputs were read by"):
-        columns, said = OutputColumns.of(study.config["columns"]), study.config["contracts"]
+        said = study.config["contracts"]
         contracts = {
             task: frozen_contract(str(table["contract"]), str(table["options"]), said[task], given)
             for task, table in study.config["tasks"].items()

@@ -138,6 +138,8 @@ def columns_of(first: Fields, given: Mapping[Role, str], *, where: str) -> Outpu
     paths: dict[Role, ColumnPath] = {}
     for role in Role:
         path = ColumnPath(given.get(role, OUR_NAMES[role]))
+        if role not in given and path.text in given.values():
+            continue  # it was named as something else
         if path.is_in(first):
             paths[role] = path
         elif role in given and role is not Role.TEXT:

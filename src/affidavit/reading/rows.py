@@ -40,8 +40,8 @@ Outcome = Read | Unread | NoOutput
 _RESERVED = (RAW_OUTPUT, COMPLIANT, UNREAD, "correct", "reason", LENIENT_READINGS)
 _OF_RECORDS = (
     "kind", "key", "study", "task", "item_id", "model", "condition", "sample", "contract", "contract_params",
-    "keyed", "prompt_sha256", "grammar_sha256", "right_answer", "option_order", "own_answer", "finish_reason",
-    "reasoning", "rendered_prompt", "usage", "server_model",
+    "keyed", "prompt_sha256", "grammar_sha256", "output_id", "prompt", "row", "right_answer", "option_order",
+    "own_answer", "finish_reason", "reasoning", "rendered_prompt", "usage", "server_model",
     "system_fingerprint", "judge", "judged_key", "seq", "group", "v", "sha256",
 )  # fmt: skip
 """What a record says of its question and its place: no contract may say otherwise."""
@@ -253,7 +253,8 @@ def columns_added(reader: RowReader, header: Iterable[str]) -> dict[str, FieldTy
     """The columns that a table with this header gets, in their order, with their types."""
     names = list(header)
     about: Fields = {name: None for name in names if name != reader.field}
-    if reader.answer.text in names or (reader.answer.is_nested and reader.answer.steps[0] in names):
+    answer = reader.answer
+    if answer.text != ANSWER and (answer.text in names or (answer.is_nested and answer.steps[0] in names)):
         about[ANSWER] = None
     own = reader.parts.fields_added(about) if reader.ours else _OWN_COLUMNS
     lenient: dict[str, FieldType] = {LENIENT_READINGS: {label(lens): str for lens in reader.lenses}}

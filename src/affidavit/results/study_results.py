@@ -16,7 +16,7 @@ from affidavit.json_values import Fields, canonical, digest, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
-from affidavit.reading.output_columns import OutputColumns
+from affidavit.reading.imported_records import frozen_columns
 from affidavit.results.caveats import AskedCell, pending_note, trial_note
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
@@ -277,8 +277,8 @@ class StudyResults:
     def _known_answers(self) -> KnownAnswers:
         """The records, with whether the right answer is known also where nothing was read (rulings M6 and S6)."""
         records, parts = self._records(), self.directory.parts()
-        if self.study is None:
-            columns = OutputColumns.of(self.config["columns"])
+        if isinstance(self.frozen, ImportedStudy):
+            columns = frozen_columns(self.frozen)
             return known_answers(records, lambda: items_of_rows(records, columns), parts, self._own_contracts)
         return known_answers(records, lambda: frozen_items(self.directory), parts, self._own_contracts)
 

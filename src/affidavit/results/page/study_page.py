@@ -24,7 +24,7 @@ from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
 from affidavit.plain_text import counted_noun
-from affidavit.reading.output_columns import OutputColumns
+from affidavit.reading.imported_records import frozen_columns
 from affidavit.results.caveats import said_first, trial_note
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
@@ -371,8 +371,8 @@ def _comparisons(results: StudyResults) -> dict[str, Table]:
 def _samples(results: StudyResults, rows: pl.DataFrame) -> list[Sample]:
     wanted = set(zip(rows["task"], rows["item_id"], strict=True))
     items: dict[tuple[str, str], Mapping[str, object]] = {}
-    if results.study is None:
-        columns = OutputColumns.of(results.config["columns"])
+    if isinstance(results.frozen, ImportedStudy):
+        columns = frozen_columns(results.frozen)
         items = {
             (task, item): columns.item_row(json.loads(row))
             for task, item, row in rows.select("task", "item_id", "row").iter_rows()
