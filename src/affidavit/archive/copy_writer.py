@@ -16,6 +16,7 @@ from affidavit.archive.parquet_copy import ROW_GROUP, WORTH_A_COPY, copy_of, pla
 from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.archive.user_cache import cache_directory
+from affidavit.archive.work_behind import WorkBehind
 
 
 class CopyWriter:
@@ -26,6 +27,7 @@ class CopyWriter:
         self._folder: Path | None = None
         self._waiting: list[pl.DataFrame] = []
         self._rows, self._parts = 0, 0
+        self._behind = WorkBehind()
 
     def add(self, frame: pl.DataFrame) -> None:
         """Some records more; whatever goes wrong with a copy costs nothing but time."""
@@ -43,8 +45,9 @@ class CopyWriter:
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix=".", dir=cache))
         self._parts += 1
-        pl.concat(self._waiting).write_ipc(self._folder / f"{self._parts:06}.arrow", compression="lz4")
+        part, frames = self._folder / f"{self._parts:06}.arrow", self._waiting
         self._waiting = []
+        self._behind.do(lambda: pl.concat(frames).write_ipc(part, compression="lz4"))
 
     def keep(self, directory: StudyDirectory, seal: Seal) -> bool:
         """Have the copy of a journal that was sealed; whether there is one."""
@@ -54,9 +57,10 @@ class CopyWriter:
                 return False
             if self._waiting:
                 self._spill(self._cache)
+            self._behind.wait()
             with storage_errors(str(copy)), new_path(copy) as partial:
                 frames = pl.scan_ipc(sorted((self._folder or copy).glob("*.arrow")), glob=False)
-                frames.sink_parquet(partial, compression="zstd", row_group_size=ROW_GROUP)
+                frames.sink_parquet(partial, compression="lz4", row_group_size=ROW_GROUP)
             place_copy(copy)
             return True
         finally:
@@ -64,6 +68,7 @@ class CopyWriter:
 
     def drop(self) -> None:
         """Take away what was written for the copy."""
+        self._behind.end()
         folder, self._folder, self._cache, self._waiting = self._folder, None, None, []
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)

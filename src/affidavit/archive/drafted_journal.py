@@ -15,6 +15,7 @@ from affidavit.archive.layout import RECORDS
 from affidavit.archive.record import Failed, Placed, Response, encode
 from affidavit.archive.seal import Root, Seal, SealedSegment, write_seal
 from affidavit.archive.segments import segments
+from affidavit.archive.work_behind import WorkBehind
 
 _NAME = f"{1:06}.jsonl"
 _AT_ONCE = 1 << 20
@@ -32,6 +33,7 @@ class DraftedJournal:
         self.root = root
         self.records = 0
         self._content = sha256()
+        self._behind = WorkBehind()
         self._waiting: list[bytes] = []
         self._size = 0
         with storage_errors(str(directory)):
@@ -53,8 +55,10 @@ class DraftedJournal:
             self._write()
 
     def _write(self) -> None:
-        content = b"".join(self._waiting)
+        self._behind.do(self._put, b"".join(self._waiting))
         self._waiting, self._size = [], 0
+
+    def _put(self, content: bytes) -> None:
         self._content.update(content)
         with storage_errors(str(self._directory)):
             assert self._file is not None  # noqa: S101 - nobody drafts after the end
@@ -62,6 +66,7 @@ class DraftedJournal:
 
     def drop(self) -> None:
         """Take the draft away."""
+        self._behind.end()
         self._close()
         with suppress(OSError):
             self._disk.remove(self._path)
@@ -69,6 +74,8 @@ class DraftedJournal:
     def keep(self, counts: Mapping[str, object]) -> Seal:
         """Give the records their place, and put a seal over everything; what they are was frozen before."""
         self._write()
+        self._behind.wait()
+        self._behind.end()
         with storage_errors(str(self._directory)):
             if self._file is not None:
                 self._disk.sync(self._file)

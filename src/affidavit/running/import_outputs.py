@@ -115,7 +115,7 @@ def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) 
     if directory.has_records:
         raise corrupt(str(directory.path / STUDY), "the study that the records belong to", "no such file")
     facts, ledger = ImportFacts(taken.name), taken.ledger()
-    draft = DraftedJournal(directory.path, facts.root, disk)
+    draft, copied = DraftedJournal(directory.path, facts.root, disk), None
     try:
         copied = _draft_all(taken, draft, facts, ledger)
         study = directory.freeze(_frozen(taken, facts), disk)
@@ -123,6 +123,8 @@ def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) 
         seal = draft.keep(ledger.counts())
     except BaseException:
         draft.drop()
+        if copied is not None:
+            copied.drop()
         raise
     if copied is None or not copied.keep(directory, seal):
         keep_copy(directory, seal)
