@@ -239,6 +239,8 @@ def test_eight_at_once_say_the_same_in_every_run(tmp_path):
     roots = set()
     for name in ("one", "two"):
         study(tmp_path / name, count=8, most=6, model={"slots": 8}, changed=changed)
+        open_questions = [{"id": each["id"], "question": each["question"]} for each in items(8)]
+        write_items(tmp_path / name / "items.jsonl", open_questions)
         done = run(tmp_path / name, "--json")
         assert fine(done, 0)
         out = tmp_path / name / "out"

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,16 +52,18 @@ def refuse_file(out: Path) -> None:
     from affidavit.reading.sources import FORMATS, ending_of
 
     endings = {ending for row_format in FORMATS.values() for ending in row_format.endings}
-    if out.is_file() or (not out.is_dir() and ending_of(out.name) in endings):
-        hint = f"--out makes a study. Rows go to a file with -o: -o {out}."
-        raise UsageError("--out", expected="a directory for a study", found=f"the file {out}", hint=hint)
+    with suppress(OSError):  # what is wrong with the name is told when it is opened
+        if out.is_file() or (not out.is_dir() and ending_of(out.name) in endings):
+            hint = f"--out makes a study. Rows go to a file with -o: -o {out}."
+            raise UsageError("--out", expected="a directory for a study", found=f"the file {out}", hint=hint)
 
 
 def refuse_directory(rows_file: Path) -> None:
     """Refuse a name that is meant for a study: a directory is there."""
-    if rows_file.is_dir():
-        hint = f"-o writes rows to a file. A study is made with --out: --out {rows_file}."
-        raise UsageError("-o", expected="a file for the rows", found=f"the directory {rows_file}", hint=hint)
+    with suppress(OSError):
+        if rows_file.is_dir():
+            hint = f"-o writes rows to a file. A study is made with --out: --out {rows_file}."
+            raise UsageError("-o", expected="a file for the rows", found=f"the directory {rows_file}", hint=hint)
 
 
 def report_groups(
