@@ -39,7 +39,6 @@ from affidavit.running.taken_over import TakenOver, reused_directories, trial_di
 from affidavit.study.crossing import Cell
 from affidavit.study.files import StudyFiles
 from affidavit.study.freezing import Draft, added_items, draft, frozen_items, frozen_plan
-from affidavit.study.missing_answers import MissingAnswers
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import JudgingTable, decoding_of, requests_of
 from affidavit.study.task import Question
@@ -173,13 +172,11 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         ended = Ended(directory.path, names, {}, samples=study.decoding.samples, seed=study.study.seed)
         if not drafted.content:
             ended = _as_it_stands(ended, directory, drafted.plan)
-        missing = MissingAnswers(drafted.plan.tasks)
-        known = list(missing.add_all(StudyWork(drafted).items()).notes()) if missing.may_miss else []
         if not ended.tallies or _asks_again(ended.tallies, options):
-            for note in known:
+            for note in drafted.notes:
                 options.note(note)
             ended = asyncio.run(_go_on(ended, drafted, files, options))
-        ended = replace(ended, notes=(*known, *ended.notes))
+        ended = replace(ended, notes=(*drafted.notes, *ended.notes))
         table = files.study.judging
         if table is None:
             return ended

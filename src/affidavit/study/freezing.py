@@ -39,6 +39,7 @@ from affidavit.study.crossing import cells
 from affidavit.study.files import ItemSource, StudyFiles, items_for
 from affidavit.study.frozen_form import changes, from_frozen, frozen, not_the_same
 from affidavit.study.growth import additions, refused
+from affidavit.study.missing_answers import MissingAnswers
 from affidavit.study.plan import Examples, Plan
 from affidavit.study.prompt import Example
 from affidavit.study.study_file import Generate, Study
@@ -57,6 +58,8 @@ class Draft:
     """How many items were drafted with it."""
     before: PlannedStudy | None = None
     """What was frozen already."""
+    notes: tuple[str, ...] = ()
+    """What is to be said of the items before anything is asked; told while they are drafted."""
 
     def added(self) -> Iterator[tuple[str, Item]]:
         """Task and item, one after the other: those that were drafted and are not frozen yet."""
@@ -175,6 +178,7 @@ def _elsewhere(directory: StudyDirectory, files: StudyFiles) -> str:
 
 def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, disk: Disk) -> Draft:
     tasks, counts = _tasks_of(files), dict.fromkeys(files.contracts, 0)
+    missing = MissingAnswers(tasks)
 
     def items() -> Iterator[FrozenItem]:
         # By name: the order of the study's tables changes nothing.
@@ -183,13 +187,14 @@ def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, d
             with mistakes.gathered():
                 for item in items_for(files, task):
                     counts[name] += 1
+                    missing.add(name, item)
                     yield FrozenItem(name, item.id, item.fields)
                 if not counts[name]:
                     raise InputError(str(files.items[name]), expected="at least one item", found="none")
         mistakes.refuse()
 
     content = _content(config, counts, directory.draft_items(items(), disk), files.trial)
-    return Draft(directory, files.plan(counts), content, sum(counts.values()))
+    return Draft(directory, files.plan(counts), content, sum(counts.values()), notes=tuple(missing.notes()))
 
 
 def _grown_draft(
@@ -205,7 +210,8 @@ def _grown_draft(
     if not _additions(directory, before, config, grown.counts):
         return Draft(directory, files.plan(before.counts), before=before)
     content = _content(config, grown.counts, sha256 if grown.new else "", files.trial)
-    return Draft(directory, files.plan(grown.counts), content, grown.new, before)
+    notes = tuple(grown.missing.notes())
+    return Draft(directory, files.plan(grown.counts), content, grown.new, before, notes)
 
 
 class _GrownItems:
@@ -217,6 +223,8 @@ class _GrownItems:
         self._known = {(task, name): digest(fields) for task, name, fields in directory.items()}
         self._seen: set[tuple[str, str]] = set()
         self.counts: dict[str, int] = dict.fromkeys(files.contracts, 0)
+        self.missing = MissingAnswers(_tasks_of(files))
+        """Counts the items without a right answer."""
 
     @property
     def new(self) -> int:
@@ -228,6 +236,7 @@ class _GrownItems:
         for name, task in sorted(_tasks_of(self._files).items()):
             for item in items_for(self._files, task):
                 self.counts[name] += 1
+                self.missing.add(name, item)
                 was = self._known.get((name, item.id))
                 if was is None:
                     yield FrozenItem(name, item.id, item.fields)
