@@ -23,8 +23,6 @@ class MissingAnswers:
 
     def __init__(self, tasks: Mapping[str, Task]) -> None:
         keyed = {name for name, task in tasks.items() if ANSWER in (parts_of(task.contract).item_fields or ())}
-        self.may_miss = bool(keyed)
-        """Whether there is a task whose contract compares with a right answer."""
         self._items = dict.fromkeys((name for name in tasks if name in keyed), 0)
         self._missing: Counter[str] = Counter()
         self._likely: dict[str, str] = {}
@@ -41,12 +39,6 @@ class MissingAnswers:
             names = [*item.fields, *(more if isinstance(more, dict) else ())]
             if task not in self._likely and (key := likely_key(names)) is not None:
                 self._likely[task] = key
-
-    def add_all(self, items: Iterable[tuple[str, Item]]) -> "MissingAnswers":
-        """All of these, by task."""
-        for task, item in items:
-            self.add(task, item)
-        return self
 
     def notes(self) -> Iterator[str]:
         """What a person is told of each task of which any is missing."""
