@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import StorageError
 from affidavit.running.first_failures import MOST_ALIKE
 from affidavit.running.study_run import Options, run_study
@@ -90,13 +92,24 @@ def test_a_disk_that_refuses_while_a_growth_is_frozen_is_asked_once(begun):
 
 @pytest.mark.slow
 def test_a_forged_answer_from_elsewhere_freezes_nothing(begun):
+    """Records that stand under the key of another question, in a directory whose checksums and seal all fit."""
     folder, url = begun
-    assert fine(affidavit("run", "study.toml", "--out", "other", cwd=folder), 0)
     before = every_byte(folder / "out")
     grown(folder, url, {"n": {"base_url": url}})
-    journal = folder / "other" / "records" / "000001.jsonl"
-    journal.write_bytes(journal.read_bytes().replace(b"<answer>B", b"<answer>C"))
-    assert fine(run(folder, "--reuse", str(folder / "other")), 5)
+    other = folder / "other"
+    assert fine(affidavit("run", "study.toml", "--out", "other", cwd=folder), 0)
+    journal = other / "records" / "000001.jsonl"
+    records_there = [checked_fields(line) for line in journal.read_bytes().splitlines(keepends=True)]
+    forged = [{**each, "item_id": "another"} if each["model"] == "n" else each for each in records_there]
+    lines = [{name: value for name, value in each.items() if name != "sha256"} for each in forged]
+    journal.write_bytes(b"".join(map(checked_line, lines)))
+    (other / "seal.json").unlink()
+    archive = StudyDirectory(other).archive(Disk())
+    assert len(list(archive.recover())) == 8
+    archive.seal({})
+    done = run(folder, "--reuse", str(other))
+    assert fine(done, 5)
+    assert b"expected answers to the questions of their keys, found another record" in done.stderr
     assert every_byte(folder / "out") == before
 
 
