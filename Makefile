@@ -89,7 +89,7 @@ $(VENV)/python:
 	@touch $@
 
 $(STAMP): pyproject.toml constraints.txt $(VENV)/python
-	$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded,hf]'
+	$(BIN)/pip install -q -c constraints.txt -e '.[dev,embedded,hf,bulk]'
 	@touch $@ $(DEMO_STAMP)
 
 $(DEMO_STAMP): pyproject.toml constraints.txt $(VENV)/python

@@ -170,6 +170,7 @@ LATE = {
     "contracts.mcqa": {"affidavit.contracts.choice_columns"},
     "contracts.pattern": {"polars"},
     "items.hub": {"datasets"},
+    "reading.column_digests": {"polars_hash"},
     "reading.line_batches": {"affidavit.reading.choices"},
     "reading.parquet_files": {"polars"},
     "reading.engines": {"affidavit.reading.cell_batches", "affidavit.reading.frame_batches"},
@@ -179,6 +180,7 @@ LATE = {
         "affidavit.archive.record_columns",
         "affidavit.reading.output_rows",
     },
+    "archive.root_entries": {"numpy"},
     "models.quantisation": {"gguf", "numpy"},
     "models.llama_server": {"xllamacpp"},
     "results.closing": {

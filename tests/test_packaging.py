@@ -39,7 +39,8 @@ def test_an_extra_that_is_none_would_be_seen():
 
 
 @pytest.mark.parametrize(
-    ("library", "extra"), [("xllamacpp", "embedded"), ("gguf", "embedded"), ("datasets", "hf")]
+    ("library", "extra"),
+    [("xllamacpp", "embedded"), ("gguf", "embedded"), ("datasets", "hf"), ("polars-hash", "bulk")],
 )
 def test_an_extra_brings_the_library_whose_lack_is_told(library, extra):
     assert any(re.match(rf"{library}\b", each) for each in PROJECT["optional-dependencies"][extra])

@@ -2,7 +2,6 @@
 
 import json
 
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +10,7 @@ from affidavit.archive.record import content_digest, encode
 from affidavit.archive.record_columns import RecordColumns
 from affidavit.contracts.mcqa import AUTO, MultipleChoice, mcqa
 from affidavit.contracts.text import text
-from affidavit.reading.bulk_records import BulkRecords, as_json, kind_of
+from affidavit.reading.bulk_records import BulkRecords, RecordBatch, as_json, kind_of
 from affidavit.reading.output_columns import columns_of
 from affidavit.reading.output_rows import OutputRows
 from affidavit.reading.repeat_counts import RepeatCounts
@@ -42,6 +41,11 @@ def lines_of(found: list[dict]) -> bytes:
     return "".join(json.dumps(each, ensure_ascii=True) + "\n" for each in found).encode()
 
 
+def made(bulk: BulkRecords, content: bytes, before: int, repeats: RepeatCounts) -> RecordBatch | None:
+    coded = bulk.coded(content, before, repeats)
+    return None if coded is None else bulk.made(coded)
+
+
 @pytest.mark.slow
 @settings(max_examples=settings().max_examples // 4)
 @given(rows, st.integers(0, 3))
@@ -54,7 +58,7 @@ def test_lines_digests_counts_and_columns_are_those_of_row_by_row(found, cut):
     for part in (found[:cut], found[cut:]):
         if not part:
             continue
-        batch, wanted = bulk.batch(lines_of(part), done, repeats), expected[done : done + len(part)]
+        batch, wanted = made(bulk, lines_of(part), done, repeats), expected[done : done + len(part)]
         assert batch.lines == b"".join(
             encode(record, seq=number, group=1) for number, record in enumerate(wanted, done + 1)
         )
@@ -70,7 +74,8 @@ def test_lines_digests_counts_and_columns_are_those_of_row_by_row(found, cut):
 def test_rows_without_names_are_numbered_and_fields_are_sorted():
     found = [{"z": "1", "raw_output": "B", "a": "2"}, {"z": "", "raw_output": None, "a": "x"}]
     columns = columns_of(found[0], {}, where="f:1")
-    batch = BulkRecords("s", found[0], columns, MultipleChoice("A-E")).batch(lines_of(found), 0, RepeatCounts())
+    bulk = BulkRecords("s", found[0], columns, MultipleChoice("A-E"))
+    batch = made(bulk, lines_of(found), 0, RepeatCounts())
     expected = row_by_row(found, columns, MultipleChoice("A-E"))
     assert batch.lines == b"".join(encode(each, seq=n, group=1) for n, each in enumerate(expected, 1))
     assert [json.loads(line)["item_id"] for line in batch.lines.splitlines()] == ["1", "2"]
@@ -96,10 +101,10 @@ FIRST = {"id": "q1", "raw_output": "x", "answer": "A", "more": "m"}
 )
 def test_what_is_not_usual_is_left_to_row_by_row(line):
     bulk = BulkRecords("s", FIRST, columns_of(FIRST, {}, where="f:1"), mcqa)
-    assert bulk.batch(lines_of([FIRST]), 0, RepeatCounts()) is not None
-    assert bulk.batch(lines_of([FIRST, line]), 0, RepeatCounts()) is None
+    assert made(bulk, lines_of([FIRST]), 0, RepeatCounts()) is not None
+    assert made(bulk, lines_of([FIRST, line]), 0, RepeatCounts()) is None
     for odd in (b'{"id": "a"\n', b"\n", b'{"raw_output": "\xff"}\n'):
-        assert bulk.batch(lines_of([FIRST]) + odd, 0, RepeatCounts()) is None
+        assert made(bulk, lines_of([FIRST]) + odd, 0, RepeatCounts()) is None
 
 
 @pytest.mark.parametrize(
@@ -121,8 +126,8 @@ def test_files_of_other_kinds_are_read_row_by_row(first, given_columns, contract
 def test_texts_are_written_as_json_writes_them():
     for texts in ([ODD, "", "plain", None], [ODD, "é\x7f😀", None]):
         expected = ["null" if each is None else json.dumps(each) for each in texts]
-        assert as_json(pl.Series(texts)).to_list() == expected
+        assert as_json(texts).to_list() == expected
     (record,) = row_by_row([FIRST], columns_of(FIRST, {}, where="f:1"))
     kind = kind_of(record)
-    assert kind.head.endswith(b'"item_id":')
-    assert len(kind.content) == 7
+    assert kind.line[0].endswith('"item_id":')
+    assert len(kind.between) == 5

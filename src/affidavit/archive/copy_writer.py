@@ -1,22 +1,24 @@
 """The columnar copy of a journal, made of columns that are at hand while the journal is written.
 
 What is written here is what `parquet_copy` makes of the sealed journal: the same columns in the same order. Few
-records get no copy; of many the columns are on the disk, in the cache, and not in memory.
+records get no copy; of many the columns go to the disk, in the cache, as they come, and are not in memory.
 """
 
-import shutil
-import tempfile
+import secrets
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from queue import Full, Queue
 
 import polars as pl
+from polars.io.plugins import register_io_source
 
-from affidavit.archive.disk import new_path, storage_errors
+from affidavit.archive.disk import storage_errors
 from affidavit.archive.parquet_copy import ROW_GROUP, WORTH_A_COPY, copy_of, place_copy
 from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.archive.user_cache import cache_directory
-from affidavit.archive.work_behind import WorkBehind
 
 
 class CopyWriter:
@@ -24,10 +26,9 @@ class CopyWriter:
 
     def __init__(self) -> None:
         self._cache = cache_directory()
-        self._folder: Path | None = None
         self._waiting: list[pl.DataFrame] = []
-        self._rows, self._parts = 0, 0
-        self._behind = WorkBehind()
+        self._rows = 0
+        self._file: _ParquetFile | None = None
 
     def add(self, frame: pl.DataFrame) -> None:
         """Some records more; whatever goes wrong with a copy costs nothing but time."""
@@ -35,32 +36,22 @@ class CopyWriter:
             return
         self._waiting.append(frame)
         self._rows += len(frame)
-        if sum(map(len, self._waiting)) >= WORTH_A_COPY:
-            with suppress(OSError):
-                self._spill(self._cache)
-                return
+        if self._rows < WORTH_A_COPY:
+            return
+        if self._file is None:
+            self._file = _ParquetFile(self._cache / f".{secrets.token_hex(8)}.partial", dict(frame.schema))
+        waiting, self._waiting = self._waiting, []
+        if not all(map(self._file.takes, waiting)):
             self.drop()
-
-    def _spill(self, cache: Path) -> None:
-        if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix=".", dir=cache))
-        self._parts += 1
-        part, frames = self._folder / f"{self._parts:06}.arrow", self._waiting
-        self._waiting = []
-        self._behind.do(lambda: pl.concat(frames).write_ipc(part, compression="lz4"))
 
     def keep(self, directory: StudyDirectory, seal: Seal) -> bool:
         """Have the copy of a journal that was sealed; whether there is one."""
         copy = copy_of(directory, seal)
         try:
-            if copy is None or self._cache is None or self._rows < WORTH_A_COPY or self._rows != seal.records:
+            if copy is None or self._file is None or self._rows != seal.records or not self._file.ended():
                 return False
-            if self._waiting:
-                self._spill(self._cache)
-            self._behind.wait()
-            with storage_errors(str(copy)), new_path(copy) as partial:
-                frames = pl.scan_ipc(sorted((self._folder or copy).glob("*.arrow")), glob=False)
-                frames.sink_parquet(partial, compression="lz4", row_group_size=ROW_GROUP)
+            with storage_errors(str(copy)):
+                self._file.path.replace(copy)
             place_copy(copy)
             return True
         finally:
@@ -68,7 +59,43 @@ class CopyWriter:
 
     def drop(self) -> None:
         """Take away what was written for the copy."""
-        self._behind.end()
-        folder, self._folder, self._cache, self._waiting = self._folder, None, None, []
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        file, self._file, self._cache, self._waiting = self._file, None, None, []
+        if file is not None:
+            file.drop()
+
+
+class _ParquetFile:
+    """A file of columns that a thread writes while the next are made."""
+
+    def __init__(self, path: Path, schema: dict[str, pl.DataType]) -> None:
+        self.path = path
+        self._schema = schema
+        self._frames: Queue[pl.DataFrame | None] = Queue(1)
+        self._thread = ThreadPoolExecutor(1)
+        self._written: Future[None] = self._thread.submit(self._write)
+
+    def _write(self) -> None:
+        columns = register_io_source(lambda *_: self._next_frames(), schema=self._schema)
+        columns.sink_parquet(self.path, compression="lz4", statistics=False, row_group_size=ROW_GROUP)
+
+    def _next_frames(self) -> Iterator[pl.DataFrame]:
+        while (frame := self._frames.get()) is not None:
+            yield frame
+
+    def takes(self, frame: pl.DataFrame | None) -> bool:
+        """Have a frame written next, None being the end; False if nothing is written any more."""
+        while not self._written.done():
+            with suppress(Full):
+                self._frames.put(frame, timeout=0.1)
+                return True
+        return False
+
+    def ended(self) -> bool:
+        """Whether everything is written, and well."""
+        return self.takes(None) and self._written.exception() is None
+
+    def drop(self) -> None:
+        """Let go of the thread, and take away what was written."""
+        self.takes(None)
+        self._thread.shutdown(wait=True)
+        self.path.unlink(missing_ok=True)

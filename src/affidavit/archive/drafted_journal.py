@@ -20,6 +20,8 @@ from affidavit.archive.work_behind import WorkBehind
 _NAME = f"{1:06}.jsonl"
 _AT_ONCE = 1 << 20
 """Bytes that are written together."""
+_SYNCED_AT_ONCE = 64 << 20
+"""Bytes after which the disk is waited for, by the thread that writes: at the end little is left to wait for."""
 
 
 class DraftedJournal:
@@ -36,6 +38,7 @@ class DraftedJournal:
         self._behind = WorkBehind()
         self._waiting: list[bytes] = []
         self._size = 0
+        self._unsynced = 0
         with storage_errors(str(directory)):
             disk.remove(self._path)
             self._file: int | None = disk.create(self._path)
@@ -63,6 +66,10 @@ class DraftedJournal:
         with storage_errors(str(self._directory)):
             assert self._file is not None  # noqa: S101 - nobody drafts after the end
             self._disk.write(self._file, content)
+            self._unsynced += len(content)
+            if self._unsynced >= _SYNCED_AT_ONCE:
+                self._disk.sync(self._file)
+                self._unsynced = 0
 
     def drop(self) -> None:
         """Take the draft away."""

@@ -8,7 +8,6 @@ those that differ from day to day: it is the one to publish.
 
 from collections.abc import Mapping
 from hashlib import sha256
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +27,7 @@ from affidavit.archive.layout import GROWING, ITEMS, JUDGING, MANIFEST, RECORDS,
 from affidavit.archive.record import Label, Placed, content_digest_of
 from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.revisions import is_revision_name, last_revision, revision_file, revision_names
+from affidavit.archive.root_entries import by_first_byte, digests_in_order
 from affidavit.archive.segments import scan, segments
 from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.errors import StorageError
@@ -276,9 +276,8 @@ class Root:
 
     def add_entries(self, entries: bytes) -> None:
         """What many records say: of each the first half of its key and the digest, one behind the other."""
-        buckets = self._buckets
-        for entry in [entries[at : at + 48] for at in range(0, len(entries), 48)]:
-            buckets[entry[0]] += entry
+        for place, some in by_first_byte(entries):
+            self._buckets[place] += some
 
     def add_line(self, line: bytes, placed: Placed) -> None:
         """What the record on a line says; labels have no part in this digest."""
@@ -298,18 +297,10 @@ class Root:
         for place, bucket in enumerate(self._buckets):
             size, said = self._sorted.get(place, (0, b""))
             if size != len(bucket):
-                said = _in_order(bucket)
+                said = digests_in_order(bucket)
                 self._sorted[place] = len(bucket), said
             total.update(said)
         return total.hexdigest()
-
-
-def _in_order(bucket: bytearray) -> bytes:
-    """The digests of a bucket in the order of their keys; of several of one key the last."""
-    entries = sorted([bytes(bucket[at : at + 48]) for at in range(0, len(bucket), 48)], key=itemgetter(slice(16)))
-    if len({entry[:16] for entry in entries}) < len(entries):
-        entries = list({entry[:16]: entry for entry in entries}.values())  # sorting has left them in their order
-    return b"".join([entry[16:] for entry in entries])
 
 
 def asked_sha256(directory: Path, *, revision: int | None = None) -> str:

@@ -41,28 +41,31 @@ class RepeatCounts:
 
     def before(self, hashes: Hashes) -> NDArray[np.int64]:
         """Of each thing in its turn, how often it was there before; then it was there once more."""
-        distinct, places, counts = np.unique(hashes, return_inverse=True, return_counts=True)
+        if not len(hashes):
+            return np.zeros(0, np.int64)
+        order = np.argsort(hashes, kind="stable")
+        distinct, starts = _runs(hashes[order])
+        counts = np.diff(starts, append=len(order))
         earlier = np.zeros(len(distinct), np.int64)
         for known, times in self._levels:
             at = np.minimum(np.searchsorted(known, distinct), len(known) - 1)
             earlier += np.where(known[at] == distinct, times[at], 0)
-        if len(distinct):
-            self._add(distinct, counts.astype(np.int32))
-        return earlier[places] + _rank_within(places, counts)
+        self._add(distinct, counts.astype(np.int32))
+        found = np.empty(len(order), np.int64)
+        found[order] = np.repeat(earlier - starts, counts) + np.arange(len(order))
+        return found
 
     def _add(self, distinct: Hashes, counts: NDArray[np.int32]) -> None:
         self._levels.append((distinct, counts))
         while len(self._levels) > 1 and len(self._levels[-2][0]) < 2 * len(self._levels[-1][0]):
             (left, more), (right, others) = self._levels.pop(), self._levels.pop()
-            both, places = np.unique(np.concatenate((left, right)), return_inverse=True)
-            total = np.bincount(places, weights=np.concatenate((more, others)))
-            self._levels.append((both, total.astype(np.int32)))
+            both, times = np.concatenate((left, right)), np.concatenate((more, others))
+            order = np.argsort(both, kind="stable")  # two sorted halves: one pass
+            known, starts = _runs(both[order])
+            self._levels.append((known, np.add.reduceat(times[order], starts)))
 
 
-def _rank_within(places: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of each thing, how many of the same come before it."""
-    order = np.argsort(places, kind="stable")
-    first = np.repeat(np.cumsum(counts) - counts, counts)
-    ranks = np.empty(len(places), np.int64)
-    ranks[order] = np.arange(len(places)) - first
-    return ranks
+def _runs(hashes: Hashes) -> tuple[Hashes, NDArray[np.int64]]:
+    """The distinct numbers of a sorted array, and where each of them begins."""
+    starts = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
+    return hashes[starts], starts

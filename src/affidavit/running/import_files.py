@@ -11,6 +11,7 @@ from pathlib import PurePath
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.record import Failed, Response
 from affidavit.archive.study_directory import IMPORTED, SourceFile
+from affidavit.archive.work_behind import done_behind
 from affidavit.contracts.frozen_contract import NamedContract
 from affidavit.contracts.parts import parts_of
 from affidavit.errors import InputError, UsageError
@@ -28,7 +29,9 @@ from affidavit.reading.source import Format, Row, Source
 from affidavit.reading.sources import EMPTY, empty, format_of
 from affidavit.running.import_outputs import ImportedOutputs
 
-_PIECES = 8
+Records = RecordBatch | Sequence[Response | Failed]
+"""Some records: ready to be written, or one by one."""
+_PIECES = 4
 """Pieces of a file that are read together: enough to forget what each step over columns costs by itself."""
 
 
@@ -54,25 +57,29 @@ class OutputFiles:
         records = partial(self.records, name, read_by)
         return ImportedOutputs(name, read_by, self.columns, records, files, batches)
 
-    def _batches(self, bulk: BulkRecords, maker: RecordMaker) -> Iterator[RecordBatch | list[Response | Failed]]:
-        """JSON Lines, many at a time; lines that are not usual row by row."""
-        rows, count = OutputRows(self.rows, self.columns), 0
-        numbers, names = SampleNumbers(rows), RowNames(self.columns)
+    def _batches(self, bulk: BulkRecords, maker: RecordMaker) -> Iterator[Records]:
+        """JSON Lines, many at a time; some are decoded while those before them become records."""
+        return done_behind(self._begun(bulk, maker))
+
+    def _begun(self, bulk: BulkRecords, maker: RecordMaker) -> Iterator[Callable[[], Records]]:
+        """JSON Lines, many at a time, as what is still to do for them; lines that are not usual row by row."""
+        numbers, names = SampleNumbers(OutputRows(self.rows, self.columns)), RowNames(self.columns)
+        count = 0
         for source in self.sources:
             line = 1
             with source.opened() as stream:
                 all_pieces = pieces(stream, source.name)
                 while content := b"".join(islice(all_pieces, _PIECES)):
-                    batch = bulk.batch(content, count, numbers.repeats)
-                    if batch is None:
+                    coded = bulk.coded(content, count, numbers.repeats)
+                    if coded is None:
                         found = list(_lines(source.name, line, content))
                         named = [names.of(row, number) for number, row in enumerate(found, count + 1)]
                         records = [maker.record(*each) for each in numbers.of(named)]
-                        yield records
+                        yield partial(_as_they_are, records)
                         count += len(records)
                     else:
-                        yield batch
-                        count += batch.size
+                        yield partial(bulk.made, coded)
+                        count += coded.rows.height
                     line += content.count(b"\n")
 
     def notes(self) -> list[str]:
@@ -119,6 +126,10 @@ def output_files(sources: Sequence[Source], given: Mapping[Role, str], read_by: 
     columns = columns_of(first.fields, given, where=first.where)
     counted.clear()
     return OutputFiles(sources, columns, rows, first.fields, counted)
+
+
+def _as_they_are(records: Sequence[Response | Failed]) -> Records:
+    return records
 
 
 def _lines(name: str, first: int, content: bytes) -> Iterator[Row]:
