@@ -20,6 +20,7 @@ from affidavit.archive.layout import STUDY
 from affidavit.archive.provenance import git_state, versions
 from affidavit.archive.record import Response
 from affidavit.archive.revisions import revision_file
+from affidavit.archive.seal import SealedFile
 from affidavit.archive.study_directory import (
     BeforeGrowth,
     FrozenItem,
@@ -58,6 +59,8 @@ class Draft:
     """How many items were drafted with it."""
     before: PlannedStudy | None = None
     """What was frozen already."""
+    hashed: Mapping[str, SealedFile] = field(default_factory=dict)
+    """What was found of the files of frozen items, where they were looked at: they need not be read again."""
     notes: tuple[str, ...] = ()
     """What is to be said of the items before anything is asked; told while they are drafted."""
 
@@ -86,8 +89,8 @@ def draft(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Draft:
     if before is None:
         return _first_draft(directory, config, files, disk)
     if not changes(before.config, config):
-        directory.check_items(before)
-        return Draft(directory, files.plan(before.counts), before=before)
+        hashed = directory.check_items(before)
+        return Draft(directory, files.plan(before.counts), before=before, hashed=hashed)
     if _is_unanswered(directory, before):
         directory.take_back_growth(before.revisions[-1].number, disk)
         return draft(directory, files, disk)
@@ -211,7 +214,7 @@ def _grown_draft(
         return Draft(directory, files.plan(before.counts), before=before)
     content = _content(config, grown.counts, sha256 if grown.new else "", files.trial)
     notes = tuple(grown.missing.notes())
-    return Draft(directory, files.plan(grown.counts), content, grown.new, before, notes)
+    return Draft(directory, files.plan(grown.counts), content, grown.new, before, notes=notes)
 
 
 class _GrownItems:
