@@ -180,6 +180,7 @@ LATE = {
         "affidavit.reading.output_rows",
     },
     "models.quantisation": {"gguf", "numpy"},
+    "results.page.page_at_the_end": {"affidavit.results.page.study_page"},
     "models.llama_server": {"xllamacpp"},
     "results.closing": {
         "affidavit.results.counting",

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from affidavit.commands import progress, run_progress
+from affidavit.commands import progress, run_display
 from affidavit.commands.progress import Progress, StatusLine
 from affidavit.commands.run_progress import RunProgress
 from affidavit.judging.plan import JudgeCell
@@ -39,7 +39,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
     held = Clock()
-    for module in (progress, run_progress):
+    for module in (progress, run_display):
         monkeypatch.setattr(module, "monotonic", held)
     return held
 
