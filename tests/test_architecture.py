@@ -182,6 +182,7 @@ LATE = {
     },
     "archive.root_entries": {"numpy"},
     "models.quantisation": {"gguf", "numpy"},
+    "results.page.page_at_the_end": {"affidavit.results.page.study_page"},
     "models.llama_server": {"xllamacpp"},
     "results.closing": {
         "affidavit.results.counting",

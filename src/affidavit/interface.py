@@ -51,7 +51,7 @@ from affidavit.running.import_outputs import outputs_in
 from affidavit.running.judge_panel import WantedTerms
 from affidavit.running.stopping import StopSwitch
 from affidavit.running.verify import Verified
-from affidavit.study.dry_run import left_out
+from affidavit.study.crossing import left_out
 from affidavit.study.files import given_contracts, load
 from affidavit.study.models_file import models_for
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from affidavit.archive import seal as seal_module
 from affidavit.archive.checked_lines import checked_fields, checked_line
 from affidavit.archive.disk import Disk
 from affidavit.archive.record import Failed, QuestionIdentity, Response
+from affidavit.archive.seal import SealedFile, sealed_file
 from affidavit.archive.study_directory import FrozenItem, ImportedStudy, PlannedStudy, Revision, StudyDirectory
 from affidavit.errors import InputError, LockedError, StorageError
 
@@ -94,7 +96,7 @@ def test_items_come_back_as_they_were_frozen(tmp_path):
     assert not (tmp_path / "items.jsonl").exists()
     directory.keep_items(Disk())
     study = of_items(drafted)
-    directory.check_items(study)
+    assert directory.check_items(study) == {"items.jsonl": sealed_file(tmp_path / "items.jsonl")}
     assert list(directory.items()) == items
     with (tmp_path / "items.jsonl").open("ab") as stream:
         stream.write(b"more")
@@ -152,6 +154,23 @@ def test_a_seal_is_over_everything_until_more_is_written(planned):
     archive.close()
     assert not planned.is_sealed_by(seal)
     assert not planned.is_sealed_by(None)
+
+
+def test_files_that_were_just_found_as_they_were_sealed_are_not_read_again(planned, monkeypatch):
+    read, open_to_read = [], seal_module.open_to_read
+
+    def noted(path: Path):
+        read.append(path.name)
+        return open_to_read(path)
+
+    seal, hashed = planned.seal(), planned.check_items(planned.frozen())
+    monkeypatch.setattr(seal_module, "open_to_read", noted)
+    assert planned.check_seal(seal, hashed=hashed) == ()
+    assert "items.jsonl" not in read
+    assert {"study.json", "000001.jsonl"} <= set(read)
+    other = SealedFile(hashed["items.jsonl"].bytes, "0" * 64)
+    assert planned.check_seal(seal, hashed={"items.jsonl": other}) == ()
+    assert "items.jsonl" in read, "the file decides, not what was said of it"
 
 
 def test_who_holds_the_lock_is_told(planned):

@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from affidavit.commands import progress, run_progress
+from affidavit.commands import progress, run_display
 from affidavit.commands.progress import Progress, StatusLine
+from affidavit.commands.run_line import judge_line, run_line
 from affidavit.commands.run_progress import RunProgress
 from affidavit.judging.plan import JudgeCell
 from affidavit.reading.tally import Tally
@@ -39,7 +40,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch) -> Clock:
     held = Clock()
-    for module in (progress, run_progress):
+    for module in (progress, run_display):
         monkeypatch.setattr(module, "monotonic", held)
     return held
 
@@ -120,3 +121,15 @@ def test_on_a_terminal_a_run_has_a_line_for_each_cell_at_most_five_times_a_secon
     grew = [later > earlier for earlier, later in pairwise(lengths)]
     assert grew == [False, True, False, True, False, True]
     assert re.search(r"m +free +.*1 of 4 +100\.0% compliant", stream.getvalue())
+
+
+@pytest.mark.parametrize(("line", "cell"), [(run_line, CELL), (judge_line, JudgeCell("j", "free", "cross_judge"))])
+def test_a_line_without_an_answer_says_no_share_and_no_time_to_go(line, cell):
+    """Nobody can tell either of them yet."""
+    nothing = AskedNow({cell: Tally(pending=4)}, {cell: 4})
+    assert line(nothing, 4.0).startswith("0 of 4 ")
+    assert line(nothing, 4.0).endswith("  0/s")
+    failed = AskedNow(
+        {cell: Tally(failed=1, pending=3, failures=Counter(timeout=1))}, {cell: 4}, Counter({cell: 1})
+    )
+    assert "failed: 1 timeout" in line(failed, 4.0)

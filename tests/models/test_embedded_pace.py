@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from affidavit.commands.run_progress import judge_line, run_line
+from affidavit.commands.run_line import judge_line, run_line
 from affidavit.models import embedded
 from affidavit.models.embedded import Embedded
 from affidavit.models.embedded_pace import ANSWER_RATE, PROMPT_RATE, RATED_BYTES, EmbeddedPace

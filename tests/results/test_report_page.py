@@ -21,7 +21,7 @@ from affidavit.archive.checked_lines import checked_line
 from affidavit.archive.record import Judgement, JudgementIdentity, RecordedFinding, RecordedQuote
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import Span
-from affidavit.results.page import charts, study_page
+from affidavit.results.page import charts, page_at_the_end, study_page
 from affidavit.results.page import html as report_page
 from affidavit.results.page.content import AskedSection, Content, Prompt
 from affidavit.results.page.headline import Answer, headline
@@ -428,7 +428,7 @@ def test_a_page_that_cannot_be_written_costs_nothing_but_the_page(study, tmp_pat
 
 
 def test_a_large_study_is_told_what_to_type(study, tmp_path):
-    assert study_page.is_cheap(StudyDirectory(study))
+    assert page_at_the_end.is_cheap(StudyDirectory(study))
     large = tmp_path / "large"
     large.mkdir()
     segment = {"name": "000001.jsonl", "records": 20_000, "sha256": ""}
@@ -442,8 +442,8 @@ def test_a_large_study_is_told_what_to_type(study, tmp_path):
         "root_sha256": "",
     }
     (large / "seal.json").write_bytes(checked_line(seal))
-    assert not study_page.is_cheap(StudyDirectory(large))
-    assert study_page.page_at_the_end(StudyDirectory(large), anew=True) == f"affidavit report {large}"
+    assert not page_at_the_end.is_cheap(StudyDirectory(large))
+    assert page_at_the_end.page_at_the_end(StudyDirectory(large), anew=True) == f"affidavit report {large}"
     assert not (large / "report.html").exists()
 
 

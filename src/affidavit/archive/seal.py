@@ -112,7 +112,7 @@ def write_seal(
         "kind": "seal",
         "v": FORMAT,
         "segments": [msgspec.structs.asdict(segment) for segment in sealed],
-        "files": {name: msgspec.structs.asdict(_sealed_file(directory / name)) for name in there},
+        "files": {name: msgspec.structs.asdict(sealed_file(directory / name)) for name in there},
         "counts": counts,
         "judges": _judges(directory),
         "root_sha256": root_sha256,
@@ -137,7 +137,8 @@ def _keep_growing(directory: Path, disk: Disk) -> None:
         disk.sync_directory(directory)
 
 
-def _sealed_file(path: Path) -> SealedFile:
+def sealed_file(path: Path) -> SealedFile:
+    """A file as it is now."""
     with storage_errors(str(path)), open_to_read(path) as stream:
         size, total = _digest(stream)
     return SealedFile(size, total)
@@ -145,7 +146,7 @@ def _sealed_file(path: Path) -> SealedFile:
 
 def file_sha256(path: Path) -> str:
     """The digest of a file of a study's directory."""
-    return _sealed_file(path).sha256
+    return sealed_file(path).sha256
 
 
 def _digest(stream: BinaryIO, most: int | None = None) -> tuple[int, str]:
@@ -160,13 +161,15 @@ def _digest(stream: BinaryIO, most: int | None = None) -> tuple[int, str]:
 # --- whether it holds ---
 
 
-def check_seal(directory: Path, seal: Seal) -> tuple[str, ...]:
+def check_seal(directory: Path, seal: Seal, *, hashed: Mapping[str, SealedFile] | None = None) -> tuple[str, ...]:
     """Refuse the directory unless every sealed file is, to the last bit, what was sealed; names file and line.
 
     What was written since and is not sealed yet is no fault: a run may be at it, or was killed. It is given back,
-    a line for each.
+    a line for each. `hashed` is what whoever holds the lock has found of files a moment ago: those that are as
+    they were sealed are not read again.
     """
-    others = [(directory / name, sealed) for name, sealed in seal.files.items() if name != MANIFEST]
+    known = {MANIFEST: seal.files.get(MANIFEST), **(hashed or {})}
+    others = [(directory / name, sealed) for name, sealed in seal.files.items() if known.get(name) != sealed]
     since = [said for path, sealed in others if (said := _checked(path, sealed, seal))]
     since += [
         f"{name} is newer than the seal"

@@ -46,7 +46,7 @@ from affidavit.archive.record import Failed, Record
 from affidavit.archive.record_lines import decode
 from affidavit.archive.regular_files import check_kinds, open_to_read
 from affidavit.archive.revisions import last_revision, revision_file, revision_items, revision_names
-from affidavit.archive.seal import Seal, bad_line, check_seal, file_sha256, is_sealed_by, read_seal
+from affidavit.archive.seal import Seal, SealedFile, bad_line, check_seal, is_sealed_by, read_seal, sealed_file
 from affidavit.archive.segments import Place, segments
 from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.contracts.parts import Parts
@@ -263,15 +263,19 @@ class FrozenItem(NamedTuple):
 
 
 def _item_line(item: FrozenItem) -> bytes:
-    where = f"tasks.{item.task}.items: {shown(item.id)}"
     try:
         line = checked_line({"kind": "item", "v": FORMAT, "task": item.task, "id": item.id, "item": item.fields})
     except ValueError as error:
-        hint = "JSON has no word for NaN and infinities: use null, or a text."
+        where, hint = _item_place(item), "JSON has no word for NaN and infinities: use null, or a text."
         raise InputError(where, expected="values that JSON can hold", found=str(error), hint=hint) from error
     if len(line) > LONGEST_LINE:
-        raise InputError(where, expected=f"at most {LONGEST_LINE:,} bytes as JSON", found=f"{len(line):,}")
+        where, expected = _item_place(item), f"at most {LONGEST_LINE:,} bytes as JSON"
+        raise InputError(where, expected=expected, found=f"{len(line):,}")
     return line
+
+
+def _item_place(item: FrozenItem) -> str:
+    return f"tasks.{item.task}.items: {shown(item.id)}"
 
 
 class StudyDirectory:
@@ -463,7 +467,7 @@ class StudyDirectory:
                 disk.sync(file)
             finally:
                 disk.close(file)
-        return file_sha256(self._draft)
+        return sealed_file(self._draft).sha256
 
     def drop_draft(self, disk: Disk) -> None:
         """Take away what was drafted."""
@@ -479,19 +483,21 @@ class StudyDirectory:
             disk.replace(self._draft, path)
             disk.sync_directory(path.parent)
 
-    def check_items(self, study: PlannedStudy) -> None:
-        """Refuse the directory unless its items are those that were frozen; names the line."""
+    def check_items(self, study: PlannedStudy) -> dict[str, SealedFile]:
+        """The files of the items as they are, by name; refused, with the line, unless they are as frozen."""
+        found: dict[str, SealedFile] = {}
         for revision in study.revisions:
-            first = revision.number == 1
-            path = self.path / (ITEMS if first else revision_items(revision.number))
-            if not first and not revision.items_file_sha256:
+            path = self.path / (name := ITEMS if revision.number == 1 else revision_items(revision.number))
+            if revision.number > 1 and not revision.items_file_sha256:
                 if path.exists():
                     raise corrupt(str(path), "no items: this revision added none", "a file of them")
                 continue
             if not path.exists():
                 raise corrupt(str(path), "the items as they were frozen", "no such file")
-            if file_sha256(path) != revision.items_file_sha256:
+            found[name] = sealed_file(path)
+            if found[name].sha256 != revision.items_file_sha256:
                 raise corrupt(f"{path}:{bad_line(path)}", "the item as it was frozen", "another line, or none")
+        return found
 
     # --- judging.json ---
 
@@ -544,12 +550,12 @@ class StudyDirectory:
         """The last seal; None if there is none."""
         return read_seal(self.path)
 
-    def check_seal(self, seal: Seal) -> tuple[str, ...]:
+    def check_seal(self, seal: Seal, *, hashed: Mapping[str, SealedFile] | None = None) -> tuple[str, ...]:
         """Refuse the directory unless every sealed file is what was sealed, to the last bit; names the line.
 
-        Gives back what was written since and is not sealed yet.
+        Gives back what was written since and is not sealed yet. `hashed` is what was found of files a moment ago.
         """
-        return check_seal(self.path, seal)
+        return check_seal(self.path, seal, hashed=hashed)
 
     def is_sealed_by(self, seal: Seal | None) -> bool:
         """Whether a seal is over everything that was written."""

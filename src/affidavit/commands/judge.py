@@ -322,7 +322,7 @@ def say_where_results_are(
     said = f"affidavit report {directory}"
     if page:
         from affidavit.archive.study_directory import StudyDirectory
-        from affidavit.results.page.study_page import page_at_the_end
+        from affidavit.results.page.page_at_the_end import page_at_the_end
 
         said = page_at_the_end(StudyDirectory(directory), anew=asked > 0)
     if not as_json and (page or not left):

@@ -17,9 +17,10 @@ from affidavit.plain_text import plain_lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from affidavit.results.closing import ClosedRun
     from affidavit.results.judging import Judgements
+    from affidavit.running.asked_now import AskedNow
     from affidavit.running.study_run import Ended, Options
+    from affidavit.study.crossing import Cell
     from affidavit.study.dry_run import DryRun, PlannedRequests
     from affidavit.study.files import StudyFiles
 
@@ -87,7 +88,7 @@ def run(
     samples failed or are pending; 5 the disk refused or the archive is broken; 6 another run holds the directory;
     130, 143 stopped by a signal.
     """
-    from affidavit.results.closing import closed_run
+    gc.set_threshold(10_000, 20, 50)  # modules stay, and requests leave little behind: look for garbage rarely
     from affidavit.results.judging import Judgements
     from affidavit.running.study_run import Options
     from affidavit.study.files import load
@@ -101,34 +102,42 @@ def run(
         _show_plan(*planned, difference, as_json=as_json)
         return
     judgements = Judgements()
-    ended = _ended(files, replace(options, judging_watch=judgements.add))
+    ended = _ended(files, replace(options, judging_watch=judgements.add), page=not no_page)
     signal = ended.signal if ended.judged is None else ended.judged.signal
     if not ended.begun:
         _report_nothing(ended, as_json=as_json)
     else:
-        closed, page = closed_run(ended, files.contracts, with_tasks=as_json), not no_page and signal is None
-        again = _again(study, out, limit)
-        _report_run(ended, closed, judgements, again, as_json=as_json, page=page, own_code=files.own_code)
+        again, page = _again(study, out, limit), not no_page and signal is None
+        _report_run(ended, files, judgements, again, as_json=as_json, page=page)
     sys.exit(_exit_code(ended, signal))
 
 
-def _ended(files: "StudyFiles", options: "Options") -> "Ended":
-    """How a run ended, with its progress shown."""
+def _ended(files: "StudyFiles", options: "Options", *, page: bool) -> "Ended":
+    """How a run ended, with its progress shown; what comes now is loaded, also for a page if one is wanted."""
+    from affidavit.commands.modules_ahead import ModulesAhead
     from affidavit.commands.run_progress import RunProgress
     from affidavit.running.study_run import run_study
-    from affidavit.study.dry_run import left_out
+    from affidavit.study.crossing import left_out
 
-    gc.freeze()  # what is loaded stays, and requests leave little behind: look for garbage rarely
-    gc.set_threshold(10_000, 20, 50)
+    gc.freeze()
 
     def note(line: str) -> None:
         click.echo(f"note: {plain_lines(line)}", err=True)
 
     for line in left_out(files.study):
         note(line)
+    ahead = ModulesAhead(page=page)
     with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
-        watched = replace(options, note=note, progress=progress.tell, judging_progress=progress.tell_judging)
-        return run_study(files, watched)
+
+        def tell(now: "AskedNow[Cell]") -> None:
+            progress.tell(now)
+            ahead.tell(now)
+
+        watched = replace(options, note=note, progress=tell, judging_progress=progress.tell_judging)
+        try:
+            return run_study(files, watched)
+        finally:
+            ahead.wait()
 
 
 def _report_nothing(ended: "Ended", *, as_json: bool) -> None:
@@ -222,19 +231,19 @@ def _again(study: Path, out: Path | None, limit: int | None) -> str:
 
 def _report_run(
     ended: "Ended",
-    closed: "ClosedRun",
+    files: "StudyFiles",
     judgements: "Judgements",
     again: str,
     *,
     as_json: bool,
     page: bool,
-    own_code: Path | None,
 ) -> None:
     from affidavit.commands.judge import figures_of, json_of, say_digests, say_where_results_are, show_judging
     from affidavit.commands.output import show
     from affidavit.commands.what_is_left import what_is_left
     from affidavit.results import closing
 
+    closed = closing.closed_run(ended, files.contracts, with_tasks=as_json)
     judged = ended.judged if ended.judged is not None and ended.judged.begun else None
     figures = None if judged is None else figures_of(judged, judgements)
     last = ended if judged is None else judged
@@ -271,7 +280,7 @@ def _report_run(
         left=ended.open,
         page=page,
         as_json=as_json,
-        code=code_options(study=own_code),
+        code=code_options(study=files.own_code),
     )
 
 

@@ -258,7 +258,7 @@ def lettered_problem(row: Mapping[str, object]) -> str:
             found=shown(options),
             hint="Take them out of the item, or give the contract a problem() that says how they are shown.",
         )
-    lines = (f"{letter}. {option}" for letter, option in zip(ascii_uppercase, options, strict=False))
+    lines = [f"{letter}. {option}" for letter, option in zip(ascii_uppercase, options, strict=False)]
     return "\n\n".join((str(row["question"]), "\n".join(lines)))
 
 

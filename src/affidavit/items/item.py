@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from affidavit.contracts.contract import RAW_OUTPUT, AnyContract, Unread
-from affidavit.contracts.parts import parts_of
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 from affidavit.reading.rows import RowReader
@@ -33,7 +32,7 @@ class Item:
 
 def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Iterator[tuple[str, Item]]:
     """Place and item of rows of our own shape; refused if one does not fit the contract."""
-    seen, parts = _Ids(), parts_of(contract)
+    seen, reader = _Ids(), RowReader(contract)
     for where, row in rows:
         item_id = row.pop("id", None)
         if type(item_id) is int:
@@ -44,7 +43,9 @@ def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Itera
             hint = "Answers are kept by id: each item needs its own."
             raise InputError(where, expected="an 'id' that no other item has", found=shown(item_id), hint=hint)
         item = Item(item_id, row)
-        check(item.row, parts.for_item(item.row, where=where), where=where)
+        fitting = reader.parts.for_item(item.row, where=where)
+        # Most items share one contract: a reader of it is made once.
+        _check(item.row, reader if fitting is contract else RowReader(fitting), where=where)
         yield where, item
 
 
@@ -69,9 +70,12 @@ class _Ids:
 
 def check(row: Fields, contract: AnyContract, *, where: str) -> None:
     """Refuse an item that its contract could not ask about."""
+    _check(row, RowReader(contract), where=where)
+
+
+def _check(row: Fields, reader: RowReader, *, where: str) -> None:
     if RAW_OUTPUT in row:
         raise InputError(where, expected="an item to ask about", found=f"a field {RAW_OUTPUT!r}: an output")
-    reader = RowReader(contract)
     if isinstance(item := reader.item(row, where=where), Unread):
         raise InputError(where, expected="an item that the contract takes", found=item.error)
     reader.parts.check(row, where=where)

@@ -182,6 +182,7 @@ class Runner(Generic[AskingT]):
             for question in _of_each_kind(islice(self._open_questions(model.name), _LOOKED_AT)):
                 answer = asyncio.create_task(self._first_attempt(model, question, turns))
                 self._tried.append(_Tried(model, question, answer))
+                await asyncio.sleep(0)  # it is sent now: the next is looked for while this one is answered
         if self._tried:
             await asyncio.wait([each.answer for each in self._tried], timeout=self._limits.connect)
         for each in self._tried:
@@ -307,8 +308,9 @@ class Runner(Generic[AskingT]):
     def _workers(self, model: Model) -> Iterator["asyncio.Task[None]"]:
         questions = self._open_questions(model.name)
         slots, tried = Slots(Pace(model.connections)), [each for each in self._tried if each.model is model]
-        for number in range(max(model.connections, len(tried))):
-            first = tried[number] if number < len(tried) else None
+        # Whoever holds an answer begins last: the first one to be kept freezes the plan, and others ask meanwhile.
+        without = max(model.connections - len(tried), 0)
+        for first in (*[None] * without, *tried):
             yield asyncio.create_task(self._ask_all(model, questions, slots, first))
 
     def _open_questions(self, model: str) -> Iterator[AskingT]:
@@ -430,15 +432,16 @@ _LOOKED_AT = 500
 """Questions among which one is looked for that constrains the decoding."""
 
 
-def _of_each_kind(questions: Iterable[AskingT]) -> list[AskingT]:
-    """The first question, and the first whose decoding is constrained, if that is another."""
-    found: dict[bool, AskingT] = {}
+def _of_each_kind(questions: Iterable[AskingT]) -> Iterator[AskingT]:
+    """The first question, and the first whose decoding is constrained otherwise, each as soon as it is met."""
+    met: set[bool] = set()
     for question in questions:
         constrained = question.request.grammar is not None or question.request.schema is not None
-        found.setdefault(constrained, question)
-        if len(found) == 2:
-            break
-    return list(found.values())
+        if constrained not in met:
+            met.add(constrained)
+            yield question
+            if len(met) == 2:
+                return
 
 
 def _unexpected(error: Exception) -> Failure:

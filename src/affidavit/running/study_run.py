@@ -171,7 +171,7 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         study = files.study
         ended = Ended(directory.path, names, {}, samples=study.decoding.samples, seed=study.study.seed)
         if not drafted.content:
-            ended = _as_it_stands(ended, directory, drafted.plan)
+            ended = _as_it_stands(ended, drafted)
         if not ended.tallies or _asks_again(ended.tallies, options):
             for note in drafted.notes:
                 options.note(note)
@@ -236,10 +236,11 @@ def _judge(directory: StudyDirectory, table: JudgingTable, files: StudyFiles, op
     return judge_study(directory, panel, files.given_contracts, how)
 
 
-def _as_it_stands(ended: Ended, directory: StudyDirectory, plan: Plan) -> Ended:
+def _as_it_stands(ended: Ended, drafted: Draft) -> Ended:
     """How things stand in a sealed study, counted again from its records; nothing of one that is not sealed."""
+    directory, plan = drafted.directory, drafted.plan
     seal = directory.seal()
-    if seal is None or directory.check_seal(seal):
+    if seal is None or directory.check_seal(seal, hashed=drafted.hashed):
         return ended
     ledger = StudyLedger.planned(plan, read_judging(directory))
     ledger.count_all(directory.records())

@@ -1,9 +1,11 @@
 """What crosses with what: every task put to its models under its conditions, and what cannot be asked so."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from affidavit.contracts.registry import parts_named
 from affidavit.models.settings import ModelTable
+from affidavit.plain_text import plain
 from affidavit.study.prompt import Condition
 from affidavit.study.study_file import Study, TaskTable
 
@@ -69,3 +71,11 @@ def example_files(study: Study) -> dict[tuple[str, str], str]:
         if file:
             found[cell.task, cell.condition] = file
     return found
+
+
+def left_out(study: Study) -> Iterator[str]:
+    """What of the crossing of tasks, models and conditions is not asked, and why."""
+    for each in cells(study):
+        if isinstance(each, LeftOut):
+            (task, model, condition), why = each
+            yield plain(f"left out: {task} of {model} under {condition}: {why}")

@@ -21,11 +21,11 @@ from affidavit.json_values import Fields
 from affidavit.models.settings import Limits, ModelTable, Price
 from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import plain
-from affidavit.study.crossing import Cell, LeftOut, cells, example_files
+from affidavit.study.crossing import Cell, example_files, left_out
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.missing_answers import MissingAnswers
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import Study, requests_of
+from affidavit.study.study_file import requests_of
 from affidavit.study.task import Question, Task
 
 
@@ -242,14 +242,6 @@ _USED = {
 def used_lines(uses: Mapping[str, Sequence[str]]) -> list[str]:
     """What of the world would be used, a line for each kind of thing."""
     return [plain(f"{_USED[kind]}: {', '.join(each)}") for kind, each in uses.items() if each]
-
-
-def left_out(study: Study) -> Iterator[str]:
-    """What of the crossing of tasks, models and conditions is not asked, and why."""
-    for each in cells(study):
-        if isinstance(each, LeftOut):
-            (task, model, condition), why = each
-            yield plain(f"left out: {task} of {model} under {condition}: {why}")
 
 
 def used_by(files: StudyFiles, models: Collection[str] = ()) -> dict[str, tuple[str, ...]]:

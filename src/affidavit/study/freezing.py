@@ -5,6 +5,7 @@ changed is refused, with a list of what changed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from hashlib import file_digest
@@ -20,6 +21,7 @@ from affidavit.archive.layout import STUDY
 from affidavit.archive.provenance import git_state, versions
 from affidavit.archive.record import Response
 from affidavit.archive.revisions import revision_file
+from affidavit.archive.seal import SealedFile
 from affidavit.archive.study_directory import (
     BeforeGrowth,
     FrozenItem,
@@ -58,6 +60,8 @@ class Draft:
     """How many items were drafted with it."""
     before: PlannedStudy | None = None
     """What was frozen already."""
+    hashed: Mapping[str, SealedFile] = field(default_factory=dict)
+    """What was found of the files of frozen items, where they were looked at: they need not be read again."""
     notes: tuple[str, ...] = ()
     """What is to be said of the items before anything is asked; told while they are drafted."""
 
@@ -86,8 +90,8 @@ def draft(directory: StudyDirectory, files: StudyFiles, disk: Disk) -> Draft:
     if before is None:
         return _first_draft(directory, config, files, disk)
     if not changes(before.config, config):
-        directory.check_items(before)
-        return Draft(directory, files.plan(before.counts), before=before)
+        hashed = directory.check_items(before)
+        return Draft(directory, files.plan(before.counts), before=before, hashed=hashed)
     if _is_unanswered(directory, before):
         directory.take_back_growth(before.revisions[-1].number, disk)
         return draft(directory, files, disk)
@@ -193,7 +197,10 @@ def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, d
                     raise InputError(str(files.items[name]), expected="at least one item", found="none")
         mistakes.refuse()
 
-    content = _content(config, counts, directory.draft_items(items(), disk), files.trial)
+    with ThreadPoolExecutor(1) as beside:
+        git = beside.submit(git_state, Path.cwd())  # other processes, which look while items are drafted
+        sha256 = directory.draft_items(items(), disk)
+        content = _content(config, counts, sha256, git.result(), files.trial)
     return Draft(directory, files.plan(counts), content, sum(counts.values()), notes=tuple(missing.notes()))
 
 
@@ -209,9 +216,10 @@ def _grown_draft(
     grown.refuse_lost()
     if not _additions(directory, before, config, grown.counts):
         return Draft(directory, files.plan(before.counts), before=before)
-    content = _content(config, grown.counts, sha256 if grown.new else "", files.trial)
+    git = git_state(Path.cwd())
+    content = _content(config, grown.counts, sha256 if grown.new else "", git, files.trial)
     notes = tuple(grown.missing.notes())
-    return Draft(directory, files.plan(grown.counts), content, grown.new, before, notes)
+    return Draft(directory, files.plan(grown.counts), content, grown.new, before, notes=notes)
 
 
 class _GrownItems:
@@ -273,14 +281,16 @@ def _tasks_of(files: StudyFiles) -> Mapping[str, Task]:
     return files.plan(dict.fromkeys(files.contracts, 0)).tasks
 
 
-def _content(config: Fields, counts: Mapping[str, int], items_file_sha256: str, trial: int | None) -> Fields:
+def _content(
+    config: Fields, counts: Mapping[str, int], items_file_sha256: str, git: Fields | None, trial: int | None
+) -> Fields:
     return {
         **({} if trial is None else {"trial": trial}),
         "config": config,
         "counts": dict(counts),
         "items_file_sha256": items_file_sha256,
         "versions": versions(),
-        "git": git_state(Path.cwd()),
+        "git": git,
     }
 
 

@@ -40,8 +40,6 @@ from affidavit.study.freezing import examples_from_frozen, frozen_items
 from affidavit.study.prompt import template
 from affidavit.study.study_file import requests_of
 
-CHEAP = 20_000
-"""Records; the page of so many is a matter of seconds, and a command writes it at its end."""
 MOST_JUDGES = 8
 MOST_ITEMS, MOST_PROMPTS, MOST_COMPARED, LARGE = 50_000, 60, 4, 200_000
 """Items that are looked through for the questions of samples; prompts that are shown; conditions that are compared
@@ -96,29 +94,6 @@ def make_page(  # noqa: PLR0913 - whose page, and how it is grouped and shown
     gathered = content(directory, by=by, cluster=cluster, include_self=include_self, called=called, mask=mask)
     # Once more over all of it: names and words of judges are not outputs.
     return gathered, mask(page(gathered)).encode("utf-8", "backslashreplace")
-
-
-def is_cheap(directory: StudyDirectory) -> bool:
-    """Whether the page of a sealed study is a matter of seconds."""
-    seal = directory.seal()
-    return seal is not None and seal.records < CHEAP
-
-
-def page_at_the_end(directory: StudyDirectory, *, anew: bool) -> str:
-    """Write the page when a command ends, if that is a matter of seconds; where it is, or what to type.
-
-    Whatever goes wrong with a page costs nothing but the page: what it is made of is sealed already. Unless it
-    has to be made `anew`, one that is there stays.
-    """
-    again = f"affidavit report {directory}"
-    try:
-        if not is_cheap(directory):
-            return again
-        if anew or not (directory.path / PAGE).exists():
-            write_page(directory)
-    except Exception as error:  # noqa: BLE001
-        return f"{again}, as no page could be written: {brief(str(error) or type(error).__name__, 200)}"
-    return str(directory.path / PAGE)
 
 
 def content(  # noqa: PLR0913 - whose page, and how it is grouped and shown
