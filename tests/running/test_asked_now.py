@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from affidavit.models.openai_compatible import OpenAICompatible
+from affidavit.models.model import Model
+from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
+from affidavit.models.registry import PROVIDERS
+from affidavit.models.settings import Limits, ModelTable
 from affidavit.reading.tally import Tally
 from affidavit.running.asked_now import AskedNow, left_to_ask
 from affidavit.running.study_run import Options, run_study
@@ -71,9 +74,23 @@ def test_a_run_that_goes_on_counts_what_it_asks_itself(tmp_path):
         assert (again.beginning, again.end) == ((0, 3), (3, 3)), "what failed for good too, since it was said"
 
 
+class SlowModel(OpenAICompatible):
+    """A server's model that says that it is slow."""
+
+    def slowness(self) -> str:
+        return f"{self.name} is slow"
+
+
+class SlowProvider(ServerProvider, frozen=True, kw_only=True):
+    """What opens it."""
+
+    def open(self, name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
+        return SlowModel(name, self, limits, body=table.body, model=table.model)
+
+
 @pytest.mark.slow
 def test_what_a_model_says_of_its_slowness_is_told_meanwhile(tmp_path, monkeypatch):
-    monkeypatch.setattr(OpenAICompatible, "slowness", lambda model: f"{model.name} is slow", raising=False)
+    monkeypatch.setitem(PROVIDERS, "base_url", SlowProvider)
     with FaultServer({}) as server:
         assert progress_of(two_models(tmp_path, server, count=1)).now.slow == ["one is slow", "two is slow"]
 
