@@ -449,6 +449,7 @@ class _Judged:
 
     def __init__(self, study: FrozenStudy, judging: FrozenJudging, watch: Callable[[Record], None] | None) -> None:
         self._seed, self._terms, self._tasks = study.seed, judging.terms, judging.tasks
+        self._repeats = judging.repeats
         plan = JudgingPlan(study.name, study.seed, judging.terms, judging.judges)
         self._ledger = JudgingLedger(plan, judging.targets)
         self._judgements = Judgements()
@@ -478,6 +479,7 @@ class _Judged:
             self._judgements,
             self._terms.rubric,
             tallies,
+            repeats=self._repeats,
             include_self=include_self,
             seed=self._seed,
             blind=self._terms.blind,
