@@ -11,9 +11,9 @@ for what it names.
 
 import sys as _sys
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-if _TYPE_CHECKING:
+TYPE_CHECKING = False  # without loading `typing`, which takes longer than all of this
+if TYPE_CHECKING:
     from affidavit import statistics
     from affidavit.contracts.contract import AnswerKey, AnswerReading, Contract, Reading, Span, Validation, label
     from affidavit.contracts.count_table import CountTable

@@ -231,11 +231,28 @@ def test_the_ending_of_a_file_says_its_form(evidence, name, begins):
     assert (evidence.parent / name).read_bytes().startswith(begins)
 
 
-def test_a_page_is_not_written_under_the_ending_of_something_else(study, tmp_path):
-    done = here("report", study, "-o", tmp_path / "out.pdf")
+@pytest.mark.parametrize("ending", [".pdf", ".xlsx", ".gz"])
+def test_a_page_is_not_written_under_the_ending_of_something_else(study, tmp_path, ending):
+    done = here("report", study, "-o", tmp_path / f"out{ending}")
     assert fine(done, 2)
-    assert b"--out: expected .html for the page" in done.stderr
-    assert not (tmp_path / "out.pdf").exists()
+    assert b"--out: expected .html for the page, or .md, .json, .csv, .tex, .txt for tables" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("ending", [".pdf", ".xlsx", ".html", ".gz"])
+def test_a_comparison_is_not_written_under_the_ending_of_something_else(study, tmp_path, ending):
+    file = tmp_path / f"out{ending}"
+    done = here("compare", study, study, "-o", file)
+    assert fine(done, 2)
+    assert b"--out: expected .md, .json, .csv, .tex, .txt, found " in done.stderr
+    assert not list(tmp_path.iterdir())
+    assert fine(here("compare", study, study, "-o", file, "--format", "md"), 0)
+    assert file.read_bytes().startswith(b"# ")
+
+
+def test_a_comparison_in_a_file_without_an_ending_is_markdown(study, tmp_path):
+    assert fine(here("compare", study, study, "-o", tmp_path / "out"), 0)
+    assert (tmp_path / "out").read_bytes().startswith(b"# ")
 
 
 def test_a_part_of_a_study_has_no_report_and_a_person_is_told_what_to_use(study, tmp_path):

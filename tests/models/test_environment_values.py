@@ -13,6 +13,8 @@ from affidavit.models.environment_values import (
     variables_in,
     with_values,
 )
+from affidavit.models.openai_compatible import OpenAICompatible, ServerProvider
+from affidavit.models.settings import Limits
 
 BODY = {
     "a": {"env": "A"},
@@ -85,3 +87,29 @@ def test_variables_that_hold_nothing_are_told_together(monkeypatch):
         "p, q: expected values in the environment variables A_BLANK, NO_SUCH_A and "
     )
     assert "export A_BLANK=… NO_SUCH_A=… NO_SUCH_B=…" in str(refused.value)
+
+
+def test_a_key_in_place_of_a_variable_is_not_repeated_as_a_whole(monkeypatch):
+    key, header = "hf_0123456789abcdefghij", "X-0123456789abcdefghij"
+    server = ServerProvider(
+        base_url="http://127.0.0.1:1/v1", key_env=key, headers={header: {"env": "NO_SUCH_KEY"}}
+    )
+    monkeypatch.delenv("NO_SUCH_KEY", raising=False)
+    with pytest.raises(UsageError) as together:
+        refuse_unset((f"models.m.{place}", name) for place, name in server.variables())
+    with pytest.raises(UsageError) as alone:
+        look_up(key, place="models.m.key_env")
+    assert str(together.value) == (
+        "models.m.key_env, models.m.headers.X-0123…: expected values in the environment variables hf_012… and "
+        "NO_SUCH_KEY, found none\nIf it is a key, take it out of the file, and name a variable that holds it."
+    )
+    assert str(alone.value) == (
+        "models.m.key_env: expected a value in the environment variable hf_012…, found none\n"
+        "If it is a key, take it out of the file, and name a variable that holds it."
+    )
+    with pytest.raises(UsageError, match=r"models\.m\.headers\.X-0123…: expected a value"):
+        OpenAICompatible(
+            "m", ServerProvider(base_url="http://h", headers={header: {"env": "NO_SUCH_KEY"}}), Limits()
+        )
+    with pytest.raises(UsageError, match=r"models\.m\.headers\.X-0123…: expected a text that a header can carry"):
+        OpenAICompatible("m", ServerProvider(base_url="http://h", headers={header: "é"}), Limits())

@@ -3,7 +3,7 @@
 import pytest
 
 from affidavit.errors import InputError, MistakesError
-from affidavit.models.settings import Limits
+from affidavit.models.settings import Limits, check_json
 from affidavit.models.table_mistakes import converted
 from affidavit.study.check import parse_study
 from support.studies import laid_over, toml
@@ -144,3 +144,48 @@ def test_a_key_at_the_wrong_place_is_not_repeated(changed):
     with pytest.raises(InputError) as caught:
         parse_study(text_of(laid_over(FINE, changed)), where="study.toml")
     assert "sk-" not in str(caught.value)
+
+
+AS_A_NAME = {
+    "key of a model": ({"models": {"one": {MISPLACED: 1}}}, "known keys in models.one, found 'sk-123…', a name of 23 characters"),
+    "model that is no table": ({"models": {MISPLACED: 1}}, "a table [models.sk-123…], found a whole number"),
+    "task that is no table": ({"tasks": {MISPLACED: 1}}, "tasks.sk-123…: expected a table, found 1"),
+    "table": ({MISPLACED: {}}, "found 'sk-123…', a name of 23 characters"),
+    "key of a table": ({"decoding": {MISPLACED: 1}}, "a key of decoding: temperature, "),
+    "key of a table in a table": ({"models": {"one": {"price": {"input": 1, "output": 1, MISPLACED: 1}}}}, "a key of models.one.price: input, output, found 'sk-123…'"),
+    "header": ({"models": {"one": {"headers": {MISPLACED: 5}}}}, "models.one.headers.sk-123…: expected a text or a table, found a whole number"),
+    "header with a blank": ({"models": {"one": {"headers": {f"Bearer {MISPLACED}": ""}}}}, "names of headers in models.one.headers, none of"),
+    "header of a table": ({"models": {"one": {"headers": {MISPLACED: {"a": "b"}}}}}, 'a text or { env = "NAME" } in models.one.headers.sk-123…, found another table'),
+    "body with a secret": ({"models": {"one": {"body": {MISPLACED: {"api_key": "x"}}}}}, "no secret in models.one.body.sk-123….api_key, found a text"),
+    "variant": ({"tasks": {"open": {"contract": "text", "items": "i", "variants": {MISPLACED: "Say."}}}}, "{question} once in tasks.open.variants.sk-123…, found"),
+    "variant of another type": ({"tasks": {"open": {"contract": "text", "items": "i", "variants": {MISPLACED: 3}}}}, "tasks.open.variants.sk-123…: expected a text, found 3\nWrite sk-123… = \"3\""),
+    "task of examples": ({"conditions": {"held": {"examples": {MISPLACED: "e.jsonl"}}}}, "quiz in conditions.held.examples, found 'sk-123…'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "said"), AS_A_NAME.values(), ids=AS_A_NAME)
+def test_a_key_that_stands_in_place_of_a_name_is_not_repeated_as_a_whole(changed, said):
+    with pytest.raises(InputError) as caught:
+        parse_study(text_of(laid_over(FINE, changed)), where="study.toml")
+    assert said in str(caught.value)
+    assert MISPLACED[:8] not in str(caught.value)
+
+
+def test_a_key_whose_value_json_has_not_is_not_repeated_as_a_whole():
+    with pytest.raises(
+        InputError, match=r"^study.toml: expected a JSON value in models\.m\.body\.sk-123…\[0\], found"
+    ):
+        check_json({"models.m.body": {MISPLACED: [float("nan")]}}, where="study.toml")
+
+
+def test_a_key_that_is_named_twice_is_not_repeated_as_a_whole():
+    with pytest.raises(InputError) as caught:
+        parse_study(f"{text_of(FINE)}\n[models.one.headers.{MISPLACED}]\n" * 2, where="study.toml")
+    assert "twice (at line " in str(caught.value)
+    assert MISPLACED[:8] not in str(caught.value)
+
+
+def test_a_long_name_that_is_nearly_a_known_one_is_repeated():
+    changed = {"models": {"one": {"connectionsconnections": 3}}}
+    with pytest.raises(InputError, match="found 'connectionsconnections'\nDid you mean connections"):
+        parse_study(text_of(laid_over(FINE, changed)), where="study.toml")

@@ -318,7 +318,7 @@ def test_rows_can_be_paradigms(directory):
     found = reported(here("report", directory, "--by", "paradigm", "--format", "json"))
     rows = {row["paradigm"]: row for row in found["accuracy"]["rows"]}
     assert {name: (row["right"], row["compared"]) for name, row in rows.items()} == {
-        "": (24, 24),
+        "(no paradigm)": (24, 24),
         "pressure": (24, 48),
     }
     results = StudyResults(StudyDirectory(directory), ("task", "paradigm"))

@@ -96,6 +96,7 @@ OUTPUTS = [
 TASK_OF = {key_of(*place): place[1] for place in PLACES}
 TERMS = Terms(DEFAULT, "2026-01-05", tuple(sorted(each.key for each in OUTPUTS)))
 JUDGES = [JudgeTerms(name, name, {}, repeats=len(REPEATS)) for name in JUDGE_NAMES]
+REPEATED = dict.fromkeys(JUDGE_NAMES, len(REPEATS))
 PLAN = JudgingPlan("trial", 7, TERMS, JUDGES)
 TARGETS = dict.fromkeys(TARGET_NAMES, len(ASKED) * len(VARIANTS))
 SLOTS = [Slot(judge, *place, repeat) for judge, place, repeat in product(JUDGE_NAMES, PLACES, REPEATS)]
@@ -124,7 +125,9 @@ def figures(outcomes: Outcomes, *, include_self: bool = False, blind: bool = Fal
             record = decode(encode(record, seq=1, group=1)).record
             ledger.add(record)
             kept.add(record)
-    return judging_figures(kept, DEFAULT, ledger.tallies, include_self=include_self, seed=0, blind=blind)
+    return judging_figures(
+        kept, DEFAULT, ledger.tallies, repeats=REPEATED, include_self=include_self, seed=0, blind=blind
+    )
 
 
 def said(outcome: Given, meta: Mapping[str, str]) -> str:
@@ -289,10 +292,9 @@ def check_validity(made: Made) -> None:
                                    "valid, quotes aside": scored}.items():  # fmt: skip
                 clusters = gathered(there, lambda s: s.output, lambda s, c=counts, m=mine: c(m[s]))
                 holds_share(row[column], clusters)
-            asked = [slot for slot, each in mine.items() if each != PENDING]
-            failed = gathered(asked, lambda s: s.output, lambda s, m=mine: m[s] == FAILED)
-            pending = {str(at): [False] for at in range(row["pending"])}
-            holds_share(row["share of planned failed"], {**failed, **pending})
+            # A pending judgement is of the output that it is about.
+            failed = gathered(mine, lambda s: s.output, lambda s, m=mine: m[s] == FAILED)
+            holds_share(row["share of planned failed"], failed)
 
 
 FLAGS = {
@@ -836,7 +838,8 @@ def test_bounds_of_few_questions_say_that_sampling_is_not_in_them():
     three = scored_as({("a", q, "v1"): (5,) for q in range(3)}).primary.evaluations
     kept = Judgements([each._replace(valid=each.question != "q00") for each in three])
     tallies = {JudgeCell("a", "free", "cross_judge"): Tally(compliant=2, non_compliant=1)}
-    tables = {table.name: table for table in judging_tables(judging_figures(kept, DEFAULT, tallies, seed=0))}
+    made = judging_figures(kept, DEFAULT, tallies, repeats={"a": 1}, seed=0)
+    tables = {table.name: table for table in judging_tables(made)}
     (lowest,), (highest,) = (tables["score bounds"].column(f"if missing {end}") for end in ("lowest", "highest"))
     assert (lowest.estimate.value, highest.estimate.value) == (pytest.approx(10 / 3), 6)
     assert lowest.estimate.method == "3 clusters: no interval below 10; sampling is not in it"
@@ -868,6 +871,15 @@ def test_failed_judgements_of_one_output_are_a_cluster():
     assert figures({}).judges[0].failed.value == 0
 
 
+@pytest.mark.slow
+def test_pending_judgements_belong_to_the_cluster_of_their_output():
+    """Ruling S1: there are no more clusters than outputs, however little was asked."""
+    begun = {slot: FAILED for slot in SLOTS if slot.repeat == 1 and slot.variant == "v1"}
+    for judge in (*figures(begun).judges, *figures({}).judges, *figures(begun, include_self=True).judges):
+        assert (judge.failed.n, judge.failed.clusters) == (judge.planned, judge.planned // 2)
+        assert judge.failed.value == judge.coverage["failed"] / judge.planned
+
+
 def test_a_failure_that_was_made_good_is_none():
     slot = Slot("a", "b", "t1", "q0", "v1", 1)
     ledger, kept = JudgingLedger(PLAN, TARGETS), Judgements()
@@ -877,7 +889,7 @@ def test_a_failure_that_was_made_good_is_none():
     for record in (PLAN.failure(judgement, Failure(Reason.TIMEOUT)), PLAN.response(judgement, given_)):
         ledger.add(record)
         kept.add(record)
-    (judge, *_) = judging_figures(kept, DEFAULT, ledger.tallies, seed=0).judges
+    (judge, *_) = judging_figures(kept, DEFAULT, ledger.tallies, repeats=REPEATED, seed=0).judges
     assert (judge.coverage["failed"], judge.failed.value) == (0, 0)
 
 

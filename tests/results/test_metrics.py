@@ -25,6 +25,7 @@ from affidavit import AnswerReading, MultipleChoice, Validation, game24
 from affidavit.archive.record import Record, Response, record_fields
 from affidavit.archive.record_columns import SCHEMA, RecordColumns
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.commands.table_files import FORMS
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.mcqa import ChoiceOfEachItem
 from affidavit.contracts.parts import parts_of
@@ -352,7 +353,7 @@ def test_every_table_can_be_grouped_by_metadata_and_contract(everything):
     # Failures are of their task's contract, although nothing arrived that it could read.
     done = here("report", everything, "--by", "metadata.half, contract", "--format", "json")
     rows = {(row["metadata.half"], row["contract"]): row for row in reported(done)["compliance"]["rows"]}
-    expected = {("", "game24/1"): 6, ("", "own/1"): 6, ("0", "mcqa/1"): 18, ("1", "mcqa/1"): 18}
+    expected = {("(no half)", "game24/1"): 6, ("(no half)", "own/1"): 6, ("0", "mcqa/1"): 18, ("1", "mcqa/1"): 18}
     assert {group: row["planned"] for group, row in rows.items()} == expected
     assert {group: row["failed"] for group, row in rows.items()} == dict(zip(expected, (1, 0, 1, 5), strict=True))
 
@@ -379,7 +380,28 @@ def test_missing_empty_and_unwritable_metadata_are_groups_that_add_up(tmp_path):
     directory = written(tmp_path, tables(), {"quiz": rows}, lambda question: "<answer>B</answer>")
     results = StudyResults(StudyDirectory(directory), ("metadata.s",))
     found = {group.names[0]: (group.planned, group.total("compliant")) for group in groups(results.records)}
-    assert found == {"": (3, 3), "x": (1, 1), "\\ud800": (1, 1), "1": (2, 2), "['=']": (1, 1)}
+    assert found == {"(no s)": (3, 3), "x": (1, 1), "\\ud800": (1, 1), "1": (2, 2), "['=']": (1, 1)}
+
+
+@pytest.mark.slow
+def test_items_without_the_metadata_are_a_row_with_a_name_that_nobody_else_has(tmp_path):
+    values = ["art", None, "(no subject)", ""]
+    rows = [{**row, "metadata": {"subject": value}} for row, value in zip(questions(4), values, strict=True)]
+
+    def answer(question: Question) -> str | None:
+        return None if question.item.id == "q3" else "<answer>B</answer>"
+
+    directory = written(tmp_path, tables(), {"quiz": rows}, answer, sealed=False)
+    by = ("--by", "metadata.subject")
+    found = {
+        row["metadata.subject"]: (row["planned"], row["compliant"], row["pending"])
+        for row in reported(here("report", directory, *by, "--format", "json"))["compliance"]["rows"]
+    }
+    assert found == {"((no subject))": (2, 1, 1), "(no subject)": (1, 1, 0), "art": (1, 1, 0)}
+    for form in FORMS:
+        assert b"((no subject))" in here("report", directory, *by, "--format", form).stdout
+    assert fine(here("report", directory, *by), 0)
+    assert "((no subject))" in (directory / "report.html").read_text()
 
 
 # --- studies that are not done ---

@@ -17,6 +17,7 @@ CHOICES = [
      "raw_output": (None, "<answer>A</answer>", "A.")[number % 5 % 3]}
     for number in range(30)
 ]  # fmt: skip
+LACKING = [{**row, "subject": (None, "", "art")[number % 3]} for number, row in enumerate(CHOICES)]
 HANDS = [
     {
         "id": f"h{number}",
@@ -33,6 +34,7 @@ HANDS = [
     [
         ("mcqa", CHOICES, ("model",)),
         ("mcqa", CHOICES, ("metadata.subject", "model")),
+        ("mcqa", LACKING, ("metadata.subject",)),
         ("mcqa", CHOICES, ("sample",)),
         ("game24", HANDS, ("condition",)),
     ],
@@ -48,6 +50,15 @@ def test_the_figures_are_those_of_the_report_of_the_study(tmp_path, contract, ro
     assert [table.name for table in report.tables] == [table.name for table in expected.tables]
     for found, wanted in zip(report.tables, expected.tables, strict=True):
         assert (found.columns, found.rows, found.foot) == (wanted.columns, wanted.rows, wanted.foot)
+
+
+def test_rows_without_the_column_have_a_name(tmp_path):
+    path = write_jsonl(tmp_path / "rows.jsonl", LACKING)
+    named = named_contract("mcqa")
+    files = opened(path, contract="mcqa", given={"model": "who"})
+    parts = dict.fromkeys(files.tasks(), parts_of(named.contract))
+    report = grouped_report(files.records("", named), ("metadata.subject",), files.columns, parts, own=False)
+    assert [row[:2] for row in report.tables[0].rows] == [("(no subject)", 20), ("art", 10)]
 
 
 def test_columns_to_group_by_are_known_or_refused():

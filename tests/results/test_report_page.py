@@ -30,7 +30,7 @@ from affidavit.results.page.row_names import labels, short_labels
 from affidavit.results.page.samples import FindingSamples, JudgeSample, Quote, Sample
 from affidavit.results.page.text import HEAD, Mark, brief, pieces, visible
 from affidavit.results.table import Table
-from affidavit.results.values import Mean
+from affidavit.results.values import Chance, Mean, Points
 from affidavit.statistics.means import mean_of_clusters
 from affidavit.statistics.shares import wilson
 from affidavit.study.task import Question
@@ -623,7 +623,91 @@ def test_a_headline_crosses_no_tasks_and_names_nothing_below_ten_items(tmp_path)
     assert "quiz: 100.0% [91.2, 100.0] n=40 (m)." in said
     assert "tiny: " not in said
     alone = written(tmp_path / "alone", tables(), {"quiz": questions(3)}, lambda question: "<answer>B</answer>")
-    assert "No figure is over 10 items or more: see the table." in affidavit("report", alone).stdout.decode()
+    said = affidavit("report", alone).stdout.decode()
+    assert "Who follows the format? Compliance: no figure is over 10 items or more; see the table.\n" in said
+    assert "Who is right? Accuracy: no figure is over 10 items or more; see the table.\n" in said
+
+
+BY = ("task", "model", "condition")
+OUTCOMES = ("compliant", "non-compliant", "failed", "unread", "pending")
+
+
+def rates(*shares):
+    """A table of compliance with a row for each pair of compliant ones and n."""
+    named = zip("abcdefgh", shares, strict=False)
+    rows = tuple(("quiz", model, "free", wilson(k, n), k, n - k, 0, 0, 0) for model, (k, n) in named)
+    return Table("compliance", "?", (*BY, "compliance", *OUTCOMES), rows, "")
+
+
+def summary(*found):
+    return {answer.question: answer.answer for answer in headline({table.name: table for table in found}, BY)}
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ([(9, 10), (9, 10)], "equal for both, 90.0% [59.6, 98.2] n=10 (a, b)."),
+        ([(9, 10)] * 3, "equal for all 3, 90.0% [59.6, 98.2] n=10 (a, b, c)."),
+        ([(9, 10), (18, 20)], "equal for both, 90.0% [59.6, 98.2] n=10 (a), 90.0% [69.9, 97.2] n=20 (b)."),
+        (
+            [(5, 10), (9, 10), (9, 10), (5, 10)],
+            "observed from 90.0% [59.6, 98.2] n=10 (b, c) to 50.0% [23.7, 76.3] n=10 (a, d).",
+        ),
+        (
+            [(9, 10), *[(5, 10)] * 7],
+            "observed from 90.0% [59.6, 98.2] n=10 (a) to 50.0% [23.7, 76.3] n=10 (b, c, d, e, f and 2 more).",
+        ),
+    ],
+)
+def test_of_equal_rows_none_is_named_before_the_others(shares, said):
+    """Ruling S9."""
+    assert summary(rates(*shares))["Who follows the format?"] == f"Compliance: {said}"
+
+
+def test_the_widest_interval_is_that_of_all_rows_that_have_it():
+    certain = summary(rates((5, 10), (9, 20), (5, 10)))["How certain are the figures?"]
+    assert certain == (
+        "The widest 95 % interval spans 53 percentage points (compliance, a, n=10; compliance, c, n=10). "
+        "n is between 10 and 20."
+    )
+
+
+def test_of_letters_that_are_preferred_alike_none_is_named_before_the_others():
+    """Ruling S9."""
+    columns = (*BY, "letter", "share", "against the key", "p (Holm)")
+
+    def row(model, ahead, p=0.001):
+        share = wilson(30, 40)
+        return ("quiz", model, "free", "A", share, Points(replace(share, value=ahead)), Chance(p))
+
+    def said(*rows):
+        letters = Table("letters", "?", columns, rows, "")
+        return summary(rates((9, 10)), letters).get("Does a model prefer a letter?", "")
+
+    alike = said(row("a", 0.5), row("b", 0.5), row("c", 0.2))
+    assert "quiz, a, free chooses A" in alike
+    assert "quiz, b, free chooses A" in alike
+    assert alike.endswith(" So does 1 more row of the table.")
+    assert said(row("a", 0.5), row("b", 0.2), row("c", 0.2)).endswith(" So do 2 more rows of the table.")
+    assert not said(row("a", -0.5), row("b", 0.5, p=0.5))
+
+
+def test_that_figures_are_over_few_items_is_said_once_for_each_measure():
+    of = ("accuracy over compliant", "yield")
+
+    def said(*shares):
+        found = Table("accuracy", "?", (*BY, *of), (("quiz", "a", "free", *shares),), "")
+        return summary(rates((9, 10)), found)["Who is right?"]
+
+    assert said(wilson(3, 6), wilson(3, 9)) == "Accuracy: no figure is over 10 items or more; see the table."
+    assert said(wilson(3, 6), wilson(3, 12)) == (
+        "Accuracy over answers: no figure is over 10 items or more; see the table. "
+        "Accuracy over all outputs: 25.0% [8.9, 53.2] n=12 (a)."
+    )
+    assert said(None, wilson(3, 6)) == (
+        "No output holds an answer whose right one is known. "
+        "Accuracy over all outputs: no figure is over 10 items or more; see the table."
+    )
 
 
 @pytest.mark.slow

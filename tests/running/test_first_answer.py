@@ -15,11 +15,21 @@ from affidavit.running.first_failures import MOST_ALIKE
 from affidavit.running.study_run import Options, run_study
 from affidavit.study.files import load
 from support.command import COMMAND, ENVIRONMENT, affidavit
-from support.fault_server import FaultServer, bad_request, every, hang, held_until, says
+from support.fault_server import FaultServer, bad_request, every, hang, held_until, says, status
 from support.judged_studies import agreeable, judge_again, open_study, serving
 from support.kills import wait
 from support.scripted_judge import judge_prompt
-from support.studies import every_byte, fine, laid_over, records, run, told_by_verify, write_study
+from support.studies import (
+    every_byte,
+    fine,
+    items,
+    laid_over,
+    records,
+    run,
+    told_by_verify,
+    write_items,
+    write_study,
+)
 
 REFUSED = {f"q{n}": every(bad_request) for n in range(60)}
 BEGUN = {"conditions": {"plain": {}}, "limits": {"attempts": 1}}
@@ -66,6 +76,107 @@ def test_answers_of_a_trial_that_answer_nothing_here_freeze_nothing(begun):
         assert fine(run(folder), 4)
         assert fine(run(folder, "--model", "m"), 4), "it is complete: nothing is asked"
     assert every_byte(folder / "out") == before
+
+
+@pytest.fixture
+def one_is_left(tmp_path):
+    """The same study, of which one question has failed for now and is asked again in the next run."""
+    with FaultServer({"q3": every(status(500))}) as server:
+        grown(tmp_path, server.url, {})
+        assert fine(run(tmp_path), 4)
+        server.script = {}
+        yield tmp_path, server
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "code"), [(4, 4), (40, 2)], ids=["a few", "one mistake"])
+def test_a_growth_is_not_frozen_by_an_answer_to_what_was_asked_before(one_is_left, count, code):
+    """Nobody has answered what was added, so that it can be mended; the rest is asked after it."""
+    folder, server = one_is_left
+    before = every_byte(folder / "out")
+    asked = server.questions()
+    with FaultServer(REFUSED) as other:
+        more = {"tasks": {"more": {"contract": "mcqa", "items": "more.jsonl", "models": ["n"]}}}
+        write_items(folder / "more.jsonl", items(count))
+        changed = laid_over(laid_over(BEGUN, {"models": {"n": {"base_url": other.url}}}), more)
+        write_study(
+            folder, server.url, count=4, changed=laid_over(changed, {"tasks": {"quiz": {"models": ["m"]}}})
+        )
+        done = run(folder)
+    assert fine(done, code)
+    assert b"nothing was added to " in done.stderr
+    assert every_byte(folder / "out") == before
+    assert server.questions() == asked
+    grown(folder, server.url, {"n": {"base_url": server.url, "seed": False}})
+    assert fine(run(folder), 0)
+    found = told_by_verify(folder / "out")
+    assert (len(found["revisions"]), len(records(folder / "out"))) == (2, 9)
+
+
+@pytest.mark.slow
+def test_once_a_growth_is_frozen_the_rest_is_asked_and_nothing_twice(one_is_left):
+    folder, server = one_is_left
+    refused = {"q0": every(status(500)), "q1": every(status(500))}
+    with FaultServer(refused) as other:
+        grown(folder, server.url, {"n": {"base_url": other.url, "connections": 1}})
+        done = run(folder)
+    assert fine(done, 4)
+    assert other.questions() == {"q0": 2, "q1": 1, "q2": 1, "q3": 1}, "q0 in the trial, and after it"
+    kept = [(each["model"], each["item_id"], each["kind"]) for each in records(folder / "out")][4:]
+    assert sorted(kept) == [
+        ("m", "q3", "response"),
+        ("n", "q0", "failure"),
+        ("n", "q1", "failure"),
+        ("n", "q2", "response"),
+        ("n", "q3", "response"),
+    ]
+    assert kept.index(("n", "q2", "response")) < kept.index(("m", "q3", "response"))
+    assert fine(affidavit("verify", folder / "out"), 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changed", [{"decoding": {"samples": 2}}, {"conditions": {"polite": {"preamble": "Please."}}}]
+)
+def test_more_samples_and_conditions_are_frozen_by_their_own_answer_too(one_is_left, changed):
+    folder, server = one_is_left
+    before = every_byte(folder / "out")
+    asked = server.questions()
+    server.script = REFUSED
+    write_study(folder, server.url, count=4, changed=laid_over(BEGUN, changed))
+    assert fine(run(folder), 4)
+    assert every_byte(folder / "out") == before
+    assert (server.questions() - asked).total() == 4, "the added ones, and no other"
+    server.script = {}
+    assert fine(run(folder), 0)
+    assert len(records(folder / "out")) == 9
+
+
+@pytest.mark.slow
+def test_a_run_that_asks_nothing_of_what_was_added_is_refused(one_is_left):
+    folder, server = one_is_left
+    before = every_byte(folder / "out")
+    grown(folder, server.url, {"n": {"base_url": server.url}})
+    done = run(folder, "--model", "m")
+    assert fine(done, 2)
+    assert b"--model: expected a model that is asked what was added to the study: n, found m\n" in done.stderr
+    assert every_byte(folder / "out") == before
+    assert fine(run(folder, "--model", "n"), 4)
+    assert fine(run(folder, "--model", "m"), 0)
+
+
+@pytest.mark.slow
+def test_an_answer_that_is_taken_over_freezes_only_what_it_answers(one_is_left):
+    folder, server = one_is_left
+    before = every_byte(folder / "out")
+    assert fine(affidavit("run", "study.toml", "--out", "other", cwd=folder), 0)
+    with FaultServer(REFUSED) as other:
+        grown(folder, server.url, {"n": {"base_url": other.url}})
+        assert fine(run(folder, "--reuse", str(folder / "other")), 4)
+    assert every_byte(folder / "out") == before
+    grown(folder, server.url, {"n": {"base_url": server.url}})
+    assert fine(run(folder, "--reuse", str(folder / "other")), 0)
+    assert len(records(folder / "out")) == 9
 
 
 class NoLog(Disk):

@@ -10,7 +10,7 @@ from affidavit.models.model import Completion, Failure, Request
 from affidavit.models.settings import Limits
 from affidavit.running.ledger import QuestionLedger
 from affidavit.running.runner import Runner
-from affidavit.running.study_run import StudyWork
+from affidavit.running.study_work import StudyWork
 from affidavit.study.files import load
 from affidavit.study.freezing import draft
 from affidavit.study.task import Question

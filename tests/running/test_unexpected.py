@@ -13,7 +13,8 @@ from affidavit.models.model import Answer, Completion, Failure
 from affidavit.models.settings import Limits
 from affidavit.running.ledger import QuestionLedger
 from affidavit.running.runner import Runner
-from affidavit.running.study_run import Ended, Options, StudyWork, run_study
+from affidavit.running.study_run import Ended, Options, run_study
+from affidavit.running.study_work import StudyWork
 from affidavit.study.files import load
 from affidavit.study.freezing import draft
 from affidavit.study.task import Question

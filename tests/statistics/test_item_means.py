@@ -4,7 +4,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -21,11 +21,13 @@ def told(kinds):
 
 
 @few
-@given(shares)
-def test_a_mean_of_shares_is_wilson_at_the_effective_size(kinds):
+@given(shares, st.none() | st.integers(1, 4))
+@example([(0.5, 40)], 4)
+def test_a_mean_of_shares_is_wilson_at_the_effective_size_but_at_that_of_the_outputs_at_most(kinds, samples):
     values, times = told(kinds)
     each = np.repeat(values, times)
-    n, found = len(each), mean_share(values, times)
+    n = len(each)
+    found = mean_share(values, times, outputs=samples and n * samples)
     assert (found.n, found.value) == (n, pytest.approx(each.mean()))
     assert 0 <= found.low <= found.value <= found.high <= 1
     assert found.high - found.low > 0
@@ -36,9 +38,11 @@ def test_a_mean_of_shares_is_wilson_at_the_effective_size(kinds):
     padded = np.append(each, [0.0, 1.0])
     middle = padded.mean()
     size = n * (middle * (1 - middle) / len(padded)) / (padded.var(ddof=0) / (len(padded) - 1))
+    size = min(size, n * samples) if samples else size
     root = Z95 * sqrt(found.value * (1 - found.value) / size + Z95**2 / (4 * size**2)) / (1 + Z95**2 / size)
-    low = (found.value + Z95**2 / (2 * size)) / (1 + Z95**2 / size) - root
-    assert found.low == pytest.approx(min(low, wilson(n, n).low), abs=1e-9)
+    middle = (found.value + Z95**2 / (2 * size)) / (1 + Z95**2 / size)
+    assert found.low == pytest.approx(min(middle - root, wilson(n, n).low), abs=1e-9)
+    assert found.high == pytest.approx(max(middle + root, wilson(0, n).high), abs=1e-9)
 
 
 @pytest.mark.slow

@@ -4,33 +4,12 @@ import pytest
 
 from affidavit.reading.record_fields import LONGEST_READ
 from affidavit.study import answer_records
+from support.own_contracts import ECHO
 from support.studies import records
 from support.written_study import questions, tables, written
 
 SIZE = 300_000
 DERIVED = 100_000
-OWN = """
-from affidavit import AnswerReading
-
-
-class Echo:
-    name, version, params = "echo", 1, {}
-
-    def instruction(self, item=None):
-        return "Say anything."
-
-    def read(self, raw, item=None):
-        return AnswerReading(raw)
-
-    def validate(self, reading, item):
-        return None
-
-    def grammar(self, item=None):
-        return None
-
-
-echo = Echo()
-"""
 HOSTILE = {
     "control characters": "\x01" * SIZE,
     "lone surrogates": "\udfff" * SIZE,
@@ -49,7 +28,7 @@ HOSTILE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("contract", ["mcqa", "game24", "text", "own.py:echo"])
 def test_a_record_is_bounded_by_its_answer(tmp_path, contract):
-    (tmp_path / "own.py").write_text(OWN)
+    (tmp_path / "own.py").write_text(ECHO)
     task = {"quiz": {"contract": contract, "items": "quiz.jsonl", "options": None}}
     if contract == "text":
         task["quiz"]["variants"] = {"bare": "{question}"}

@@ -114,6 +114,34 @@ def test_a_password_in_a_wrong_address_is_not_repeated():
     assert "hush" not in str(caught.value)
 
 
+ADDRESS = "https://me:hush@127.0.0.1/x"
+
+
+@pytest.mark.parametrize("key", ["replay", "gguf", "embedded"])
+def test_an_address_in_place_of_a_path_is_refused_and_not_repeated(key):
+    with pytest.raises(InputError) as caught:
+        parse_study(STUDY.replace('base_url = "http://127.0.0.1:1/v1"', f'{key} = "{ADDRESS}"'), where="s")
+    assert f".{key}: expected " in str(caught.value)
+    assert "found an address\n" in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+def test_an_address_in_place_of_a_file_is_refused_and_not_repeated(tmp_path):
+    judging = f'[judging]\njudges = ["one"]\ntasks = ["trivia"]\nrubric = "{ADDRESS}"\n'
+    examples = f'examples = "{ADDRESS}"\npreamble = "Please."'
+    (tmp_path / "items.jsonl").write_text("")
+    for changed in (
+        STUDY.replace("items.jsonl", ADDRESS),
+        STUDY.replace('preamble = "Please."', examples),
+        STUDY + judging,
+    ):
+        (tmp_path / "study.toml").write_text(changed)
+        with pytest.raises(InputError) as caught:
+            load(tmp_path / "study.toml")
+        assert "found an address\n" in str(caught.value)
+        assert "hush" not in str(caught.value)
+
+
 def test_what_decides_the_answers_is_frozen_and_nothing_else():
     study = parse_study(STUDY, where="s")
     moved = parse_study(STUDY.replace("127.0.0.1:1", "127.0.0.1:9") + "[limits]\nattempt = 1\n", where="s")

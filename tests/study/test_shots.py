@@ -9,40 +9,17 @@ from affidavit.errors import InputError
 from affidavit.models.model import Completion
 from affidavit.study.check import MOST_SHOTS
 from affidavit.study.files import drawn_shots, load
+from support.own_contracts import ECHO, LETTER
 from support.studies import toml, write_items
 from support.written_study import questions, tables, written
 
-OWN = """
-from affidavit import AnswerReading, Pattern
-
-letter = Pattern("letter", 1, "[A-D]", "Answer with one letter.")
-
-
-class Plain:
-    name, version, params = "plain", 1, {}
-
-    def instruction(self, item=None):
-        return "Say it."
-
-    def read(self, raw, item=None):
-        return AnswerReading(raw)
-
-    def validate(self, reading, item):
-        return None
-
-    def grammar(self, item=None):
-        return None
-
-
-plain = Plain()
-"""
-CONTRACTS = {"own.py:letter": {}, "own.py:plain": {}, "text": {"variants": {"bare": "{question}"}}, "mcqa": {}}
+CONTRACTS = {"own.py:letter": {}, "own.py:echo": {}, "text": {"variants": {"bare": "{question}"}}, "mcqa": {}}
 
 
 def prompts(folder: Path, contract: str, items: list[dict], **more: object) -> list[str]:
     """Every prompt of a study, from the first word to the last."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "own.py").write_text(OWN)
+    (folder / "own.py").write_text(ECHO + LETTER)
     said: list[str] = []
 
     def answer(question) -> Completion:
@@ -60,7 +37,7 @@ def test_the_options_of_an_item_are_in_its_prompt_whatever_the_contract(tmp_path
     assert said.endswith("[q0] Which one?\n\nA. w\nB. x\nC. y\nD. z")
 
 
-@pytest.mark.parametrize("contract", ["own.py:letter", "own.py:plain", "text"])
+@pytest.mark.parametrize("contract", ["own.py:letter", "own.py:echo", "text"])
 def test_an_item_without_options_is_its_question(tmp_path, contract):
     (said,) = prompts(tmp_path, contract, [{"id": "q", "question": "Which one?", "answer": "B"}])
     assert said.endswith("Which one?")

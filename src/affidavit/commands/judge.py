@@ -236,6 +236,7 @@ def figures_of(judged: "Judged", judgements: "Judgements", *, include_self: bool
         judgements,
         rubric,
         judged.tallies,
+        repeats=judged.frozen.repeats,
         include_self=include_self,
         seed=judged.seed,
         blind=judged.frozen.terms.blind,

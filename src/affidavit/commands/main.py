@@ -27,6 +27,12 @@ from affidavit.plain_text import plain_lines
 class _Commands(click.Group):
     """A group whose commands report what a person can mend in one message, without a traceback."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except KeyboardInterrupt:  # click itself would say so, and end with 1
+            ctx.exit(INTERRUPTED)
+
     def invoke(self, context: click.Context) -> object:
         try:
             return super().invoke(context)

@@ -11,7 +11,7 @@ import click
 
 from affidavit.commands.exit_codes import DONE, NOT_MET
 from affidavit.commands.study_place import refuse_study_file
-from affidavit.commands.table_files import FORMS, form_of, refuse_no_page, write_tables
+from affidavit.commands.table_files import FORMS, form_of, refuse_no_page, refuse_no_table, write_tables
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
@@ -74,8 +74,8 @@ def report(
       affidavit report my-study --by model,metadata.subject --format csv -o tables
 
     \b
-    Exit codes: 0 done; 2 this is no study, or --by is wrong; 5 the disk refused or the
-    archive is broken.
+    Exit codes: 0 done; 2 this is no study, --by is wrong, or the ending of --out says no
+    form; 5 the disk refused or the archive is broken.
     """
     from affidavit.models.environment_values import mask_of
 
@@ -128,7 +128,12 @@ def _write_page(
 @click.command(no_args_is_help=True)
 @click.argument("first")
 @click.argument("second")
-@click.option("--format", "form", type=click.Choice(FORMS), help="text unless given; md in a file.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMS),
+    help="Unless given, by the ending of --out, or else text; md in a file.",
+)
 @click.option(
     "-o",
     "--out",
@@ -156,16 +161,18 @@ def compare(
       affidavit compare my-study@condition=free my-study@condition=grammar
 
     \b
-    Exit codes: 0 done, whatever the differences; 2 there is nothing to compare; 5 the disk
-    refused or an archive is broken.
+    Exit codes: 0 done, whatever the differences; 2 there is nothing to compare, or the ending
+    of --out says no form; 5 the disk refused or an archive is broken.
     """
     from affidavit.results.comparison import comparison_tables
     from affidavit.results.counting import ITEM
     from affidavit.results.text_forms import Report
 
+    if (form := form_of(form, out)) is None:
+        refuse_no_table(out)
     sides = _side(first, cluster), _side(second)
     tables = comparison_tables(*sides, mid_p=mid_p, cluster=cluster or ITEM)
-    write_tables(Report(f"{first} and {second}", {}, tables), form_of(form, out), out)
+    write_tables(Report(f"{first} and {second}", {}, tables), form, out)
 
 
 def _side(text: str, cluster: str | None = None) -> "Side":

@@ -48,6 +48,20 @@ def refuse_no_page(out: Path | None) -> None:
     raise UsageError("--out", expected=expected, found=str(out), hint=hint)
 
 
+def refuse_no_table(out: Path | None) -> None:
+    """Refuse a file for tables, in no form that was asked for, whose ending is that of none.
+
+    >>> refuse_no_table(Path("out.xlsx"))
+    Traceback (most recent call last):
+    affidavit.errors.UsageError: --out: expected .md, .json, .csv, .tex, .txt, found out.xlsx
+    Write out.md, or say what it is, whatever its name: --format md.
+    """
+    if out is None or out.suffix.lower() in (*_BY_ENDING, ""):
+        return
+    hint = f"Write {out.with_suffix('.md')}, or say what it is, whatever its name: --format md."
+    raise UsageError("--out", expected=", ".join(_BY_ENDING), found=str(out), hint=hint)
+
+
 def write_tables(report: "Report", form: str | None, out: Path | None, mask: Callable[[str], str] = str) -> None:
     """Print the tables, or write them: as CSV into a directory unless the name is one of a file.
 

@@ -166,3 +166,8 @@ class FrozenJudging:
     tasks: tuple[str, ...]
     targets: Mapping[str, int]
     """How many outputs of the set each target gave."""
+
+    @property
+    def repeats(self) -> dict[str, int]:
+        """How often each judge is asked about an output, under each of its conditions."""
+        return {judge.name: judge.repeats for judge in self.judges}

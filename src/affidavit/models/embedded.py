@@ -22,7 +22,7 @@ from affidavit.errors import AffidavitError, InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.models.connections import Connections
 from affidavit.models.embedded_pace import RATED_BYTES, EmbeddedPace
-from affidavit.models.endpoint import Endpoint
+from affidavit.models.endpoint import Endpoint, refuse_address
 from affidavit.models.http_connection import HttpError
 from affidavit.models.llama_process import LlamaProcess
 from affidavit.models.model import Answer, Completion, Failure, Message, Model, Reason, Request, SetupFault
@@ -89,9 +89,14 @@ class EmbeddedProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         return {"cache_prompt": False}
 
     def check(self, *, where: str, place: str) -> None:
-        """Refuse numbers that are none."""
+        """Refuse numbers that are none, and an address."""
         numbers = {"slots": self.slots, "context": self.context, "threads": self.threads}
         check_positive({f"{place}.{name}": number for name, number in numbers.items()}, where=where)
+        hint = "A server is given as base_url."
+        expected = "a name that `affidavit models` lists"
+        refuse_address(self.embedded, f"{where}: {place}.embedded", expected=expected, hint=hint)
+        hint = f"Download the file, and give its path. {hint}"
+        refuse_address(self.gguf, f"{where}: {place}.gguf", expected="the path of a file of weights", hint=hint)
 
     def weights(self, *, beside: Path) -> Path:
         """The file; whatever is no GGUF is refused before its digest is frozen."""

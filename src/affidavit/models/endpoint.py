@@ -1,10 +1,12 @@
 """One address of a server: its resources, its credentials apart, and how many requests wait there."""
 
+import re
 from base64 import b64encode
 from collections.abc import Mapping
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from affidavit import __version__
+from affidavit.errors import InputError
 from affidavit.models.connections import Origin
 from affidavit.models.redaction import Redaction
 from affidavit.models.response_ids import ResponseIds
@@ -38,6 +40,18 @@ def is_address(url: str) -> bool:
 
 _LONGEST_HOST = 253
 """Bytes of the name of a host."""
+
+
+def refuse_address(path: str, place: str, *, expected: str, hint: str) -> None:
+    """Refuse an address where a path is meant; it is not repeated, as it may hold a password.
+
+    >>> refuse_address("http://me:word@h/x", "s: models.m.replay", expected="a directory", hint="Copy it here.")
+    Traceback (most recent call last):
+    affidavit.errors.InputError: s: models.m.replay: expected a directory, found an address
+    Copy it here.
+    """
+    if re.match(r"\s*[A-Za-z][A-Za-z0-9+.-]*:/", path):
+        raise InputError(place, expected=expected, found="an address", hint=hint)
 
 
 def shown_address(url: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from affidavit.errors import InputError, UsageError
 from affidavit.models.redaction import Redaction
+from affidavit.models.shown_names import shown_name, shown_variable
 
 _NAMES_A_SECRET = frozenset(
     [
@@ -80,23 +81,20 @@ def refuse_odd_names(names: Iterable[str], *, where: str, place: str) -> None:
     """
     if not all(map(_VARIABLE.fullmatch, names)):
         expected = f"names of environment variables in {place}"
-        hint = (
-            "Letters, digits and underscores. If it is a key, take it out of the file, and name a variable that "
-            "holds it."
-        )
+        hint = f"Letters, digits and underscores. {_IF_KEY}"
         raise InputError(where, expected=expected, found="something else", hint=hint)
+
+
+_IF_KEY = "If it is a key, take it out of the file, and name a variable that holds it."
 
 
 def look_up(name: str, *, place: str) -> str:
     """The content of a variable, without blanks around it; refused if there is none."""
     value = os.environ.get(name, "").strip()
     if not value:
-        raise UsageError(
-            place,
-            expected=f"a value in the environment variable {name}",
-            found="none",
-            hint=f"Set it before running: export {name}=…",
-        )
+        told = shown_variable(name)
+        hint = f"Set it before running: export {name}=…" if told == name else _IF_KEY
+        raise UsageError(place, expected=f"a value in the environment variable {told}", found="none", hint=hint)
     return value
 
 
@@ -113,12 +111,13 @@ def refuse_unset(needed: Iterable[tuple[str, str]]) -> None:
     if len(names) == 1:
         look_up(names[0], place=unset[0][0])
     if names:
-        *others, last = names
+        *others, last = map(shown_variable, names)
+        hint = f"Set them before running: export {' '.join(f'{name}=…' for name in names)}"
         raise UsageError(
             ", ".join(dict.fromkeys(place for place, _ in unset)),
             expected=f"values in the environment variables {', '.join(others)} and {last}",
             found="none",
-            hint=f"Set them before running: export {' '.join(f'{name}=…' for name in names)}",
+            hint=hint if [*others, last] == names else _IF_KEY,
         )
 
 
@@ -131,7 +130,7 @@ def mask_of(names: Iterable[str]) -> Callable[[str], str]:
 
 
 def refuse_literal_secrets(value: object, *, where: str, place: str) -> None:
-    """Refuse a text under a key that names a secret; the text is not repeated.
+    """Refuse a text under a key that names a secret; neither it nor a long key is repeated.
 
     >>> refuse_literal_secrets({"a": {"api_key": "sk-1"}}, where="study.toml", place="models.m.body")
     Traceback (most recent call last):
@@ -143,10 +142,11 @@ def refuse_literal_secrets(value: object, *, where: str, place: str) -> None:
             refuse_literal_secrets(each, where=where, place=f"{place}[{number}]")
     if isinstance(value, dict):
         for key, each in value.items():
+            name = shown_name(key)
             if isinstance(each, str) and each and _names_a_secret(key):
-                hint = f'A body stands on the record. Take it from the environment: {key} = {{ env = "NAME" }}'
-                raise InputError(where, expected=f"no secret in {place}.{key}", found="a text", hint=hint)
-            refuse_literal_secrets(each, where=where, place=f"{place}.{key}")
+                hint = f'A body stands on the record. Take it from the environment: {name} = {{ env = "NAME" }}'
+                raise InputError(where, expected=f"no secret in {place}.{name}", found="a text", hint=hint)
+            refuse_literal_secrets(each, where=where, place=f"{place}.{name}")
 
 
 def is_secret_header(name: str) -> bool:

@@ -32,6 +32,7 @@ from affidavit.models.redaction import Redaction
 from affidavit.models.retry_after import retry_after
 from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
 from affidavit.models.setup_fault import NO_CONNECTION, AskedServer, fault_of
+from affidavit.models.shown_names import quoted_name, shown_name
 
 Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter"]
 """Servers speak one interface, and differ in what they add to it."""
@@ -98,9 +99,9 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         for name, value in self.headers.items():
             if not _HEADER_NAME.fullmatch(name) or name.lower() in _FRAMING:
                 expected = f"names of headers in {place}.headers, none of {', '.join(_FRAMING)}"
-                raise InputError(where, expected=expected, found=repr(name))
+                raise InputError(where, expected=expected, found=quoted_name(name))
             if not isinstance(value, str) and name_of(value) is None:
-                expected = f'a text or {{ env = "NAME" }} in {place}.headers.{name}'
+                expected = f'a text or {{ env = "NAME" }} in {place}.headers.{shown_name(name)}'
                 raise InputError(where, expected=expected, found="another table")
 
     def uses(self) -> Uses:
@@ -110,7 +111,7 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     def variables(self) -> tuple[tuple[str, str], ...]:
         """Those of its key and its headers."""
         key = () if self.key_env is None else (("key_env", self.key_env),)
-        headers = ((f"headers.{name}", name_of(value)) for name, value in self.headers.items())
+        headers = ((f"headers.{shown_name(name)}", name_of(value)) for name, value in self.headers.items())
         return (*key, *((place, variable) for place, variable in headers if variable is not None))
 
     @classmethod
@@ -162,11 +163,11 @@ class OpenAICompatible:
         own = {
             name: value
             if isinstance(value, str)
-            else look_up(value["env"], place=f"models.{self.name}.headers.{name}")
+            else look_up(value["env"], place=f"models.{self.name}.headers.{shown_name(name)}")
             for name, value in self._server.headers.items()
         }
         for name, value in own.items():
-            self._refuse_breaks(f"headers.{name}", value)
+            self._refuse_breaks(f"headers.{shown_name(name)}", value)
             ordinary = isinstance(self._server.headers[name], str) and not is_secret_header(name)
             self._redaction.add(value, ordinary=ordinary)
         if variable := self._server.key_env:

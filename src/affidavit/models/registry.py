@@ -17,6 +17,7 @@ from affidavit.models.openai_compatible import ServerProvider
 from affidavit.models.replay import ReplayProvider
 from affidavit.models.request_body import TokenLimit
 from affidavit.models.settings import Limits, ModelTable, Provider
+from affidavit.models.shown_names import quoted_name, shown_name
 from affidavit.models.table_mistakes import converted, kind_in_words
 
 PROVIDERS: dict[str, type[Provider]] = {
@@ -50,7 +51,8 @@ def read_model_tables(tables: Mapping[str, object], *, where: str) -> dict[str, 
 def _read_model(name: str, fields: object, *, where: str) -> ModelTable:
     place = f"models.{name}"
     if not isinstance(fields, dict):
-        # Whatever stands there may be a key: only its kind is told.
+        # Whatever stands there may be a key: only its kind is told. So may the name, if it is none of a table.
+        place = f"models.{shown_name(name)}"
         raise InputError(where, expected=f"a table [{place}]", found=kind_in_words(fields))
     mistakes = Mistakes()
     provider = _provider_of(fields, mistakes, where=where, place=place)
@@ -72,8 +74,8 @@ def _provider_of(fields: Mapping[str, object], mistakes: Mistakes, *, where: str
     known = {*_COMMON_KEYS, *(key for provider in PROVIDERS.values() for key in provider.__struct_fields__)}
     for key in fields:
         if key not in known:
-            hint = did_you_mean(key, sorted(known))
-            mistakes.add(InputError(where, expected=f"known keys in {place}", found=repr(key), hint=hint))
+            hint, found = did_you_mean(key, sorted(known)), quoted_name(key, known)
+            mistakes.add(InputError(where, expected=f"known keys in {place}", found=found, hint=hint))
     given = [key for key in PROVIDERS if fields.get(key)]
     if len(given) != 1:
         mistakes.refuse()  # the key that says so may be misspelt

@@ -12,6 +12,7 @@ from affidavit.archive.record import QuestionIdentity, Response
 from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, digest
+from affidavit.models.endpoint import refuse_address
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request
 from affidavit.models.recorded import completion_of
 from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses
@@ -33,6 +34,11 @@ class ReplayProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     def takes_schema(self) -> bool:
         """Whatever the model of the other study took."""
         return True
+
+    def check(self, *, where: str, place: str) -> None:
+        """Refuse an address."""
+        hint = "Copy the study here, and name its directory. A server is given as base_url."
+        refuse_address(self.replay, f"{where}: {place}.replay", expected="the directory of a study", hint=hint)
 
     def uses(self) -> Uses:
         """The other study's directory."""

@@ -18,6 +18,7 @@ from affidavit.models.embedded_pace import EmbeddedPace
 from affidavit.models.environment_values import refuse_literal_secrets, refuse_odd_names, variables_in
 from affidavit.models.model import Model
 from affidavit.models.request_body import TokenLimit, refuse_replaced, shared_fields
+from affidavit.models.shown_names import shown_name
 
 TOO_LARGE = 1e9
 """No setting that is a number is as large as this."""
@@ -246,7 +247,7 @@ def check_json(values: Mapping[str, object], *, where: str) -> None:
         if depth > DEEPEST:
             raise InputError(where, expected=f"at most {DEEPEST} levels in {place[:100]}", found="more")
         if isinstance(value, dict):
-            waiting += [(f"{place}.{name}", each, depth + 1) for name, each in value.items()]
+            waiting += [(f"{place}.{shown_name(name)}", each, depth + 1) for name, each in value.items()]
         elif isinstance(value, list):
             waiting += [(f"{place}[{number}]", each, depth + 1) for number, each in enumerate(value)]
         elif not (isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))):

@@ -1,6 +1,7 @@
 """What is wrong with a table of a study file, in the words of all other errors: msgspec's own are for programmers.
 
-No text is repeated that may be a secret: of headers and keys only the kind of a value is told.
+No text is repeated that may be a secret: of headers and keys only the kind of a value is told, and of a long name
+its beginning.
 """
 
 import re
@@ -12,6 +13,7 @@ import msgspec
 
 from affidavit.errors import InputError, Mistakes, did_you_mean
 from affidavit.json_values import shown
+from affidavit.models.shown_names import LONGEST_WORD, quoted_name, shown_name
 
 _KINDS = {
     "bool": "true or false",
@@ -24,8 +26,6 @@ _KINDS = {
 """The words of msgspec, and ours."""
 _NAMES: dict[type, str] = {dict: "object", list: "array", tuple: "array"}
 """What msgspec calls the types of Python that TOML gives, where it has a word of its own."""
-LONGEST_WORD = 16
-"""Characters; a longer text in place of a number or a word may be a key that was put at the wrong place."""
 _MAY_BE_SECRET = {"headers", "key_env", "body", "tools"}
 _SAID_TRUE = {"true", "yes", "on", "1"}
 _SAID_FALSE = {"false", "no", "off", "0"}
@@ -149,11 +149,12 @@ def kind_in_words(value: object) -> str:
 def _named(place: str, steps: Sequence[str | int]) -> str:
     """The name of a place in the file.
 
-    >>> _named("tasks.quiz", ("models", 0))
-    'tasks.quiz.models[0]'
+    >>> _named("tasks.quiz", ("models", 0)), _named("models.m", ("headers", "sk-proj-0123456789abcdef"))
+    ('tasks.quiz.models[0]', 'models.m.headers.sk-pro…')
     """
     for step in steps:
-        place += f"[{step}]" if isinstance(step, int) else f".{step}" if place else step
+        name = f"[{step}]" if isinstance(step, int) else shown_name(step)
+        place += name if isinstance(step, int) or not place else f".{name}"
     return place
 
 
@@ -174,7 +175,7 @@ def _other_type(expected: Sequence[str], found: object, steps: _Steps, *, where:
 
 def _hint(steps: _Steps, expected: Sequence[str], found: object) -> str:
     """How the value that seems to be meant is written; empty if none does."""
-    key = f"{steps[-1]} = " if steps and isinstance(steps[-1], str) else ""
+    key = f"{shown_name(steps[-1])} = " if steps and isinstance(steps[-1], str) else ""
     if isinstance(found, str) and "array" in expected:
         return f"Write {key}[{shown(found)}]."
     if "bool" in expected and (word := str(found).strip().lower()) in _SAID_TRUE | _SAID_FALSE:
@@ -195,7 +196,7 @@ def _unknown_key(table: Mapping[str, object], types: Sequence[object], *, where:
     known = [name for one in types for name in getattr(one, "__struct_fields__", ())]
     key = next((each for each in table if each not in known), "")
     expected = f"a key of {place}: {', '.join(known)}"
-    return InputError(where, expected=expected, found=repr(key), hint=did_you_mean(key, known))
+    return InputError(where, expected=expected, found=quoted_name(key, known), hint=did_you_mean(key, known))
 
 
 def _types_at(kind: object, steps: Sequence[str | int]) -> Iterator[object]:

@@ -300,12 +300,13 @@ def judging_figures(  # noqa: PLR0913
     rubric: Rubric,
     tallies: Mapping[JudgeCell, Tally],
     *,
+    repeats: Mapping[str, int],
     include_self: bool = False,
     seed: int,
     blind: bool = False,
     without_task: bool = False,
 ) -> JudgingFigures:
-    """The figures of all judgements, by judge and condition."""
+    """The figures of all judgements, by judge and condition; `repeats`: how often each judges an output."""
     # The order of records must decide nothing.
     evaluations = sorted(judgements.evaluations, key=lambda e: (e.cell, e.output, e.repeat))
     by_cell: dict[JudgeCell, list[Evaluation]] = defaultdict(list)
@@ -319,16 +320,14 @@ def judging_figures(  # noqa: PLR0913
         groups: dict[tuple[str, ...], list[JudgeCell]] = defaultdict(list)
         for cell in cells:
             groups[cell[:2]].append(cell)
-        judges = [
-            _judge_figures(
-                together,
-                POOLED if include_self else together[0].method,
-                Tally.total(tallies[cell] for cell in together),
-                [each for cell in together for each in by_cell[cell]],
-                [each for cell in together for each in failed[cell]],
-            )
-            for together in groups.values()
-        ]
+        judges = []
+        for together in groups.values():
+            tally = Tally.total(tallies[cell] for cell in together)
+            method = POOLED if include_self else together[0].method
+            given = [each for cell in together for each in by_cell[cell]]
+            lost = [each for cell in together for each in failed[cell]]
+            failed_share = _failed_share(given, lost, tally.n, repeats[together[0].judge])
+            judges.append(_judge_figures(together, method, tally, given, failed_share))
         return JudgedSide(
             judges,
             [each for cell in cells for each in by_cell[cell]],
@@ -347,7 +346,7 @@ def _judge_figures(
     method: str,
     tally: Tally,
     evaluations: Sequence[Evaluation],
-    failures: Sequence[FailedJudgement],
+    failed: Estimate | None,
 ) -> JudgeFigures:
     flags = sorted({flag for each in evaluations for flag in each.flags})
     kinds = {kind.value: sum(each.quotes[at] for each in evaluations) for at, kind in enumerate(KINDS)}
@@ -366,7 +365,7 @@ def _judge_figures(
         valid=output_share(evaluations, lambda each: each.valid),
         invalid=output_share(evaluations, lambda each: not each.valid),
         valid_quotes_aside=output_share(evaluations, lambda each: each.scores is not None),
-        failed=_failed_share(evaluations, failures, tally.pending),
+        failed=failed,
         flags={flag: found for flag in flags if (found := output_share(evaluations, _carries(flag))) is not None},
         findings=dict(sorted(tally.breakdowns.get("findings", Counter()).items())),
         quotes=kinds,
@@ -394,12 +393,12 @@ def output_share(evaluations: Iterable[Evaluation], success: Callable[[Evaluatio
 
 
 def _failed_share(
-    evaluations: Sequence[Evaluation], failures: Sequence[FailedJudgement], pending: int
+    evaluations: Sequence[Evaluation], failures: Sequence[FailedJudgement], planned: int, repeats: int
 ) -> Estimate | None:
-    """The share of planned judgements that failed; those of one output are a cluster (ruling S1).
+    """The share of planned judgements that failed; those of one output are a cluster, asked or not (ruling S1).
 
-    Which outputs the pending ones are of is not known here: each is a cluster of its own. None if nothing is
-    planned.
+    Every output has as many as there are repeats: what is missing there is pending, and so is the whole of outputs
+    of which there is nothing yet. None if nothing is planned.
     """
     clusters: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for failure in failures:
@@ -407,8 +406,8 @@ def _failed_share(
         clusters[failure.output][1] += 1
     for each in evaluations:
         clusters[each.output][1] += 1
-    known = ClusterSums.of((failed, n) for failed, n in clusters.values())
-    sums = known.plus(ClusterSums.single(0, pending))
+    begun = [(failed, max(n, repeats), 1) for failed, n in clusters.values()]
+    sums = ClusterSums.counted([*begun, (0, repeats, max(0, planned // repeats - len(begun)))])
     return share(sums) if sums.n else None
 
 

@@ -17,8 +17,8 @@ from affidavit.reading.output_columns import OutputColumns, Role
 from affidavit.results.counting import RecordSet, groups
 from affidavit.results.groups import CELL
 from affidavit.results.known_answers import known_answers
+from affidavit.results.no_value import METADATA, named_where_empty
 from affidavit.results.row_values import items_of_rows, row_values
-from affidavit.results.study_results import METADATA
 from affidavit.results.table import Table
 from affidavit.results.tables import BUILDERS, accuracy_table, compliance_table
 from affidavit.results.text_forms import Report
@@ -77,7 +77,8 @@ def grouped_report(
     frame = frame.with_columns(row_values(name.removeprefix(METADATA)).alias(name) for name in metadata)
     extra = dict.fromkeys((*CELL, *by))
     planned = frame.group_by(list(extra)).agg(planned=pl.len().cast(pl.Int64)).collect()
-    record_set = RecordSet(frame, planned, 0, by, parts)
+    named = named_where_empty(planned, metadata)
+    record_set = RecordSet(frame.with_columns(**named), planned.with_columns(**named), 0, by, parts)
     return Report(f"by {', '.join(by)}", {}, list(_tables(record_set)))
 
 

@@ -24,6 +24,7 @@ from affidavit.results.groups import CELL
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
+from affidavit.results.no_value import METADATA, named_where_empty
 from affidavit.results.row_values import items_of_rows, row_names, row_values
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, TRIAL, Report
@@ -34,7 +35,6 @@ from affidavit.study.freezing import frozen_items, frozen_tables
 from affidavit.study.growth import growth_notes
 from affidavit.study.study_file import Study
 
-METADATA = "metadata."
 _ITEM = ["task", ITEM]
 _AT = "place in the file"
 
@@ -134,7 +134,9 @@ class StudyResults:
             contracts = self._contracts()
             added["contract"] = pl.col("task").replace_strict(contracts, default=None, return_dtype=pl.String)
         planned, unit, parts = planned.with_columns(**added), clustered[0][1], self.directory.parts()
-        records, *more = (each.with_columns(**added) for each, _ in clustered)
+        named = named_where_empty(planned, [name for name in by if name in (*metadata, "paradigm")])
+        records, *more = (each.with_columns(**added).with_columns(**named) for each, _ in clustered)
+        planned = planned.with_columns(**named)
         return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms, more[0] if more else None)
 
     def _with_metadata(self, records: pl.LazyFrame, metadata: Sequence[str], option: str) -> pl.LazyFrame:
@@ -447,6 +449,7 @@ class _Judged:
 
     def __init__(self, study: FrozenStudy, judging: FrozenJudging, watch: Callable[[Record], None] | None) -> None:
         self._seed, self._terms, self._tasks = study.seed, judging.terms, judging.tasks
+        self._repeats = judging.repeats
         plan = JudgingPlan(study.name, study.seed, judging.terms, judging.judges)
         self._ledger = JudgingLedger(plan, judging.targets)
         self._judgements = Judgements()
@@ -476,6 +479,7 @@ class _Judged:
             self._judgements,
             self._terms.rubric,
             tallies,
+            repeats=self._repeats,
             include_self=include_self,
             seed=self._seed,
             blind=self._terms.blind,

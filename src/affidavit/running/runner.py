@@ -1,7 +1,8 @@
 """Asks every question of a plan that has no answer yet, and keeps whatever comes back.
 
 First every model is tried with one question of the plan. What is said is held: if one model cannot be asked
-because of how it is set up, that is told and nothing is kept; otherwise these are the first records. One failing
+because of how it is set up, that is told and nothing is kept; otherwise these are the first records. What is added
+to a plan is asked before what was left open of it, until it is answered once: only that freezes it. One failing
 sample never stops the others. Whatever the world does ends within its deadline: an attempt, a sample with all its
 attempts, the run. The first signal lets the open requests end and seals what is there; a second one stops at once,
 and loses no more than a kill would.
@@ -93,14 +94,24 @@ class Runner(Generic[AskingT]):
         limits: Limits,
         progress: Callable[[AskedNow[Any]], None] | None = None,
         thread_from: int | None = None,
+        added: Callable[[str], Iterator[AskingT]] | None = None,
     ) -> None:
-        """`thread_from`: answers to questions with so many characters are read in a thread; None: none is."""
+        """`thread_from`: answers to questions with so many characters are read in a thread; None: none is.
+
+        `added`: of the questions to a model, those that are asked before the rest until one of them is answered,
+        where only that freezes what they were added with.
+        """
         self._work = work
         self._models = models
         self._ledger = ledger
         self._limits = limits
         self._progress = progress
         self._thread_from = thread_from
+        self._added = added
+        self._asked_first: set[str] = set()
+        """The keys of what was asked before the rest."""
+        self._slots: dict[str, Slots] = {}
+        """Of each model: how many requests are open."""
         self._stack = AsyncExitStack()
         self._attempts = Attempts()
         self._waits = RetryWaits(limits)
@@ -158,9 +169,9 @@ class Runner(Generic[AskingT]):
     async def trial(self, *, with_questions: bool) -> None:
         """Look for every model, and ask it the first of its questions; a mistake of the setup is raised.
 
-        What it says is held. Where the plan is frozen already no question is asked beforehand. Whoever takes long
-        is not waited for: the run begins, and the answer is kept when it comes. A signal ends the trial, and so
-        does the end of the run's time.
+        What it says is held. What is frozen already is not asked beforehand. Whoever takes long is not waited for:
+        the run begins, and the answer is kept when it comes. A signal ends the trial, and so does the end of the
+        run's time.
         """
         trying = asyncio.create_task(self._try_all(with_questions=with_questions))
         while not trying.done() and self.stopped is None:
@@ -179,7 +190,8 @@ class Runner(Generic[AskingT]):
                 await self._refuse_setup(model, failure)
         for model in self._models if with_questions else ():
             turns = asyncio.Semaphore(model.connections)
-            for question in _of_each_kind(islice(self._open_questions(model.name), _LOOKED_AT)):
+            questions = self._open_questions(model.name, added=self._added is not None)
+            for question in _of_each_kind(islice(questions, _LOOKED_AT)):
                 answer = asyncio.create_task(self._first_attempt(model, question, turns))
                 self._tried.append(_Tried(model, question, answer))
                 await asyncio.sleep(0)  # it is sent now: the next is looked for while this one is answered
@@ -239,7 +251,8 @@ class Runner(Generic[AskingT]):
         """Ask whatever is open; everything that came back is finished when this returns.
 
         `begin` is called `at_once`, or else before the first record is written: without one, nothing is frozen.
-        `by_an_answer`: that is an answer, and questions that failed before it are held until it comes.
+        `by_an_answer`: that is an answer, and questions that failed before it are held until it comes. What was
+        added is asked first then; the rest once it is frozen, so that no other answer freezes it (ruling C11).
         """
         self._commits, self._begin = GroupCommit(archive), begin
         self._first_failures = FirstFailures(every_kind=by_an_answer)
@@ -247,7 +260,7 @@ class Runner(Generic[AskingT]):
             self._open_files(archive)
         now = self._ledger.begin({model.name for model in self._models})
         try:
-            await self._watched([worker for model in self._models for worker in self._workers(model)], now)
+            await self._ask(now)
             self._drop(self._first_failures.to_drop())
             for question, failure in self._first_failures.to_keep() if self.begun or not by_an_answer else ():
                 await self._write(question, failure)
@@ -280,57 +293,89 @@ class Runner(Generic[AskingT]):
         if failures:
             self.stop(f"none of the {len(failures):,} questions that were asked was answered")
 
-    async def _watched(self, workers: "list[asyncio.Task[None]]", now: AskedNow[Any]) -> None:
-        """Until all workers are done, one of them broke, or the time after a stop is over."""
-        drained, waiting = inf, set(workers)
+    async def _ask(self, now: AskedNow[Any]) -> None:
+        """What was added, until that is frozen, and then whatever else is open."""
+        workers: list[asyncio.Task[None]] = []
         try:
-            while waiting:
-                if self._progress is not None:  # the first time before anything is asked
-                    now.slow[:] = self._slowness()
-                    self._progress(now)
-                done, waiting = await asyncio.wait(waiting, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
-                for worker in done:
-                    worker.result()
-                self._stop_in_time()
-                if self.stopped is not None:
-                    drained = min(drained, monotonic() + DRAIN)
-                if monotonic() > drained:
-                    break
+            if self._added is not None and not self.begun:
+                workers += self._workers(added=True)
+                await self._watched(workers, now, until_begun=True)
+            if self._added is None or self.begun:
+                workers += self._workers(added=False)
+                await self._watched(workers, now)
         finally:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
 
+    async def _watched(
+        self, workers: "list[asyncio.Task[None]]", now: AskedNow[Any], *, until_begun: bool = False
+    ) -> None:
+        """Until all workers are done, one of them broke, or the time after a stop is over."""
+        drained, waiting = inf, set(workers)
+        while waiting and not (until_begun and self.begun):
+            if self._progress is not None:  # the first time before anything is asked
+                now.slow[:] = self._slowness()
+                self._progress(now)
+            done, waiting = await asyncio.wait(waiting, timeout=0.1, return_when=asyncio.FIRST_EXCEPTION)
+            for worker in done:
+                worker.result()
+            self._stop_in_time()
+            if self.stopped is not None:
+                drained = min(drained, monotonic() + DRAIN)
+            if monotonic() > drained:
+                break
+
     def _stop_in_time(self) -> None:
         if monotonic() > self._deadline:
             self.stop(f"the run's {self._limits.run:g} s are over")
 
-    def _workers(self, model: Model) -> Iterator["asyncio.Task[None]"]:
-        questions = self._open_questions(model.name)
-        slots, tried = Slots(Pace(model.connections)), [each for each in self._tried if each.model is model]
-        # Whoever holds an answer begins last: the first one to be kept freezes the plan, and others ask meanwhile.
-        without = max(model.connections - len(tried), 0)
-        for first in (*[None] * without, *tried):
-            yield asyncio.create_task(self._ask_all(model, questions, slots, first))
+    def _workers(self, *, added: bool) -> Iterator["asyncio.Task[None]"]:
+        """Whoever asks the models; `added`: only what is asked before the rest, until that is frozen."""
+        for model in self._models:
+            questions = self._open_questions(model.name, added=added)
+            slots = self._slots.setdefault(model.name, Slots(Pace(model.connections)))
+            own = (each for each in self._tried if each.model is model)
+            tried = [each for each in own if self._is_left(each.question)]
+            if added:
+                self._asked_first.update(each.question.key for each in tried)
+            # Whoever holds an answer begins last: what is kept first freezes the plan, and others ask meanwhile.
+            without = max(model.connections - len(tried), 0)
+            for first in (*[None] * without, *tried):
+                yield asyncio.create_task(self._ask_all(model, questions, slots, first, added=added))
 
-    def _open_questions(self, model: str) -> Iterator[AskingT]:
+    def _open_questions(self, model: str, *, added: bool = False) -> Iterator[AskingT]:
         settled, tried = self._ledger.settled, {each.question.key for each in self._tried}
-        for question in self._work.questions(model):
-            if question.key not in tried and (not settled or bytes.fromhex(question.key) not in settled):
+        first = iter(()) if self._added is None else self._added(model)
+        for question in first if added else self._work.questions(model):
+            left = question.key not in tried and self._is_left(question)
+            if left and (not settled or bytes.fromhex(question.key) not in settled):
                 yield question
 
+    def _is_left(self, question: AskingT) -> bool:
+        """Whether it was not asked before the rest: in one run nothing is asked twice."""
+        return question.key not in self._asked_first
+
     async def _ask_all(
-        self, model: Model, questions: Iterator[AskingT], slots: Slots, first: "_Tried[AskingT] | None"
+        self,
+        model: Model,
+        questions: Iterator[AskingT],
+        slots: Slots,
+        first: "_Tried[AskingT] | None",
+        *,
+        added: bool,
     ) -> None:
         if first is not None:
             await self._after_trial(first, slots)
-        while self.stopped is None:
+        while self.stopped is None and not (added and self.begun):
             await slots.take()
             held = True
             try:
                 question = next(questions, None)
                 if question is None or self.stopped is not None:
                     return
+                if added:
+                    self._asked_first.add(question.key)
                 held = False
                 answer = await self._answer(model, question, slots)
             finally:

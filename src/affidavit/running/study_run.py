@@ -11,19 +11,16 @@ from typing import Any
 from affidavit.archive.disk import Disk
 from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
-from affidavit.archive.record import Failed, Record, Response
+from affidavit.archive.record import Record
 from affidavit.archive.regular_files import other_kind
 from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import BeforeGrowth, PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import label
-from affidavit.contracts.parts import is_ours
 from affidavit.errors import StorageError, UsageError
-from affidavit.items.item import Item
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgeCell
 from affidavit.judging.terms import JudgeTerms
-from affidavit.models.model import Completion, Failure
 from affidavit.models.registry import check_environment
 from affidavit.reading.tally import Tally
 from affidavit.running.asked_now import AskedNow
@@ -35,13 +32,13 @@ from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
 from affidavit.running.study_outputs import open_tasks
+from affidavit.running.study_work import StudyWork
 from affidavit.running.taken_over import TakenOver, reused_directories, trial_directory
 from affidavit.study.crossing import Cell
 from affidavit.study.files import StudyFiles
-from affidavit.study.freezing import Draft, added_items, draft, frozen_items, frozen_plan
+from affidavit.study.freezing import Draft, draft, frozen_plan
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import JudgingTable, decoding_of, requests_of
-from affidavit.study.task import Question
 
 _BYTES_PER_QUESTION, _BYTES_AT_LEAST = 256, 65_536
 """Below this much room a run is hopeless; it may well need more."""
@@ -113,49 +110,6 @@ class Options:
     disk: Disk = field(default_factory=Disk)
     stop: StopSwitch = field(default_factory=StopSwitch)
     """Stops the run, and the judging after it, from another thread."""
-
-
-@dataclass
-class StudyWork:
-    """The questions of a study's plan."""
-
-    draft: Draft
-    frozen: PlannedStudy | None = None
-    """The plan once all of it is frozen: then items are read from there."""
-
-    @property
-    def plan(self) -> Plan:
-        """What is asked."""
-        return self.draft.plan
-
-    def questions(self, model: str) -> Iterator[Question]:
-        """Item by item, from the disk."""
-        for name, item in self.items():
-            yield from self.plan.questions(self.plan.tasks[name], item, model)
-
-    def items(self) -> Iterator[tuple[str, Item]]:
-        """Task and item; whoever began before the plan was frozen goes on with the same ones."""
-        at_first = self.frozen
-        if at_first is not None or self.draft.before is not None:
-            yield from frozen_items(self.draft.directory)
-        if at_first is None:
-            now = self.frozen
-            yield from self.draft.added() if now is None else added_items(self.draft.directory, now)
-
-    def response(self, question: Question, completion: Completion, /) -> Response:
-        """The record of an answer."""
-        return self.plan.response(question, completion)
-
-    def failure(self, question: Question, failure: Failure, /) -> Failed:
-        """The record of a question that nobody answered."""
-        return self.plan.failure(question, failure)
-
-    def fits(self, question: Question, completion: Completion, /) -> bool:
-        """Whether a whole answer under a grammar of ours is compliant, as the grammar has it."""
-        constrained = question.request.grammar is not None and is_ours(question.task.contract)
-        if not constrained or completion.finish_reason != "stop":
-            return True
-        return self.plan.response(question, completion).protocol_compliant is True
 
 
 def run_study(files: StudyFiles, options: Options) -> Ended:
@@ -288,13 +242,12 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
     questions.settled |= taken_over.keys
     asked = [name for name in _asked_models(questions, options) if _is_left(work, name, questions, taken_over)]
     check_environment({name: study.models[name] for name in (*asked, *_later_judges(directory, files, options))})
+    if not (at_once := _begins_at_once(work, taken_over)):
+        _refuse_the_rest_alone(work, asked)
     models = [files.model(name) for name in asked]
+    added = work.added_questions if work.adds(study.models) else None
     async with Runner(
-        work,
-        models,
-        questions,
-        limits=study.limits,
-        progress=options.progress,
+        work, models, questions, limits=study.limits, progress=options.progress, added=added
     ) as runner:
         came = stop_on_signals(runner)
         options.stop.connect(runner)
@@ -311,7 +264,6 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
             taken = taken_over.write(drafted.plan, planned, questions, archive) if taken_over.keys else 0
 
         if runner.stopped is None or not drafted.content:
-            at_once = not drafted.content or bool(taken_over.keys)
             grows = bool(drafted.content) and drafted.before is not None
             await runner.run(archive, begin, at_once=at_once, by_an_answer=grows)
     ended = replace(
@@ -330,6 +282,28 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         stopped = _with_dropped(ended.stopped, runner.trial_answers)
         return replace(ended, tallies=questions.tallies, stopped=stopped)
     return _counted(ended, questions, _sealed(ended, directory, ledger, archive, log, disk), drafted.plan)
+
+
+def _begins_at_once(work: StudyWork, taken_over: TakenOver) -> bool:
+    """Whether nothing is to be frozen, or answers are taken over that freeze it: of a growth, to what it adds."""
+    models, keys = work.plan.study.models, taken_over.keys
+    if not work.draft.content or not keys or not work.adds(models):
+        return not work.draft.content or bool(keys)
+    return any(bytes.fromhex(each.key) in keys for name in models for each in work.added_questions(name))
+
+
+def _refuse_the_rest_alone(work: StudyWork, asked: Sequence[str]) -> None:
+    """Refuse a run that asks nothing of what was added: that is frozen by its own first answer alone."""
+    added = [name for name in work.plan.study.models if work.adds([name])]
+    if not added or not asked or not set(asked).isdisjoint(added):
+        return
+    raise UsageError(
+        "--model",
+        expected=f"a model that is asked what was added to the study: {', '.join(added)}",
+        found=", ".join(asked),
+        hint="The rest is asked once one of these has answered. Leave --model out, or take out of the study file "
+        "what was added.",
+    )
 
 
 def _with_dropped(stopped: str | None, answers: int) -> str | None:

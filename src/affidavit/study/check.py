@@ -8,6 +8,7 @@ from affidavit.contracts.registry import is_known, parts_named, refuse_unknown
 from affidavit.errors import InputError, Mistakes, did_you_mean
 from affidavit.items.hands import SOLVABLE_HANDS
 from affidavit.models.settings import check_positive
+from affidavit.models.shown_names import quoted_name, shown_name
 from affidavit.study.crossing import LeftOut, cells, example_files
 from affidavit.study.prompt import RIGHT_OPTION, WRONG_OPTION
 from affidavit.study.study_file import (
@@ -137,7 +138,7 @@ class _StudyChecks:
         """Refuse names that are not known, or given twice; whether there is none of the former."""
         unknown = [name for name in dict.fromkeys(names) if name not in known]
         for name in unknown if known else ():  # that there is none at all is told by itself
-            self._refuse(f"{', '.join(known)} in {place}", repr(name), did_you_mean(name, known))
+            self._refuse(f"{', '.join(known)} in {place}", quoted_name(name, known), did_you_mean(name, known))
         if len(set(names)) < len(names):
             self._refuse(f"each name once in {place}", ", ".join(names))
         return not unknown
@@ -193,7 +194,7 @@ class _StudyChecks:
             self._refuse(expected, "both")
         for name, words in task.variants.items():
             if not name.strip() or words.count(QUESTION) != 1:
-                self._refuse(f"{QUESTION} once in {place}.variants.{name}", repr(words))
+                self._refuse(f"{QUESTION} once in {place}.variants.{shown_name(name)}", repr(words))
         return True
 
     def _crossing(self, name: str, task: TaskTable) -> None:

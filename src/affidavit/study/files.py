@@ -23,6 +23,7 @@ from affidavit.items.hub import PREFIX, HubSource, hub_rows, hub_source
 from affidavit.items.item import Item, items_of
 from affidavit.items.item_files import item_rows
 from affidavit.json_values import Fields, canonical
+from affidavit.models.endpoint import refuse_address
 from affidavit.models.model import Model
 from affidavit.models.registry import check_environment, open_model, refuse_unknown_weights, weights_of
 from affidavit.models.token_estimate import estimated_tokens, fewest_tokens
@@ -37,6 +38,7 @@ from affidavit.study.task import Task
 
 ItemSource = Path | HubSource | Generate
 
+_DOWNLOAD = "Download it, and give the path of the file."
 MOST_ITEMS = 2**53
 """More than any file holds, and a number that every reader of JSON has: larger limits say no more."""
 
@@ -222,6 +224,7 @@ def read_rubric(name: str, beside: Path) -> Rubric:
     """The rubric of this name: our own, or that of a file."""
     if name == DEFAULT.name:
         return DEFAULT
+    refuse_address(name, "judging.rubric", expected="a file with a rubric", hint=_DOWNLOAD)
     file = beside / name
     try:
         text = file.read_text(encoding="utf-8")
@@ -250,9 +253,9 @@ def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:
         return task.items
     if task.items.startswith(PREFIX):
         return hub_source(task.items)
-    file = study.parent / task.items
+    file, where = study.parent / task.items, f"{study}: tasks.{name}.items"
+    refuse_address(task.items, where, expected="a file of items", hint=f"{_DOWNLOAD} Or {PREFIX}NAME of the Hub.")
     if not file.is_file():
-        where = f"{study}: tasks.{name}.items"
         found = f"a directory: {str(file)!r}" if file.is_dir() else f"no file {str(file)!r}"
         raise InputError(where, expected="a file of items", found=found, hint=_nearest_file(file, task.items))
     return file
@@ -296,6 +299,8 @@ class _Shots(NamedTuple):
         place = self._place(name)
         if isinstance(place, HubSource):
             return hub_rows(_from_here(place, self.file.parent))
+        where = f"{self.file}: conditions.{self.condition}.examples"
+        refuse_address(name, where, expected="a file of worked examples", hint=_DOWNLOAD)
         if not place.is_file():
             raise InputError(str(place), expected="a file of worked examples", found="no such file")
         return item_rows(file_source(place), as_they_are=parts_of(contract).takes_any_row)

@@ -16,6 +16,7 @@ from affidavit.items.option_order import OptionOrder
 from affidavit.json_values import Fields
 from affidavit.models.registry import read_model_tables
 from affidavit.models.settings import Limits, ModelTable, SettingsTable
+from affidavit.models.shown_names import quoted_name, shown_name, without_long_names
 from affidavit.models.table_mistakes import converted
 
 
@@ -129,7 +130,9 @@ def _places(tables: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str, 
     for name, kind in _TABLES_BY_NAME.items():
         several = tables.get(name)
         if isinstance(several, dict):
-            yield from ((several, own, f"{name}.{own}", kind) for own in list(several))
+            for own, table in list(several.items()):
+                # The name of a table is a name; whatever else stands there may be anything, and so may its key.
+                yield several, own, f"{name}.{own if isinstance(table, dict) else shown_name(own)}", kind
 
 
 def _read_table(table: object, kind: type[SettingsTable], *, where: str, place: str) -> SettingsTable:
@@ -161,7 +164,7 @@ def toml_tables(text: str, *, where: str, expected: str = "TOML") -> dict[str, A
     except RecursionError as error:
         raise InputError(where, expected=expected, found="values that are nested too deeply") from error
     except ValueError as error:  # not TOML, or a number of thousands of digits
-        raise InputError(where, expected=expected, found=str(error)) from error
+        raise InputError(where, expected=expected, found=without_long_names(str(error))) from error
 
 
 _TABLES: dict[str, type[SettingsTable]] = {
@@ -180,7 +183,8 @@ def _unknown_key(place: str, key: str, kind: type[SettingsTable], where: str) ->
     if not hint and elsewhere:
         hint = f"It is a key of [{next(iter(elsewhere))}]."
     table = place.removesuffix(f".{key}") if "." in place else "the file"
-    return InputError(where, expected=f"a key of {table}: {', '.join(known)}", found=repr(key), hint=hint)
+    found = quoted_name(key, known)
+    return InputError(where, expected=f"a key of {table}: {', '.join(known)}", found=found, hint=hint)
 
 
 def _keys(kind: type[SettingsTable]) -> tuple[str, ...]:

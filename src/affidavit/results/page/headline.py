@@ -1,13 +1,14 @@
 """The five questions that a reader has, each with an answer in a sentence or two, from the tables alone.
 
 Compliance, accuracy, uncertainty, reasons of failure, validity of the judges. A sentence says no more than its
-table, and the overlap of two intervals is never offered as a test (ruling S9).
+table: the overlap of two intervals is never offered as a test, and of rows that are equal none is named before the
+others (ruling S9).
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import isfinite
+from math import isclose, isfinite
 from typing import NamedTuple, TypeAlias
 
 from affidavit.plain_text import counted_noun
@@ -18,7 +19,7 @@ from affidavit.results.solving import ALL
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Points
 from affidavit.results.words import in_cell, label_of
-from affidavit.statistics.estimate import Estimate, worded
+from affidavit.statistics.estimate import EQUAL, Estimate, worded
 
 _NAME = 60
 _JUDGE = ("judge", "judging condition", "method")
@@ -106,13 +107,18 @@ def _without_figures(table: Table, by: Sequence[str]) -> Iterator[str]:
         if (why := nothing_arrived(failed, pending, sum(counts))) is not None:
             found.setdefault(why, []).append(brief(label, _NAME))
     for why, names in found.items():
-        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
         each = f"{why} each" if len(names) > 1 else why
-        yield f"No figure for {', '.join(names[:_NAMED])}{more}: {each}."
+        yield f"No figure for {_together(names, ', ')}: {each}."
 
 
 _NAMED = 5
 """Rows that a sentence names."""
+
+
+def _together(parts: Sequence[str], between: str) -> str:
+    """The first parts, and how many more there are."""
+    more = f" and {len(parts) - _NAMED:,} more" if len(parts) > _NAMED else ""
+    return between.join(parts[:_NAMED]) + more
 
 
 def _of_all_methods(table: Table) -> Table:
@@ -120,17 +126,22 @@ def _of_all_methods(table: Table) -> Table:
     return replace(table, rows=tuple(row for row in table.rows if row[at] == ALL))
 
 
-def _each(shares: Shares, what: str) -> str:
-    """A sentence for each task; figures over fewer than ten items are in no sentence."""
+def _enough(shares: Shares) -> Shares:
+    """The figures that a headline may name, of the tasks that have one (ruling S9)."""
     enough = {
         task: {name: share for name, share in named.items() if (share.clusters or share.n) >= FEWEST}
         for task, named in shares.items()
     }
-    there = {task: named for task, named in enough.items() if named}
+    return {task: named for task, named in enough.items() if named}
+
+
+def _each(shares: Shares, what: str) -> str:
+    """A sentence for each task; figures over fewer than ten items are in no sentence."""
+    there = _enough(shares)
     if not any(shares.values()):
         return "No output has arrived yet."
     if not there:
-        return f"No figure is over {FEWEST} items or more: see the table."
+        return f"{what}: no figure is over {FEWEST} items or more; see the table."
     if len(shares) == 1:
         return f"{what}: {_ranged(next(iter(there.values())))}"
     return f"{what}, by task. " + " ".join(
@@ -139,18 +150,32 @@ def _each(shares: Shares, what: str) -> str:
 
 
 def _ranged(shares: Mapping[str, Estimate]) -> str:
-    """The highest and the lowest share with their rows, to follow a colon."""
+    """The highest and the lowest share with all rows that have it, to follow a colon."""
     ranked = sorted(shares.items(), key=lambda named: (-named[1].value, named[0]))
-    (best, most), (worst, least) = ranked[0], ranked[-1]
+    most, least = (_equal(ranked, extreme.value) for _, extreme in (ranked[0], ranked[-1]))
     if len(ranked) == 1:
-        return f"{in_cell(most)} ({best})."
-    if most.value == least.value:
+        return f"{_with_rows(most)}."
+    if len(most) == len(ranked):
         alike = "both" if len(ranked) == 2 else f"all {len(ranked):,}"
-        return f"equal for {alike}, e.g. {in_cell(most)} ({best})."
-    return f"observed from {in_cell(most)} ({best}) to {in_cell(least)} ({worst})."
+        return f"equal for {alike}, {_with_rows(most)}."
+    return f"observed from {_with_rows(most)} to {_with_rows(least)}."
+
+
+def _equal(named: Iterable[tuple[str, Estimate]], value: float) -> list[tuple[str, Estimate]]:
+    return [each for each in named if isclose(each[1].value, value, rel_tol=EQUAL, abs_tol=EQUAL)]
+
+
+def _with_rows(named: Iterable[tuple[str, Estimate]]) -> str:
+    """The figures of equal rows, each with the rows that have it; equal values may differ in n and interval."""
+    rows: dict[str, list[str]] = {}
+    for name, share in named:
+        rows.setdefault(in_cell(share), []).append(name)
+    return _together([f"{figure} ({_together(names, ', ')})" for figure, names in rows.items()], ", ")
 
 
 def _accuracy(over_answers: Shares, over_all: Shares) -> str:
+    if any(over_answers.values()) and not _enough(over_answers) and not _enough(over_all):
+        return _each(over_all, "Accuracy")
     rest = _each(over_all, "Accuracy over all outputs")
     if not any(over_answers.values()):
         return f"No output holds an answer whose right one is known. {rest}"
@@ -158,13 +183,14 @@ def _accuracy(over_answers: Shares, over_all: Shares) -> str:
 
 
 def _letters(table: Table | None, by: Sequence[str]) -> Iterator[str]:
-    """Of each task the letter that is chosen most above the key, if that is no matter of chance."""
-    best: dict[str, tuple[float, str]] = {}
-    found = Counter[str]()
+    """Of each task the letters that are chosen most above the key, if that is no matter of chance."""
+    found: dict[str, list[tuple[float, str]]] = {}
     rows = [] if table is None else [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     for cells in rows:
         ahead, p = cells["against the key"], cells["p (Holm)"]
-        if not isinstance(ahead, Points) or not isinstance(p, Chance) or p.value >= 0.05:
+        if not isinstance(ahead, Points) or not isinstance(p, Chance):
+            continue
+        if p.value >= 0.05 or ahead.estimate.value <= 0:
             continue
         task = str(cells.get("task", ""))
         who = ", ".join(str(cells[name]) for name in by if name != "task")
@@ -173,15 +199,17 @@ def _letters(table: Table | None, by: Sequence[str]) -> Iterator[str]:
             f"{in_cell(cells['share'])} of its answers, {in_cell(ahead)} against how often the right one stands "
             f"there (p {in_cell(p)}, Holm)."
         )
-        found[task] += ahead.estimate.value > 0
-        if ahead.estimate.value > best.get(task, (0.0, ""))[0]:
-            best[task] = ahead.estimate.value, words
-    for task, (_, words) in best.items():
-        yield words if found[task] == 1 else f"{words} So do {found[task] - 1:,} more rows of the table."
+        found.setdefault(task, []).append((ahead.estimate.value, words))
+    for preferred in found.values():
+        most = max(value for value, _ in preferred)
+        first = [words for value, words in preferred if isclose(value, most, rel_tol=EQUAL)][:_NAMED]
+        yield " ".join(first)
+        if rest := len(preferred) - len(first):
+            yield f"So {'does' if rest == 1 else 'do'} {counted_noun(rest, 'more row')} of the table."
 
 
 def _certainty(measured: Mapping[str, Shares]) -> str:
-    """The widest interval of all measures, and how many figures have none."""
+    """The widest interval of all measures, with all figures that have it, and how many figures have none."""
     several = len(measured["compliance"]) > 1
     figures = [
         (measure, f"{brief(task, _NAME)}, {name}" if several else name, share)
@@ -192,11 +220,15 @@ def _certainty(measured: Mapping[str, Shares]) -> str:
     known = [figure for figure in figures if isfinite(figure[2].low) and isfinite(figure[2].high)]
     if not known:
         return "There is no figure with an interval yet."
-    measure, name, widest = max(known, key=lambda figure: figure[2].high - figure[2].low)
-    points, sizes = (widest.high - widest.low) * 100, [share.n for _, _, share in known]
-    whose = f"{label_of(measure)}, {name}, {worded(widest).size}"
+    widest = max(share.high - share.low for _, _, share in known)
+    points, sizes = widest * 100, [share.n for _, _, share in known]
+    whose = [
+        f"{label_of(measure)}, {name}, {worded(share).size}"
+        for measure, name, share in known
+        if isclose(share.high - share.low, widest, rel_tol=EQUAL)
+    ]
     spans = f"{points:.0f}" if points >= 1 else f"{points:.2g}"
-    parts = [f"The widest 95 % interval spans {spans} percentage points ({whose})."]
+    parts = [f"The widest 95 % interval spans {spans} percentage points ({_together(whose, '; ')})."]
     if len(set(sizes)) > 1:
         parts.append(f"n is between {min(sizes):,} and {max(sizes):,}.")
     if without := len(figures) - len(known):
