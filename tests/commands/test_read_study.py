@@ -89,3 +89,88 @@ def test_the_options_of_columns_are_roles():
     assert given_columns({"field_column": "a.b", "answer_column": None, "id_column": "n"}) == {
         Role.TEXT: "a.b", Role.ID: "n",
     }  # fmt: skip
+
+
+WAY = "response.body.choices[0].message.content"
+
+
+def batch_row(number: int, response: object) -> dict:
+    return {"custom_id": f"q{number}", "gold": "B", "response": response}
+
+
+def answered(text: str) -> dict:
+    return {"status_code": 200, "body": {"choices": [{"message": {"role": "assistant", "content": text}}]}}
+
+
+def read_batch_file(folder, rows: list[dict], *more: str):
+    write_jsonl(folder / "batch.jsonl", rows)
+    columns = ("--field", WAY, "--id", "custom_id", "--answer", "gold")
+    return affidavit("read", "mcqa", "batch.jsonl", *columns, "--out", "study", *more, cwd=folder)
+
+
+@pytest.mark.slow
+def test_a_failed_request_of_a_batch_did_not_arrive(tmp_path):
+    rows = [batch_row(1, answered("<answer>B</answer>")), batch_row(2, None), batch_row(3, {"body": None})]
+    done = read_batch_file(tmp_path, rows)
+    assert fine(done, 0)
+    assert b"3 planned = 1 compliant + 0 non-compliant + 0 unread + 2 failed + 0 pending" in done.stdout
+    assert fine(affidavit("verify", "study", cwd=tmp_path), 0)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (
+            batch_row(2, {"body": {"error": {"message": "overloaded"}}}),
+            f"batch.jsonl:2: expected a field '{WAY}', found in 'response.body' an object with 'error'",
+        ),
+        (batch_row(2, answered("x")) | {"gold": "b"}, "expected a letter from A to D in 'gold', found \"b\""),
+    ],
+)
+def test_what_is_wrong_is_told_by_its_own_place_and_column(tmp_path, row, said):
+    done = read_batch_file(tmp_path, [batch_row(1, answered("B")), row])
+    assert fine(done, 2)
+    assert said in done.stderr.decode()
+
+
+@pytest.mark.slow
+def test_a_first_reading_by_other_columns_is_named_as_that(tmp_path):
+    write_jsonl(tmp_path / "rows.jsonl", ROWS)
+    assert fine(affidavit("read", "mcqa", "rows.jsonl", *NAMED[:4], "--out", "study", cwd=tmp_path), 0)
+    again = affidavit("read", "mcqa", "rows.jsonl", *NAMED, "--out", "study", cwd=tmp_path)
+    assert fine(again, 2)
+    assert (
+        "columns that they were taken in by: `target` as answer, `completion` as text, found"
+        in again.stderr.decode()
+    )
+
+
+@pytest.mark.slow
+def test_rows_that_lack_what_they_are_checked_by_are_counted(tmp_path):
+    write_jsonl(tmp_path / "hands.jsonl", [{"id": "h1", "raw_output": "<answer>1+1</answer>", "cards": "4 9 1 2"}])
+    done = affidavit("read", "game24", "hands.jsonl", "--out", "hands", cwd=tmp_path)
+    assert fine(done, 0)
+    assert (
+        "imported: 1 of 1 rows have no 'numbers': candidates were looked for without a hand"
+        in done.stderr.decode()
+    )
+    rows = [{"id": f"q{n}", "raw_output": "<answer>B</answer>", "answer": ("B", None)[n % 2]} for n in range(4)]
+    write_jsonl(tmp_path / "keys.jsonl", rows)
+    done = affidavit("read", "mcqa", "keys.jsonl", "--out", "keys", cwd=tmp_path)
+    assert "imported: 2 of 4 rows have no 'answer': accuracy is over the others" in done.stderr.decode()
+
+
+@pytest.mark.slow
+def test_rows_that_contradict_each_other_in_what_is_right_are_told_first(tmp_path):
+    rows = [
+        {"id": f"q{n}", "model": model, "raw_output": "<answer>B</answer>", "answer": "A" if n < 2 and model == "b" else "B"}
+        for n in range(12)
+        for model in "ab"
+    ]  # fmt: skip
+    write_jsonl(tmp_path / "rows.jsonl", rows)
+    assert fine(affidavit("read", "mcqa", "rows.jsonl", "--out", "study", cwd=tmp_path), 0)
+    told_in = affidavit("report", "study", "--format", "md", cwd=tmp_path)
+    assert fine(told_in, 0)
+    assert b"The rows of 2 items name different right answers." in told_in.stdout
+    assert fine(affidavit("report", "study", cwd=tmp_path), 0)
+    assert "The rows of 2 items name different right answers." in (tmp_path / "study/report.html").read_text()

@@ -87,7 +87,7 @@ def test_a_row_that_names_what_another_has_named_is_refused_with_both_places(nam
 @pytest.mark.parametrize(
     ("second", "said"),
     [
-        ({"id": "b", "model": "m"}, "f:2: expected a field 'raw_output', if with null, found the fields 'id'"),
+        ({"id": "b", "model": "m"}, "f:2: expected a field 'raw_output', found the fields 'id'"),
         ({"id": "b", "raw_output": "x"}, "f:2: expected a name in 'model', found null"),
         ({"id": "b", "model": "m", "raw_output": 5}, "f:2: expected a text in 'raw_output', found 5"),
         (

@@ -11,6 +11,8 @@ from affidavit.reading.output_columns import (
     Role,
     columns_of,
     name_in,
+    no_text,
+    not_a_text,
     number_in,
     proposals,
     refuse_new_names,
@@ -35,7 +37,7 @@ NESTED = {"response": {"body": {"choices": [{"message": {"content": "B"}}, {"mes
         ("[0]", {"[0]": 3}, True, 3),
         ("a b.c-d[0][1]", {"a b": {"c-d": [[0, 5]]}}, True, 5),
         ("response.body.choices[0].message.content", NESTED, True, "B"),
-        ("response.body.choices[1].message.content", NESTED, False, None),
+        ("response.body.choices[2].message.content", NESTED, False, None),
     ],
 )
 def test_a_path_leads_to_a_value_or_nowhere(text, row, there, value):
@@ -44,6 +46,26 @@ def test_a_path_leads_to_a_value_or_nowhere(text, row, there, value):
     taken = path.taken_out(row)
     assert not there or taken != row
     assert there or taken is row
+
+
+def test_null_on_the_way_is_null_at_its_end():
+    """A failed request of a batch leaves null where its response would stand."""
+    for row in (NESTED, {"response": None}, {"response": {"body": {"choices": None}}}):
+        path = ColumnPath("response.body.choices[1].message.content")
+        assert (path.is_in(row), path.of(row), path.taken_out(row) is row) == (True, None, True)
+    failed = {"response": {"body": {"error": "overloaded"}}}
+    assert not path.is_in(failed)
+    with pytest.raises(InputError) as refused:
+        raise no_text(path, failed, where="f:1")
+    assert refused.value.found == "in 'response.body' an object with 'error'"
+
+
+def test_what_is_inside_of_a_value_is_named_by_its_way():
+    for value, hint in (({"body": 1}, "'response.body'"), ([1], "'response[0]'"), (7, ""), ([], "")):
+        error = not_a_text(ColumnPath("response"), value, where="f:1")
+        assert error.expected == "a text in 'response'"
+        assert hint in error.hint
+        assert bool(error.hint) == bool(hint)
 
 
 def test_what_is_taken_out_leaves_everything_else():

@@ -83,7 +83,7 @@ class CellBatches:
                 f"{table.name}:1",
                 expected=f"a column {self._reader.field!r}",
                 found=f"the columns {', '.join(table.columns)}",
-                hint=text_hint(table.columns, "column"),
+                hint=text_hint(self._reader.field, table.columns, "column"),
             )
         if first is not None and table.columns != first.columns:
             expected = f"the columns {shown(first.columns)}, as in {first.name}"

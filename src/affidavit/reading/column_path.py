@@ -8,12 +8,18 @@ value: names of objects between dots, places of lists in brackets, counted from 
     ('B', 'A', None)
     >>> path.taken_out({"choices": [{"text": "B", "index": 0}], "id": 1})
     {'choices': [{'index': 0}], 'id': 1}
+
+Where null stands on the way, null stands at its end: what a failed request left of an answer.
+
+    >>> path.is_in({"choices": None}), path.is_in({"choices": []})
+    (True, False)
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import cast
 
 from affidavit.json_values import Fields
 
@@ -44,8 +50,32 @@ class ColumnPath:
         return len(self.steps) > 1
 
     def is_in(self, row: Mapping[str, object]) -> bool:
-        """Whether a row has such a place, if null stands there."""
-        return self.text in row or (self.is_nested and _has(self._parent(row), self.steps[-1]))
+        """Whether a row has such a place, if null stands there or on the way."""
+        return self.text in row or (self.is_nested and self._ends(row))
+
+    def _ends(self, row: Mapping[str, object]) -> bool:
+        value: object = row
+        for step in self.steps:
+            if not _has(value, step):
+                return False
+            value = _inner(value, step)
+            if value is None:
+                return True
+        return True
+
+    def known_part(self, row: Mapping[str, object]) -> tuple[str, object]:
+        """As much of the way as a row has, and what stands there; an empty text and the row if it has none of it.
+
+        >>> ColumnPath("choices[0].message.text").known_part({"choices": [{"message": {"content": "B"}}]})
+        ('choices[0].message', {'content': 'B'})
+        """
+        value, text = cast("object", row), ""
+        for step in self.steps:
+            if not _has(value, step):
+                break
+            value = _inner(value, step)
+            text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+        return text, value
 
     def of(self, row: Mapping[str, object]) -> object:
         """The value; null where the row has no such place."""
@@ -59,7 +89,7 @@ class ColumnPath:
         """A copy of the row without this value; the row itself where it has none."""
         if self.text in row:
             return {name: value for name, value in row.items() if name != self.text}
-        if not self.is_in(row):
+        if not self.is_nested or not _has(self._parent(row), self.steps[-1]):
             return row
         taken: object = _without(row, self.steps)
         assert isinstance(taken, dict)  # noqa: S101 - the first step of a way is a name

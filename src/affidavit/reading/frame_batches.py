@@ -66,7 +66,7 @@ class FrameBatches:
                 batch.name,
                 expected=f"a column {text!r}",
                 found=f"the columns {', '.join(schema)}",
-                hint=text_hint(schema, "column"),
+                hint=text_hint(text, schema, "column"),
             )
         if not leads_into and not is_text(schema[text]):
             raise InputError(batch.name, expected=f"texts in the column {text!r}", found=str(schema[text]))

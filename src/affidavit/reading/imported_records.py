@@ -9,7 +9,8 @@ and condition. `output_id` is the row's own, or none. A row without an id is its
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
@@ -24,10 +25,13 @@ from affidavit.errors import InputError
 from affidavit.json_values import Fields, digest, shown
 from affidavit.reading.json_cells import json_cells
 from affidavit.reading.output_columns import (
+    ANSWER,
     NAMES,
     OutputColumns,
     Role,
     name_in,
+    no_text,
+    not_a_text,
     number_in,
     refuse_new_names,
 )
@@ -102,11 +106,10 @@ class RowNames:
         raw = path.of(fields)
         if raw is None:
             if not path.is_in(fields):
-                expected = f"a field {path.text!r}, if with null"
-                raise InputError(where, expected=expected, found=f"the fields {', '.join(map(repr, fields))}")
+                raise no_text(path, fields, where=where)
             return None
         if not isinstance(raw, str):
-            raise InputError(where, expected=f"a text in {path.text!r}", found=shown(raw))
+            raise not_a_text(path, raw, where=where)
         if len(raw) > LONGEST_TEXT:
             expected = f"at most {LONGEST_TEXT:,} characters in {path.text!r}"
             raise InputError(where, expected=expected, found=f"{len(raw):,}")
@@ -164,8 +167,9 @@ class RecordMaker:
             said.output_id, said.prompt, said.row,
         )  # fmt: skip
         told = self._told(subject)
-        reader = self._reader_for(told, where)
-        read = record_fields_of(reader, {**told, RAW_OUTPUT: raw}, where=where)
+        with self._answer_by_its_column():
+            reader = self._reader_for(told, where)
+            read = record_fields_of(reader, {**told, RAW_OUTPUT: raw}, where=where)
         if raw is None:
             return Failed(subject, NO_CONTENT, read.keyed)
         return Response(
@@ -177,6 +181,17 @@ class RecordMaker:
             fields=read.own,
             keyed=read.keyed,
         )
+
+    @contextmanager
+    def _answer_by_its_column(self) -> Iterator[None]:
+        """What is refused of a right answer is told by the column that it stands in."""
+        try:
+            yield
+        except InputError as error:
+            if (column := self._columns.answer.text) == ANSWER or repr(ANSWER) not in error.expected:
+                raise
+            expected = error.expected.replace(repr(ANSWER), repr(column))
+            raise InputError(error.where, expected=expected, found=error.found, hint=error.hint) from error
 
     def _told(self, subject: ImportIdentity) -> Fields:
         """What the contract is told: the row, names as texts under their own columns, the right answer."""

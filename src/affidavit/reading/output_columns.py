@@ -165,16 +165,32 @@ def _refuse_doubles(paths: Mapping[Role, ColumnPath], given: Mapping[Role, str])
             raise UsageError(OPTIONS[named], expected=expected, found=repr(path.text))
 
 
-def no_text(path: ColumnPath, names: Iterable[str], *, where: str) -> InputError:
-    """The refusal of rows without the column of texts; where one of another name is there, it is named."""
-    known = list(names)
-    found = "the fields " + ", ".join(map(repr, known)) if known else "no field at all"
-    return InputError(where, expected=f"a field {path.text!r}", found=found, hint=text_hint(known, "field"))
+def no_text(path: ColumnPath, row: Fields, *, where: str) -> InputError:
+    """The refusal of a row without the place of texts: how far its way leads, or a column that may be meant."""
+    expected, (part, inner) = f"a field {path.text!r}", path.known_part(row)
+    if part:
+        holds = (
+            f"an object with {', '.join(map(repr, inner))}" if isinstance(inner, dict) and inner else shown(inner)
+        )
+        hint = "What did not arrive is null, there or on the way. Mend the way with --field, or the row."
+        return InputError(where, expected=expected, found=f"in {part!r} {holds}", hint=hint)
+    found = "the fields " + ", ".join(map(repr, row)) if row else "no field at all"
+    return InputError(where, expected=expected, found=found, hint=text_hint(path.text, row, "field"))
 
 
-def text_hint(names: Iterable[str], what: str) -> str:
-    """What to do where the column of texts is not there: name it, or a likely one."""
+def not_a_text(path: ColumnPath, value: object, *, where: str) -> InputError:
+    """The refusal of a value that is no text; of an object or a list, it is said how to name what is inside."""
+    inside = next((f".{name}" for name in value), "") if isinstance(value, dict) else ""
+    inside = "[0]" if isinstance(value, list) and value else inside
+    hint = f"What stands inside of it is named by its way: --field '{path.text}{inside}'." if inside else ""
+    return InputError(where, expected=f"a text in {path.text!r}", found=shown(value), hint=hint)
+
+
+def text_hint(given: str, names: Iterable[str], what: str) -> str:
+    """What to do where the column of texts is not there: a name that is like the one given, or a likely one."""
     known = list(names)
+    if given != RAW_OUTPUT and (like := did_you_mean(given, known)):
+        return like
     likely = [name for name in SYNONYMS[Role.TEXT] if name in known]
     if likely:
         return f"A column `{likely[0]}` may hold the models' texts: name it with --field {likely[0]}."

@@ -22,10 +22,10 @@ from affidavit.contracts.contract import (
     label,
 )
 from affidavit.contracts.parts import FieldType, is_ours, parts_of
-from affidavit.errors import InputError, UsageError
-from affidavit.json_values import Fields, shown
+from affidavit.errors import UsageError
+from affidavit.json_values import Fields
 from affidavit.reading.column_path import ColumnPath
-from affidavit.reading.output_columns import ANSWER, no_text, with_answer
+from affidavit.reading.output_columns import ANSWER, no_text, not_a_text, with_answer
 
 UNREAD, LENIENT_READINGS = "unread", "other_readings"
 """Fields that only some readings have: an error of the contract, and what more lenient contracts read."""
@@ -130,7 +130,7 @@ class RowReader:
         if raw is None:
             return NoOutput()
         if not isinstance(raw, str):
-            raise InputError(where, expected=f"a text in {self.field!r}", found=shown(raw))
+            raise not_a_text(self.text, raw, where=where)
         return raw
 
     def item(self, row: Fields, *, where: str) -> object:

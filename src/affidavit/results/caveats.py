@@ -18,6 +18,15 @@ def trial_note(items: int | None, *, of: str = "") -> list[str]:
     return [f"{f'{of} is a' if of else 'A'} trial: the first {first} of each task."]
 
 
+def contradicted_note(items: int) -> list[str]:
+    """That rows from elsewhere contradict each other in what is right; nothing where none does.
+
+    >>> contradicted_note(1), contradicted_note(0)
+    (['The rows of 1 item name different right answers.'], [])
+    """
+    return [f"The rows of {items:,} item{'s' if items > 1 else ''} name different right answers."] if items else []
+
+
 class AskedCell(NamedTuple):
     """How far the questions of one task, model and condition were asked."""
 

@@ -18,6 +18,7 @@ from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.parts import Parts, parts_of
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
+from affidavit.reading.output_columns import ANSWER
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
 from affidavit.results.caveats import AskedCell, nothing_arrived, pending_note, trial_note
@@ -235,8 +236,21 @@ def notes(run: ClosedRun) -> Iterator[str]:
         tally = Tally.total(tally for _, tally, _ in run.of_task(task))
         if (note := unknown_answers_note(tally, run.unsaid.get(task, 0))) is not None:
             yield f"{plain(task)}: {note}"
+        if not run.asked_here and (note := _unchecked_note(tally, run.parts[task])) is not None:
+            yield f"{plain(task)}: {note}"
         for error, count in tally.errors.most_common(MOST_LABELS):
             yield f"{plain(task)}: {count:,} unread: {error}"
+
+
+def _unchecked_note(tally: Tally, parts: Parts) -> str | None:
+    """How many rows from elsewhere lack what their answers are checked by; None where none does, or nothing is."""
+    needed = parts.checked_by or (ANSWER if ANSWER in (parts.item_fields or ()) else "")
+    unknown = tally.n - tally.keyed - tally.unread_keyed - tally.failed_keyed
+    if not needed or not unknown:
+        return None
+    return (
+        f"{unknown:,} of {tally.n:,} rows have no '{needed}': {parts.unchecked or 'accuracy is over the others'}"
+    )
 
 
 def _brief(changes: Table) -> Table:

@@ -17,7 +17,7 @@ from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.reading.imported_records import frozen_columns
-from affidavit.results.caveats import AskedCell, pending_note, trial_note
+from affidavit.results.caveats import AskedCell, contradicted_note, pending_note, trial_note
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
@@ -363,7 +363,15 @@ class StudyResults:
     @property
     def warnings(self) -> list[str]:
         """What must be known before any figure."""
-        return [*trial_note(self.trial), *pending_note(self.asked({}))]
+        return [*trial_note(self.trial), *pending_note(self.asked({})), *contradicted_note(self._contradicted())]
+
+    def _contradicted(self) -> int:
+        """Items from elsewhere whose rows name more than one right answer: no figure knows which of them holds."""
+        if not isinstance(self.frozen, ImportedStudy):
+            return 0
+        named = self.records.records.filter(pl.col("right_letter").is_not_null())
+        answers = named.group_by("task", "item_id").agg(pl.col("right_letter").n_unique())
+        return int(answers.filter(pl.col("right_letter") > 1).select(pl.len()).collect(engine="streaming").item())
 
     def report(self, *, include_self: bool = False) -> Report:
         """Every table that has something to say; over a study that is not sealed, the title says so."""

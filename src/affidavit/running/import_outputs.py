@@ -181,14 +181,25 @@ def _drafted(draft: DraftedJournal, record: Response | Failed, facts: ImportFact
 
 def refuse_others(directory: StudyDirectory, taken: ImportedOutputs) -> None:
     """Refuse outputs that are not those that were taken into the directory, and name one of them."""
-    config = taken.config(taken.facts())
-    if directory.frozen().config != json.loads(json.dumps(config)):
+    before, columns = directory.frozen().config, taken.columns.names()
+    if before.get("columns", columns) != columns:
+        raise UsageError(
+            str(directory),
+            expected=f"outputs by the columns that they were taken in by: {_in_words(before['columns'])}",
+            found=_in_words(columns),
+            hint="Choose another --out; or, if the first reading was a mistake, delete the directory.",
+        )
+    if before != json.loads(json.dumps(taken.config(taken.facts()))):
         raise UsageError(
             str(directory),
             expected="the outputs that were taken in there",
             found=f"others{_first_other(directory, taken)}",
             hint="Give other outputs, or other words of their tasks, a directory of their own with --out.",
         )
+
+
+def _in_words(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"`{name}` as {role}" for role, name in sorted(columns.items()))
 
 
 def _first_other(directory: StudyDirectory, taken: ImportedOutputs) -> str:

@@ -185,9 +185,10 @@ def first_terms(
 ) -> FrozenJudging:
     """The terms of a first judging: all outputs that are there are judged (ruling J7)."""
     if not outputs.keys:
+        there = list(directory.frozen().config["contracts"]) if directory.is_study else []
         hint = (
             'Only tasks with contract = "text" are judged, unless tasks in [judging] or `affidavit judge --task` '
-            "names others."
+            f"names others{''.join(f': {names}' for names in [', '.join(there)] if names)}."
         )
         raise UsageError(str(directory), expected="outputs to judge", found="none", hint=hint)
     without_task = panel.without_task is True

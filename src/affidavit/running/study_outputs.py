@@ -46,8 +46,8 @@ class StudyOutputs:
         self.unasked: list[Unasked] = []
         """Outputs from elsewhere that came without the words of their tasks."""
         self.how_to_tell = (
-            "Take them in again, with --tasks FILE and another --out; or have judges told that they are not "
-            "known: --without-task"
+            "Take them in again, into another --out: `judge FILE` with --tasks FILE, or `read` with a column "
+            "`prompt`; or have judges told that they are not known: --without-task"
         )
         """What to do about these."""
 
