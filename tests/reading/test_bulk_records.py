@@ -78,7 +78,7 @@ def test_rows_without_names_are_numbered_and_fields_are_sorted():
     batch = made(bulk, lines_of(found), 0, RepeatCounts())
     expected = row_by_row(found, columns, MultipleChoice("A-E"))
     assert batch.lines == b"".join(encode(each, seq=n, group=1) for n, each in enumerate(expected, 1))
-    assert [json.loads(line)["item_id"] for line in batch.lines.splitlines()] == ["1", "2"]
+    assert [json.loads(line)["item_id"] for line in bytes(batch.lines).splitlines()] == ["1", "2"]
 
 
 FIRST = {"id": "q1", "raw_output": "x", "answer": "A", "more": "m"}
