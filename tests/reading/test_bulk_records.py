@@ -2,12 +2,13 @@
 
 import json
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit.archive.record import content_digest, encode
-from affidavit.archive.record_columns import RecordColumns
+from affidavit.archive.record_columns import NEVER_IMPORTED, RecordColumns
 from affidavit.contracts.mcqa import AUTO, MultipleChoice, mcqa
 from affidavit.contracts.text import text
 from affidavit.reading.bulk_records import BulkRecords, RecordBatch, as_json, kind_of
@@ -67,7 +68,9 @@ def test_lines_digests_counts_and_columns_are_those_of_row_by_row(found, cut):
         )
         assert sum(times for _, times in batch.counts) == batch.size == len(part)
         assert batch.samples == max(record.subject.sample for record in wanted) + 1
-        assert batch.frame.equals(record_columns.frame(map(record_columns.row, wanted)))
+        frame = record_columns.frame(map(record_columns.row, wanted))
+        assert frame.select(pl.col(NEVER_IMPORTED).is_null().all()).row(0) == (True,) * len(NEVER_IMPORTED)
+        assert batch.frame.equals(frame.drop(NEVER_IMPORTED))
         done += len(part)
 
 

@@ -20,6 +20,8 @@ from affidavit.archive.work_behind import WorkBehind
 _NAME = f"{1:06}.jsonl"
 _AT_ONCE = 1 << 20
 """Bytes that are written together."""
+_WAITING = 3
+"""Pieces that wait to be written: while the disk is waited for, others are made."""
 _SYNCED_AT_ONCE = 64 << 20
 """Bytes after which the disk is waited for, by the thread that writes: at the end little is left to wait for."""
 
@@ -35,7 +37,7 @@ class DraftedJournal:
         self.root = root
         self.records = 0
         self._content = sha256()
-        self._behind = WorkBehind()
+        self._behind = WorkBehind(waiting=_WAITING)
         self._waiting: list[bytes | memoryview] = []
         self._size = 0
         self._unsynced = 0

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affidavit.archive.record import Failed, Response, record_fields
-from affidavit.archive.record_columns import RecordColumns
+from affidavit.archive.record_columns import NEVER_IMPORTED, RecordColumns
 from affidavit.archive.study_directory import IMPORTED
 from affidavit.archive.versions import FORMAT
 from affidavit.contracts.choice_columns import WHITESPACE
@@ -80,7 +80,7 @@ class RecordBatch:
     samples: int
     """One more than the greatest number of a sample."""
     frame: pl.DataFrame
-    """The columns of the records, which tables are counted from."""
+    """The columns of the records, which tables are counted from, as far as outputs from elsewhere have any."""
 
     @property
     def size(self) -> int:
@@ -194,7 +194,7 @@ class _KindTable:
         self.places = {names: place for place, names in enumerate(kinds)}
         self.shared = pl.DataFrame([kind.shared for kind in self.kinds], schema=_SHARED, orient="row")
         columns = RecordColumns({kind.record.subject.cell[0]: parts for kind in self.kinds})
-        self.frame = columns.frame(columns.row(kind.record) for kind in self.kinds)
+        self.frame = columns.frame(columns.row(kind.record) for kind in self.kinds).drop(NEVER_IMPORTED)
 
 
 class CodedRows(NamedTuple):
@@ -333,7 +333,7 @@ def _lines(parts: pl.DataFrame, before: int) -> pl.DataFrame:
             .cast(pl.List(pl.UInt8)),
             entry=pl.concat_str(pl.col("key").str.slice(0, 32), "content"),
         )
-        .collect()
+        .collect(engine="in-memory")  # the other engine is at the copy
     )
 
 
