@@ -9,6 +9,7 @@ its own: item, key, prompt, text, row, and two numbers. What is shared is made o
 lines are put together in columns, and so are their digests. No line is an object by itself.
 """
 
+from binascii import unhexlify
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
@@ -305,8 +306,8 @@ class BulkRecords:
         )
         counts = np.bincount(coded.codes.to_numpy(), minlength=len(table.kinds)).tolist()
         return RecordBatch(
-            made["line"].explode().to_numpy().data,
-            bytes.fromhex("".join(made["entry"].to_list())),
+            _content(made["line"]),
+            unhexlify(_content(made["entry"])),
             tuple((kind.record, times) for kind, times in zip(table.kinds, counts, strict=True) if times),
             int(samples.max()) + 1,
             frame,
@@ -314,7 +315,7 @@ class BulkRecords:
 
 
 def _lines(parts: pl.DataFrame, before: int) -> pl.DataFrame:
-    """Of each row its key, its line in bytes, and its entry; in one query, so that nothing is done twice."""
+    """Of each row its key, its line, and its entry; in one query, so that nothing is done twice."""
     return (
         parts.lazy()
         .with_columns(
@@ -328,13 +329,16 @@ def _lines(parts: pl.DataFrame, before: int) -> pl.DataFrame:
         )
         .select(
             "key",
-            line=pl.concat_str("start", pl.lit(',"sha256":"'), sha256_of("start"), pl.lit('"}\n'))
-            .cast(pl.Binary)
-            .cast(pl.List(pl.UInt8)),
+            line=pl.concat_str("start", pl.lit(',"sha256":"'), sha256_of("start"), pl.lit('"}\n')),
             entry=pl.concat_str(pl.col("key").str.slice(0, 32), "content"),
         )
         .collect(engine="in-memory")  # the other engine is at the copy
     )
+
+
+def _content(texts: pl.Series) -> memoryview:
+    """The bytes of texts, none of them empty, one behind the other; none becomes an object."""
+    return texts.cast(pl.Binary).cast(pl.List(pl.UInt8)).explode().to_numpy().data
 
 
 def _texts(name: str) -> list[str]:
