@@ -1,5 +1,7 @@
 """Work behind is done in its order, and what it raises is told to whoever goes on."""
 
+from threading import Event
+
 import pytest
 
 from affidavit.archive.work_behind import WorkBehind
@@ -23,6 +25,24 @@ def test_what_failed_is_told_before_anything_else_is_done():
     behind.do(fails)
     with pytest.raises(OSError, match="full"):
         behind.do(done.append, 1)
+    behind.wait()
+    behind.end()
+    assert done == []
+
+
+def test_what_waits_behind_a_failure_is_not_done():
+    behind, done, may_fail = WorkBehind(waiting=2), list[int](), Event()
+
+    def fails() -> None:
+        may_fail.wait()
+        raise OSError("full")
+
+    behind.do(fails)
+    behind.do(done.append, 1)
+    behind.do(done.append, 2)
+    may_fail.set()
+    with pytest.raises(OSError, match="full"):
+        behind.wait()
     behind.wait()
     behind.end()
     assert done == []

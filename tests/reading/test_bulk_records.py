@@ -2,12 +2,13 @@
 
 import json
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit.archive.record import content_digest, encode
-from affidavit.archive.record_columns import RecordColumns
+from affidavit.archive.record_columns import NEVER_IMPORTED, RecordColumns
 from affidavit.contracts.mcqa import AUTO, MultipleChoice, mcqa
 from affidavit.contracts.text import text
 from affidavit.reading.bulk_records import BulkRecords, RecordBatch, as_json, kind_of
@@ -67,7 +68,9 @@ def test_lines_digests_counts_and_columns_are_those_of_row_by_row(found, cut):
         )
         assert sum(times for _, times in batch.counts) == batch.size == len(part)
         assert batch.samples == max(record.subject.sample for record in wanted) + 1
-        assert batch.frame.equals(record_columns.frame(map(record_columns.row, wanted)))
+        frame = record_columns.frame(map(record_columns.row, wanted))
+        assert frame.select(pl.col(NEVER_IMPORTED).is_null().all()).row(0) == (True,) * len(NEVER_IMPORTED)
+        assert batch.frame.equals(frame.drop(NEVER_IMPORTED))
         done += len(part)
 
 
@@ -78,7 +81,7 @@ def test_rows_without_names_are_numbered_and_fields_are_sorted():
     batch = made(bulk, lines_of(found), 0, RepeatCounts())
     expected = row_by_row(found, columns, MultipleChoice("A-E"))
     assert batch.lines == b"".join(encode(each, seq=n, group=1) for n, each in enumerate(expected, 1))
-    assert [json.loads(line)["item_id"] for line in batch.lines.splitlines()] == ["1", "2"]
+    assert [json.loads(line)["item_id"] for line in bytes(batch.lines).splitlines()] == ["1", "2"]
 
 
 FIRST = {"id": "q1", "raw_output": "x", "answer": "A", "more": "m"}

@@ -1,7 +1,8 @@
 """The columnar copy of a journal, made of columns that are at hand while the journal is written.
 
-What is written here is what `parquet_copy` makes of the sealed journal: the same columns in the same order. Few
-records get no copy; of many the columns go to the disk, in the cache, as they come, and are not in memory.
+What is written here is what `parquet_copy` makes of the sealed journal: the same columns in the same order, as far
+as they are given, the others being null. Few records get no copy; of many the columns go to the disk, in the
+cache, as they come, and are not in memory.
 """
 
 import secrets

@@ -44,7 +44,7 @@ class Disk:
                 self.write(file, b"\n")
         return file
 
-    def write(self, file: int, content: bytes) -> None:
+    def write(self, file: int, content: bytes | memoryview) -> None:
         """Append all of the content."""
         written = os.write(file, content)
         while written < len(content):

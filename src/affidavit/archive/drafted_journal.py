@@ -20,6 +20,8 @@ from affidavit.archive.work_behind import WorkBehind
 _NAME = f"{1:06}.jsonl"
 _AT_ONCE = 1 << 20
 """Bytes that are written together."""
+_WAITING = 3
+"""Pieces that wait to be written: while the disk is waited for, others are made."""
 _SYNCED_AT_ONCE = 64 << 20
 """Bytes after which the disk is waited for, by the thread that writes: at the end little is left to wait for."""
 
@@ -35,8 +37,8 @@ class DraftedJournal:
         self.root = root
         self.records = 0
         self._content = sha256()
-        self._behind = WorkBehind()
-        self._waiting: list[bytes] = []
+        self._behind = WorkBehind(waiting=_WAITING)
+        self._waiting: list[bytes | memoryview] = []
         self._size = 0
         self._unsynced = 0
         with storage_errors(str(directory)):
@@ -49,7 +51,7 @@ class DraftedJournal:
         self.root.add_line(line, Placed(self.records + 1, 1, record))
         self.append_lines(line, 1)
 
-    def append_lines(self, lines: bytes, records: int) -> None:
+    def append_lines(self, lines: bytes | memoryview, records: int) -> None:
         """Draft lines that are ready; their part in the root digest is added by whoever made them."""
         self.records += records
         self._waiting.append(lines)
@@ -58,10 +60,11 @@ class DraftedJournal:
             self._write()
 
     def _write(self) -> None:
-        self._behind.do(self._put, b"".join(self._waiting))
+        together = self._waiting[0] if len(self._waiting) == 1 else b"".join(self._waiting)
+        self._behind.do(self._put, together)
         self._waiting, self._size = [], 0
 
-    def _put(self, content: bytes) -> None:
+    def _put(self, content: bytes | memoryview) -> None:
         self._content.update(content)
         with storage_errors(str(self._directory)):
             assert self._file is not None  # noqa: S101 - nobody drafts after the end

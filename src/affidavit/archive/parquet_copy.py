@@ -31,7 +31,7 @@ from affidavit.json_values import digest
 if TYPE_CHECKING:
     import polars as pl
 
-COLUMNS = 4
+COLUMNS = 5
 """Counts changes of which columns there are: a copy of other columns does not fit."""
 WORTH_A_COPY = 20_000
 """Records; fewer are read from the journal within a second."""
@@ -62,26 +62,32 @@ def records_frame(directory: StudyDirectory) -> "pl.LazyFrame":
 
 
 def copied_frame(directory: StudyDirectory, checked: Seal | None) -> "pl.LazyFrame | None":
-    """The columns as they were copied of a journal whose seal was checked; None if there is no such copy."""
+    """The columns as they were copied of a journal whose seal was checked; None if there is no such copy.
+
+    Columns that are null for all records may be left out of a copy.
+    """
     import polars as pl  # noqa: PLC0415 - heavy, and a run does without
 
     place = None if checked is None else copy_of(directory, checked)
     if place is None or not _is_whole(place):
         return None
     used((place, _about(place)))
-    return pl.scan_parquet(place, glob=False)
+    return pl.scan_parquet(place, glob=False, schema=_schema(directory), missing_columns="insert")
 
 
 def copy_of(directory: StudyDirectory, seal: Seal) -> Path | None:
     """Where the copy of a sealed journal is, or would be; None where there is no cache."""
-    from affidavit.archive.record_columns import RecordColumns  # noqa: PLC0415 - it brings Polars
-
     cache = cache_directory()
     if cache is None:
         return None
-    columns = list(RecordColumns(directory.parts()).schema)
-    made_of = [COLUMNS, FORMAT, [segment.sha256 for segment in seal.segments], columns]
+    made_of = [COLUMNS, FORMAT, [segment.sha256 for segment in seal.segments], list(_schema(directory))]
     return cache / f"{digest(made_of)}.parquet"
+
+
+def _schema(directory: StudyDirectory) -> "dict[str, pl.DataType]":
+    from affidavit.archive.record_columns import RecordColumns  # noqa: PLC0415 - it brings Polars
+
+    return RecordColumns(directory.parts()).schema
 
 
 def _about(copy: Path) -> Path:

@@ -75,6 +75,12 @@ why nothing arrived; `failing` is what is out of order in an output that did; an
 fields that say where the contract read what it read. `fields` holds, as JSON, all fields of a contract of the
 user's own."""
 
+NEVER_IMPORTED = (
+    "prompt_tokens", "completion_tokens", "server_model", "system_fingerprint", "judge", "judging_condition",
+    "method", "judged_key", "repeat", "target_model", "flags", "findings", "verdict", TOTAL, "scores",
+    *(f"quotes_{kind}" for kind in _QUOTES),
+)  # fmt: skip
+"""The columns that only a server and judges fill: no output from elsewhere has anything there."""
 
 _FIELDS = ("correct", "deviation", "extraction_method", "protocol_compliant", "reason")
 """The columns that are fields of a reading under their own names, whichever contract has them."""

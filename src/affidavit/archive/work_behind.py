@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -10,22 +11,30 @@ T = TypeVar("T")
 
 
 class WorkBehind:
-    """One piece of work at a time; whoever gives the next waits for the last, and is told if it failed."""
+    """One piece of work at a time; whoever gives more than may wait has to wait, and is told of what failed."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, waiting: int = 0) -> None:
         self._thread = ThreadPoolExecutor(1)
-        self._last: Future[None] | None = None
+        self._begun: deque[Future[None]] = deque()
+        self._waiting = waiting
+        self._failed = False
 
     def do(self, work: Callable[P, None], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Have this done next."""
-        self.wait()
-        self._last = self._thread.submit(work, *args, **kwargs)
+        """Have this done next; after a failure nothing is done any more."""
+        while len(self._begun) > self._waiting:
+            self._begun.popleft().result()
+        self._begun.append(self._thread.submit(self._done, partial(work, *args, **kwargs)))
+
+    def _done(self, work: Callable[[], None]) -> None:
+        if not self._failed:
+            self._failed = True
+            work()
+            self._failed = False
 
     def wait(self) -> None:
         """Until everything is done; what it raised is raised here."""
-        last, self._last = self._last, None
-        if last is not None:
-            last.result()
+        while self._begun:
+            self._begun.popleft().result()
 
     def end(self) -> None:
         """Let go of the thread; what is under way ends first, and what it raises is of no interest."""

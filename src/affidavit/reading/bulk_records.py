@@ -9,6 +9,7 @@ its own: item, key, prompt, text, row, and two numbers. What is shared is made o
 lines are put together in columns, and so are their digests. No line is an object by itself.
 """
 
+from binascii import unhexlify
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
@@ -21,7 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from affidavit.archive.record import Failed, Response, record_fields
-from affidavit.archive.record_columns import RecordColumns
+from affidavit.archive.record_columns import NEVER_IMPORTED, RecordColumns
 from affidavit.archive.study_directory import IMPORTED
 from affidavit.archive.versions import FORMAT
 from affidavit.contracts.choice_columns import WHITESPACE
@@ -40,6 +41,12 @@ _HOLE = "\0"
 """Stands for what is a line's own while the shared parts are made."""
 _MOST_KINDS = 4096
 """Kinds that are remembered: more are made anew."""
+_Names = tuple[str | None, ...]
+"""What decides the kind of a row."""
+_PARTS = {"between": 5, "content": 2, "line": 3, "key": 3}
+"""How many texts there are of each that the lines of a kind share, in the order of `Kind`."""
+_SHARED = {f"{name}_{place}": pl.String() for name, count in _PARTS.items() for place in range(count)}
+"""The columns of these texts."""
 
 
 class Kind(NamedTuple):
@@ -48,7 +55,7 @@ class Kind(NamedTuple):
     record: Response | Failed
     """The first of them."""
     between: tuple[str, ...]
-    """What stands between a record's own values, from the item to the sample."""
+    """What stands between a record's own values, from the item to the sample, and the quotes of its key."""
     content: tuple[str, str]
     """What a record says before and behind these."""
     line: tuple[str, str, str]
@@ -56,12 +63,17 @@ class Kind(NamedTuple):
     key: tuple[str, str, str]
     """What the key is a digest of, around item and sample."""
 
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """All of these texts."""
+        return (*self.between, *self.content, *self.line, *self.key)
+
 
 @dataclass(frozen=True)
 class RecordBatch:
     """Records that are ready to be written."""
 
-    lines: bytes
+    lines: memoryview
     entries: bytes
     """Of each record half of its key and the digest of what it says, as the root digest takes them."""
     counts: tuple[tuple[Response | Failed, int], ...]
@@ -69,7 +81,7 @@ class RecordBatch:
     samples: int
     """One more than the greatest number of a sample."""
     frame: pl.DataFrame
-    """The columns of the records, which tables are counted from."""
+    """The columns of the records, which tables are counted from, as far as outputs from elsewhere have any."""
 
     @property
     def size(self) -> int:
@@ -81,12 +93,12 @@ def kind_of(record: Response | Failed) -> Kind:
     """What the lines of a record's kind share."""
     fields, (task, model, condition) = record_fields(record), record.subject.cell
     before, *_, to_number, after = _cut({**fields, "group": 1, "seq": 0, "v": FORMAT}, (*_OWN, "seq"))
-    first, *between, last = _cut(fields, _OWN)
+    first, to_key, behind_key, *between, last = _cut(fields, _OWN)
     names = canonical([IMPORTED, task])[:-1].decode() + ","
     cell = "," + canonical([condition, model])[1:-1].decode() + ","
     return Kind(
         record,
-        tuple(between),
+        (f'{to_key}"', f'"{behind_key}', *between),
         (first, f"{last}}}"),
         (before, to_number, after),
         (names, cell, ",null]"),
@@ -151,8 +163,11 @@ class _Rows:
     @property
     def names_are_usual(self) -> bool:
         """Whether no name is blank, which is told row by row."""
-        named = [self.item, *(name.unique() for name in self.cell)]
-        return not any((name.str.strip_chars(WHITESPACE) == "").any() for name in named)
+        for name in (self.item, *self.cell):
+            padded = name.filter((name < "!") | (name > "~"))  # all whitespace sorts there, and little else
+            if len(padded) and (padded.str.strip_chars(WHITESPACE) == "").any():
+                return False
+        return True
 
     def samples(self, repeats: RepeatCounts) -> NDArray[np.int64]:
         """The number of each row's sample."""
@@ -172,13 +187,24 @@ class _Rows:
         return pl.DataFrame(written).select(pl.concat_str(*parts, pl.lit("}"))).to_series()
 
 
+class _KindTable:
+    """Kinds in columns: what their lines share, and what their records say to tables."""
+
+    def __init__(self, kinds: Mapping[_Names, Kind], parts: Parts) -> None:
+        self.kinds = tuple(kinds.values())
+        self.places = {names: place for place, names in enumerate(kinds)}
+        self.shared = pl.DataFrame([kind.shared for kind in self.kinds], schema=_SHARED, orient="row")
+        columns = RecordColumns({kind.record.subject.cell[0]: parts for kind in self.kinds})
+        self.frame = columns.frame(columns.row(kind.record) for kind in self.kinds).drop(NEVER_IMPORTED)
+
+
 class CodedRows(NamedTuple):
     """Usual rows of which is known what their records will be."""
 
     rows: _Rows
-    kinds: Sequence[Kind]
+    table: _KindTable
     codes: pl.Series
-    """The place of each row's kind."""
+    """The place of each row's kind in the table."""
     samples: NDArray[np.int64]
     before: int
     """Records that come before."""
@@ -195,7 +221,8 @@ class BulkRecords:
         self._fields = {name: attrgetter(f"field_{place}") for place, name in enumerate(first)}
         self._columns, self._parts = columns, reader.parts
         self._maker = RecordMaker(study, columns, contract)
-        self._kinds: dict[tuple[str | None, ...], Kind] = {}
+        self._kinds: dict[_Names, Kind] = {}
+        self._table: _KindTable | None = None
         taken = {path.text for path in columns.taken}
         self._rest = sorted(name for name in first if name not in taken)
 
@@ -212,10 +239,18 @@ class BulkRecords:
             return None
         names = found.columns
         distinct = found.with_row_index("first").group_by(names, maintain_order=True).agg(pl.first("first"))
-        kinds = [self._kind(rows, names, place) for *names, place in distinct.iter_rows()]
-        numbered = distinct.select(*names, code=pl.int_range(pl.len(), dtype=pl.UInt32))
+        table = self._table_of(rows, {tuple(names): place for *names, place in distinct.iter_rows()})
+        places = pl.Series("code", [table.places[tuple(names)] for *names, _ in distinct.iter_rows()], pl.UInt32)
+        numbered = distinct.with_columns(places)
         codes = found.join(numbered, on=names, how="left", nulls_equal=True, maintain_order="left")["code"]
-        return CodedRows(rows, kinds, codes, rows.samples(repeats), before)
+        return CodedRows(rows, table, codes, rows.samples(repeats), before)
+
+    def _table_of(self, rows: _Rows, found: Mapping[_Names, int]) -> _KindTable:
+        """A table that has the kinds of these names, one row of each being at the place: mostly the last one."""
+        if self._table is None or not self._table.places.keys() >= found.keys():
+            kinds = {names: self._kind(rows, names, place) for names, place in found.items()}
+            self._table = _KindTable(kinds, self._parts)
+        return self._table
 
     def _decoded(self, content: bytes, before: int) -> _Rows | None:
         try:
@@ -237,10 +272,9 @@ class BulkRecords:
         found = [frame["extracted_answer"], frame["deviation"], rows.answer, *rows.cell]
         return pl.DataFrame([each.alias(f"kind_{place}") for place, each in enumerate(found)])
 
-    def _kind(self, rows: _Rows, names: Sequence[str | None], place: int) -> Kind:
+    def _kind(self, rows: _Rows, names: _Names, place: int) -> Kind:
         """The kind of these names, by the record of the row at this place as it is made row by row."""
-        known = tuple(names)
-        if known not in self._kinds:
+        if names not in self._kinds:
             if len(self._kinds) >= _MOST_KINDS:
                 self._kinds.clear()
             task, condition, model = (str(name[place]) for name in rows.cell)
@@ -248,78 +282,73 @@ class BulkRecords:
             prompt = None if rows.prompts is None else rows.prompts[place]
             item, text = str(rows.item[place]), rows.text[place]
             row = NamedRow("", task, item, model, condition, None, None, prompt, text, rest)
-            self._kinds[known] = kind_of(self._maker.record(row, 0))
-        return self._kinds[known]
+            self._kinds[names] = kind_of(self._maker.record(row, 0))
+        return self._kinds[names]
 
     def made(self, coded: CodedRows) -> RecordBatch:
         """The records of rows; it may be done while others are coded."""
-        rows, kinds, samples = coded.rows, coded.kinds, coded.samples
-        own = pl.DataFrame(
-            {
-                "item_id": rows.json_item,
-                "prompt": rows.json_prompt,
-                "raw_output": rows.json_text,
-                "row": rows.row(self._rest),
-                "sample": pl.Series(samples).cast(pl.String),
-                "seq": pl.int_range(coded.before + 1, coded.before + rows.height + 1, eager=True).cast(pl.String),
-            }
+        rows, table, samples = coded.rows, coded.table, coded.samples
+        shared = table.shared[coded.codes]
+        own = {
+            "item_id": rows.json_item,
+            "prompt": rows.json_prompt,
+            "raw_output": rows.json_text,
+            "row": rows.row(self._rest),
+            "sample": pl.Series(samples),
+        }
+        made = _lines(shared.with_columns(**own), coded.before)
+        frame = table.frame[coded.codes].with_columns(
+            made["key"],
+            rows.item.alias("item_id"),
+            pl.Series("sample", samples, pl.Int64),
+            rows.text.alias("raw_output"),
+            own["row"].alias("row"),
         )
-        shared = _Shared(coded)
-        own = own.with_columns(key=sha256_of(shared.joined([kind.key for kind in kinds], ["item_id", "sample"])))
-        frame = self._frame(coded, own["key"], own["row"])
-        own = own.with_columns(key=pl.concat_str(_QUOTE, "key", _QUOTE))
-        own = own.with_columns(own=shared.within([kind.between for kind in kinds], _OWN))
-        own = own.with_columns(
-            content=sha256_of(shared.joined([kind.content for kind in kinds], ["own"])),
-            start=shared.joined([kind.line for kind in kinds], ["own", "seq"]),
-        )
-        lines = own.select(pl.concat_str("start", pl.lit(',"sha256":"'), sha256_of("start"), pl.lit('"}\n')))
-        entries = own.select(pl.concat_str(pl.col("key").str.slice(1, 32), "content"))
-        counts = np.bincount(coded.codes.to_numpy(), minlength=len(kinds))
+        counts = np.bincount(coded.codes.to_numpy(), minlength=len(table.kinds)).tolist()
         return RecordBatch(
-            b"".join(lines.to_series().cast(pl.Binary).to_list()),
-            bytes.fromhex("".join(entries.to_series().to_list())),
-            tuple((kind.record, int(times)) for kind, times in zip(kinds, counts, strict=True)),
+            _content(made["line"]),
+            unhexlify(_content(made["entry"])),
+            tuple((kind.record, times) for kind, times in zip(table.kinds, counts, strict=True) if times),
             int(samples.max()) + 1,
             frame,
         )
 
-    def _frame(self, coded: CodedRows, keys: pl.Series, row: pl.Series) -> pl.DataFrame:
-        """The columns of the records: those of their kinds, and their own."""
-        columns = RecordColumns({kind.record.subject.cell[0]: self._parts for kind in coded.kinds})
-        kinds = columns.frame(columns.row(kind.record) for kind in coded.kinds)
-        return kinds[coded.codes].with_columns(
-            keys.alias("key"),
-            coded.rows.item.alias("item_id"),
-            pl.Series("sample", coded.samples, pl.Int64),
-            coded.rows.text.alias("raw_output"),
-            row.alias("row"),
+
+def _lines(parts: pl.DataFrame, before: int) -> pl.DataFrame:
+    """Of each row its key, its line, and its entry; in one query, so that nothing is done twice."""
+    return (
+        parts.lazy()
+        .with_columns(
+            pl.col("sample").cast(pl.String), seq=pl.int_range(before + 1, before + len(parts) + 1).cast(pl.String)
         )
+        .with_columns(key=sha256_of(pl.concat_str(*_in_turn(_texts("key"), ["item_id", "sample"]))))
+        .with_columns(own=pl.concat_str(*_in_turn(_OWN, _texts("between"))))
+        .with_columns(
+            content=sha256_of(pl.concat_str(*_in_turn(_texts("content"), ["own"]))),
+            start=pl.concat_str(*_in_turn(_texts("line"), ["own", "seq"])),
+        )
+        .select(
+            "key",
+            line=pl.concat_str("start", pl.lit(',"sha256":"'), sha256_of("start"), pl.lit('"}\n')),
+            entry=pl.concat_str(pl.col("key").str.slice(0, 32), "content"),
+        )
+        .collect(engine="in-memory")  # the other engine is at the copy
+    )
 
 
-class _Shared:
-    """What rows share with their kinds, put around what is their own."""
-
-    def __init__(self, coded: CodedRows) -> None:
-        self._codes = coded.codes
-
-    def joined(self, shared: Sequence[Sequence[str]], own: Sequence[str]) -> pl.Expr:
-        """Shared and own parts in turn, shared ones first and last."""
-        columns = [pl.lit(each) for each in self._columns(shared)]
-        turns = [part for pair in zip(columns, map(pl.col, own), strict=False) for part in pair]
-        return pl.concat_str(*turns, columns[-1])
-
-    def within(self, shared: Sequence[Sequence[str]], own: Sequence[str]) -> pl.Expr:
-        """Own and shared parts in turn, own ones first and last."""
-        columns = [pl.lit(each) for each in self._columns(shared)]
-        turns = [part for pair in zip(map(pl.col, own), columns, strict=False) for part in pair]
-        return pl.concat_str(*turns, pl.col(own[-1]))
-
-    def _columns(self, shared: Sequence[Sequence[str]]) -> list[pl.Series]:
-        return [pl.Series(texts, dtype=pl.String).gather(self._codes) for texts in zip(*shared, strict=True)]
+def _content(texts: pl.Series) -> memoryview:
+    """The bytes of texts, none of them empty, one behind the other; none becomes an object."""
+    return texts.cast(pl.Binary).cast(pl.List(pl.UInt8)).explode().to_numpy().data
 
 
-_QUOTE = pl.lit('"')
+def _texts(name: str) -> list[str]:
+    """The columns of what lines share, of one name."""
+    return [f"{name}_{place}" for place in range(_PARTS[name])]
+
+
+def _in_turn(outer: Sequence[str], inner: Sequence[str]) -> list[str]:
+    """Two kinds of columns in turn, the one there is more of first and last."""
+    return [name for pair in zip(outer, inner, strict=False) for name in pair] + [outer[-1]]
 
 
 def as_json(texts: Sequence[str | None], *, none: str = "null") -> pl.Series:

@@ -77,10 +77,11 @@ class OutputFiles:
                         records = [maker.record(*each) for each in numbers.of(named)]
                         yield partial(_as_they_are, records)
                         count += len(records)
+                        line += content.count(b"\n")
                     else:
                         yield partial(bulk.made, coded)
                         count += coded.rows.height
-                    line += content.count(b"\n")
+                        line += coded.rows.height
 
     def notes(self) -> list[str]:
         """What a person should be told of the columns: what was taken as what, and what was not."""

@@ -84,12 +84,12 @@ class ImportedOutputs:
         return facts
 
     def frame_of(self, records: "Sequence[Response | Failed]") -> "pl.DataFrame":
-        """The columns of some of them."""
-        from affidavit.archive.record_columns import RecordColumns  # noqa: PLC0415 - it brings Polars
+        """The columns of some of them, as far as outputs from elsewhere have any."""
+        from affidavit.archive.record_columns import NEVER_IMPORTED, RecordColumns  # noqa: PLC0415 - Polars
 
         parts = frozen_parts(self.read_by.name, self.read_by.described())
         columns = RecordColumns({record.subject.cell[0]: parts for record in records})
-        return columns.frame(map(columns.row, records))
+        return columns.frame(map(columns.row, records)).drop(NEVER_IMPORTED)
 
     def ledger(self) -> ImportLedger:
         """Their counts, by cell; none was counted yet."""
