@@ -4,13 +4,18 @@ import json
 
 import pytest
 
+from affidavit.archive.disk import Disk
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.commands.column_options import given_columns
 from affidavit.commands.read_into_study import refuse_directory, refuse_file
-from affidavit.errors import UsageError
+from affidavit.contracts.frozen_contract import named_contract
+from affidavit.errors import InputError, UsageError
 from affidavit.reading.output_columns import Role
+from affidavit.running.import_outputs import keep_outputs
 from support.command import affidavit
+from support.kept_outputs import opened
 from support.outputs_elsewhere import write_jsonl
-from support.studies import fine, told
+from support.studies import every_byte, fine, told
 
 ROWS = [
     {"qid": f"q{number}", "model_name": model, "target": "B", "subject": "art", "completion": text}
@@ -125,6 +130,10 @@ def test_a_failed_request_of_a_batch_did_not_arrive(tmp_path):
             f"batch.jsonl:2: expected a field '{WAY}', found in 'response.body' an object with 'error'",
         ),
         (batch_row(2, answered("x")) | {"gold": "b"}, "expected a letter from A to D in 'gold', found \"b\""),
+        (
+            batch_row(2, answered("x")) | {"custom_id": "m\ud800"},
+            "batch.jsonl:2: expected a name in 'custom_id' that tables can hold, found",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_by_its_own_place_and_column(tmp_path, row, said):
@@ -174,3 +183,38 @@ def test_rows_that_contradict_each_other_in_what_is_right_are_told_first(tmp_pat
     assert b"The rows of 2 items name different right answers." in told_in.stdout
     assert fine(affidavit("report", "study", cwd=tmp_path), 0)
     assert "The rows of 2 items name different right answers." in (tmp_path / "study/report.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_file_that_grows_while_it_is_read_is_not_kept(tmp_path):
+    """Its digest would be that of a file which holds other rows."""
+    rows = write_jsonl(tmp_path / "rows.jsonl", ROWS)
+    files = opened(rows, given={Role.TEXT: "completion", Role.ANSWER: "target", Role.ID: "qid"})
+    directory = StudyDirectory(tmp_path / "study")
+    taken = files.imported("study", named_contract("mcqa"))
+    with rows.open("a") as stream:
+        stream.write(json.dumps({**ROWS[0], "qid": "late"}) + "\n")
+    with (
+        pytest.raises(InputError, match="expected the same file to its end, found one that was changed"),
+        directory.made(Disk()),
+    ):
+        keep_outputs(directory, taken, Disk())
+    assert not directory.path.exists()
+
+
+@pytest.mark.slow
+def test_what_was_frozen_and_has_no_record_begins_anew(tmp_path):
+    """A kill between plan and journal: other rows may come, and nothing of the first is left."""
+    write_jsonl(tmp_path / "rows.jsonl", ROWS)
+    read = ("read", "mcqa", "rows.jsonl", *NAMED, "--out", "study")
+    assert fine(affidavit(*read, cwd=tmp_path), 0)
+    whole = every_byte(tmp_path / "study")
+    for name in ("seal.json", "used_prompt_manifest.md", "records/000001.jsonl"):
+        (tmp_path / "study" / name).unlink()
+    (tmp_path / "study/.records.partial").write_bytes(b"half")
+    write_jsonl(tmp_path / "rows.jsonl", ROWS[:30])
+    assert fine(affidavit(*read, cwd=tmp_path), 0)
+    assert fine(affidavit("verify", "study", cwd=tmp_path), 0)
+    assert not (tmp_path / "study/.records.partial").exists()
+    assert len((tmp_path / "study/records/000001.jsonl").read_bytes().splitlines()) == 30
+    assert whole != every_byte(tmp_path / "study")

@@ -12,7 +12,7 @@ from affidavit.archive.record_columns import NEVER_IMPORTED, RecordColumns
 from affidavit.contracts.mcqa import AUTO, MultipleChoice, mcqa
 from affidavit.contracts.text import text
 from affidavit.reading.bulk_records import BulkRecords, RecordBatch, as_json, kind_of
-from affidavit.reading.output_columns import columns_of
+from affidavit.reading.output_columns import Role, columns_of
 from affidavit.reading.output_rows import OutputRows
 from affidavit.reading.repeat_counts import RepeatCounts
 from affidavit.reading.source import Row
@@ -134,3 +134,61 @@ def test_texts_are_written_as_json_writes_them():
     kind = kind_of(record)
     assert kind.line[0].endswith('"item_id":')
     assert len(kind.between) == 5
+
+
+def both_ways(found: list[dict], given: dict | None = None, content: bytes | None = None):
+    """The lines in columns, or None, and row by row."""
+    columns = columns_of(found[0], given or {}, where="f:1")
+    bulk = BulkRecords("s", found[0], columns, mcqa)
+    batch = made(bulk, content or lines_of(found), 0, RepeatCounts()) if bulk.possible else None
+    slow = b"".join(encode(each, seq=n, group=1) for n, each in enumerate(row_by_row(found, columns), 1))
+    return None if batch is None else bytes(batch.lines), slow
+
+
+@pytest.mark.parametrize(
+    "odd", ["*", "^z$", "^.*$", "^(answer|q)$", "field_0", "key", "own", "literal", "", "a b"]
+)
+def test_whatever_a_field_is_called_it_keeps_its_value(odd):
+    """Polars takes some names for patterns."""
+    found = [
+        {"id": "1", "raw_output": "A", "answer": "A", odd: f"mine {n}", "z": "zval", "q": "x"} for n in range(2)
+    ]
+    fast, slow = both_ways(found)
+    assert fast == slow
+
+
+@pytest.mark.parametrize("odd", ["\0", 'x"\0', "\0\0", 'x"\0\0"', "a\0b", '"\\u0000"'])
+@pytest.mark.parametrize("role", ["model", "condition", "task"])
+def test_whatever_a_cell_is_called_it_is_no_place_of_a_line(role, odd):
+    found = [{"id": "1", "raw_output": "A", "answer": "A", role: name} for name in ("m", odd, f"m{odd}", "\0\0\0")]
+    fast, slow = both_ways(found)
+    assert fast == slow
+
+
+@pytest.mark.parametrize("odd", ["a\\b", 'a"b', "a\nb", "a\0b", "a\ud800"])
+def test_fields_that_the_quick_decoder_cannot_name_are_read_row_by_row(odd):
+    assert both_ways([{"id": "1", "raw_output": "A", odd: "x"}])[0] is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'{"id":"1","raw_output":"A"}\n\n{"id":"2","raw_output":"A"}{"id":"3","raw_output":"B"}\n',
+        b'{"id":"1","raw_output":"A"}{"id":"2","raw_output":"A"}\n{"id":"3",\n"raw_output":"B"}\n',
+        b'{"id":"1",\n"raw_output":"A"}{"id":"2","raw_output":"A"}\n',
+    ],
+)
+def test_lines_that_are_not_one_object_each_are_left_to_row_by_row(content):
+    assert both_ways([{"id": "1", "raw_output": "A"}], content=content)[0] is None
+
+
+@pytest.mark.parametrize(
+    ("role", "column"), [("id", "model"), ("prompt", "id"), ("condition", "model"), ("task", "id")]
+)
+def test_a_column_of_our_names_may_be_named_as_another(role, column):
+    found = [
+        {"id": "1", "raw_output": "A", "answer": "A", "model": "m"},
+        {"id": "2", "raw_output": "B", "answer": "A", "model": "n"},
+    ]
+    fast, slow = both_ways(found, {Role(role): column})
+    assert fast == slow

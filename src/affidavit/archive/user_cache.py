@@ -9,9 +9,12 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from time import time
 
 SETTING, OFF = "AFFIDAVIT_CACHE", "off"
 MOST_BYTES = 5 * 10**9
+_ABANDONED = 24 * 3600.0
+"""Seconds after which nobody writes to what is not finished."""
 
 
 def cache_directory() -> Path | None:
@@ -45,12 +48,14 @@ def used(paths: Iterable[Path]) -> None:
 
 
 def make_room(directory: Path, *, most_bytes: int = MOST_BYTES) -> None:
-    """Remove what was not used for longest, until the rest is no larger than it may be."""
+    """Remove what kills have left, and what was not used for longest, until there is no more than may be."""
     found = []
     for path in directory.iterdir():
         with suppress(OSError):
             state = path.lstat()
-            if stat.S_ISREG(state.st_mode):
+            if path.name.endswith(".partial") and state.st_mtime < time() - _ABANDONED:
+                path.unlink()
+            elif stat.S_ISREG(state.st_mode):
                 found.append((state.st_mtime, state.st_size, path))
     size = sum(size for _, size, _ in found)
     for _, bytes_, path in sorted(found):

@@ -9,6 +9,7 @@ its own: item, key, prompt, text, row, and two numbers. What is shared is made o
 lines are put together in columns, and so are their digests. No line is an object by itself.
 """
 
+import re
 from binascii import unhexlify
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,8 +38,8 @@ from affidavit.reading.rows import RowReader
 
 _OWN = ("item_id", "key", "prompt", "raw_output", "row", "sample")
 """What is a record's own, in the order of its line."""
-_HOLE = "\0"
-"""Stands for what is a line's own while the shared parts are made."""
+_PLAIN_NAME = re.compile(r'[^\\"\x00-\x1f\ud800-\udfff]*')
+"""A name of a field that the quick decoder can look for."""
 _MOST_KINDS = 4096
 """Kinds that are remembered: more are made anew."""
 _Names = tuple[str | None, ...]
@@ -107,8 +108,11 @@ def kind_of(record: Response | Failed) -> Kind:
 
 def _cut(fields: Fields, own: Sequence[str]) -> tuple[str, ...]:
     """The start of a line, cut where its own values stand; where one is not there, an empty one may stand."""
-    line = canonical({**fields, **{name: _HOLE for name in own if name in fields}}).decode().removesuffix("}")
-    parts = line.split(canonical(_HOLE).decode())
+    hole = "\0"  # stands for what is the line's own, and stands nowhere else in it
+    while canonical(hole) in canonical({name: value for name, value in fields.items() if name not in own}):
+        hole += "\0"
+    line = canonical({**fields, **{name: hole for name in own if name in fields}}).decode().removesuffix("}")
+    parts = line.split(canonical(hole).decode())
     for place, name in enumerate(own):
         if name not in fields:
             parts.insert(place, "")
@@ -124,9 +128,8 @@ class _Rows:
         self.height = len(next(iter(values.values())))
         self._before = before
         self.text = self._series(columns.text.text)
-        self.json_text = as_json(
-            values[columns.text.text], none=""
-        )  # what did not arrive has no text, not even null
+        # What did not arrive has no text, not even null.
+        self.json_text = as_json(values[columns.text.text], none="")
         self.answer = self._series(columns.answer.text) if columns.answer.text in values else self._same(None)
         self.item, self.json_item = self._items()
         prompt = self._paths.get(Role.PROMPT)
@@ -180,10 +183,11 @@ class _Rows:
         """The JSON of the fields of these names, which are sorted."""
         parts: list[pl.Expr] = []
         for place, name in enumerate(names):
-            parts += [pl.lit(("," if place else "{") + f"{canonical(name).decode()}:"), pl.col(name)]
+            parts += [pl.lit(("," if place else "{") + f"{canonical(name).decode()}:"), pl.col(f"field_{place}")]
         if not names:
             return self._same("{}")
-        written = {name: as_json(self._values[name]) for name in names}
+        # Names of others are no names for columns: `*` and `^.*$` would be taken for several.
+        written = {f"field_{place}": as_json(self._values[name]) for place, name in enumerate(names)}
         return pl.DataFrame(written).select(pl.concat_str(*parts, pl.lit("}"))).to_series()
 
 
@@ -257,8 +261,10 @@ class BulkRecords:
             rows = self._decoder.decode_lines(content)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return None
-        if len(rows) != content.count(b"\n") + (not content.endswith(b"\n")):
-            return None  # blank lines, or several objects on one
+        if not len(rows) == content.count(b"\n{") + 1 == content.count(b"\n") + (not content.endswith(b"\n")):
+            return (
+                None  # a blank line, several objects on one, or one on several: all begin lines, and no other does
+            )
         values = {name: list(map(field, rows)) for name, field in self._fields.items()}
         return _Rows(self._columns, values, before)
 
@@ -376,7 +382,8 @@ def _usual_row(first: Fields, columns: OutputColumns) -> type | None:
         optional.add(paths[Role.PROMPT].text)
     renamed = columns.answer.text != ANSWER and ANSWER in first
     if renamed or not all(
-        isinstance(value, str) or (value is None and name in optional) for name, value in first.items()
+        (isinstance(value, str) or (value is None and name in optional)) and _PLAIN_NAME.fullmatch(name)
+        for name, value in first.items()
     ):
         return None
     fields = [(f"field_{place}", str | None if name in optional else str) for place, name in enumerate(first)]

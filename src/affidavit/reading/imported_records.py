@@ -80,9 +80,11 @@ class RowNames:
     def of(self, row: Row, number: int) -> NamedRow:
         """The parts of a row; `number` is its own among all rows."""
         where, fields = row.where, row.fields
+        found = {role: name_in(fields, path, where=where) for role in NAMES if (path := self._paths.get(role))}
         if self._told_by_first:
             refuse_new_names(fields, self._columns, where=where)
-        found = {role: name_in(fields, path, where=where) for role in NAMES if (path := self._paths.get(role))}
+            for role, name in found.items():
+                _refuse_half_pairs(name, self._paths[role].text, where)
         item, condition = found.get(Role.ID, str(number)), found.get(Role.CONDITION, ONE_CONDITION)
         sample = self._paths.get(Role.SAMPLE)
         rest = fields
@@ -129,6 +131,13 @@ class RowNames:
             expected = f"in {path.text!r} what the file of tasks says of it: {shown(given)}"
             raise InputError(where, expected=expected, found=shown(prompt))
         return prompt
+
+
+def _refuse_half_pairs(name: str, column: str, where: str) -> None:
+    """Refuse a name that no table can hold as it is: two such names would be one row of it."""
+    if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
+        found = f"{shown(name)}, with half of a surrogate pair"
+        raise InputError(where, expected=f"a name in {column!r} that tables can hold", found=found)
 
 
 def import_key(subject: ImportIdentity) -> str:

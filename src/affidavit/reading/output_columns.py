@@ -149,6 +149,12 @@ def columns_of(first: Fields, given: Mapping[Role, str], *, where: str) -> Outpu
                 found=repr(path.text),
                 hint=did_you_mean(path.text, first),
             )
+    if Role.TEXT not in paths and Role.TEXT not in given and RAW_OUTPUT in given.values():
+        named = next(role for role, name in given.items() if name == RAW_OUTPUT)
+        hint = "Name the column of texts with --field, if it is another."
+        raise UsageError(
+            OPTIONS[named], expected=f"another column than {_HOLDS[Role.TEXT]}", found=repr(RAW_OUTPUT), hint=hint
+        )
     if Role.TEXT not in paths:
         raise no_text(ColumnPath(given.get(Role.TEXT, RAW_OUTPUT)), first, where=where)
     _refuse_doubles(paths, given)
@@ -236,9 +242,10 @@ def number_in(row: Fields, path: ColumnPath, *, where: str) -> int:
 
 
 def refuse_new_names(row: Fields, columns: OutputColumns, *, where: str) -> None:
-    """Refuse a row that has a column of our names which the first row did not have."""
+    """Refuse a row that has a column of our names which the first did not have; one may be named as another."""
+    named = {path.text for path in columns.paths.values()}
     for role in (*NAMES, Role.SAMPLE):
         name = OUR_NAMES[role]
-        if role not in columns.paths and row.get(name) is not None:
-            expected, hint = f"no {name!r}, as in the first row", f"Give all rows a {name!r}, or none."
+        if role not in columns.paths and name not in named and row.get(name) is not None:
+            expected, hint = f"no {name!r}, as in the first row", f"Give {name!r} to all rows, or to none."
             raise InputError(where, expected=expected, found=shown(row[name]), hint=hint)

@@ -49,13 +49,15 @@ class OutputFiles:
 
     def imported(self, name: str, read_by: NamedContract) -> ImportedOutputs:
         """What is taken into a directory of this name."""
+        states = [_state_of(source) for source in self.sources]
         files = [_digest_of(source) for source in self.sources]
         bulk = BulkRecords(name, self.first, self.columns, read_by.contract)
         batches = None
         if bulk.possible and format_of(self.sources[0]) is JSON_LINES:
             batches = partial(self._batches, bulk, RecordMaker(name, self.columns, read_by.contract))
         records = partial(self.records, name, read_by)
-        return ImportedOutputs(name, read_by, self.columns, records, files, batches)
+        unchanged = partial(_check_unchanged, self.sources, states)
+        return ImportedOutputs(name, read_by, self.columns, records, files, batches, unchanged)
 
     def _batches(self, bulk: BulkRecords, maker: RecordMaker) -> Iterator[Records]:
         """JSON Lines, many at a time; some are decoded while those before them become records."""
@@ -162,3 +164,25 @@ def _digest_of(source: Source) -> SourceFile:
         raise UsageError(source.name, expected="a file that can be read again", found="none")
     with storage_errors(source.name), source.path.open("rb") as stream:
         return SourceFile(PurePath(source.name).name, file_digest(stream, "sha256").hexdigest())
+
+
+State = tuple[int, int, int]
+"""Which file it is, its size, and when it was last written."""
+
+
+def _state_of(source: Source) -> State | None:
+    if source.path is None:
+        return None
+    with storage_errors(source.name):
+        found = source.path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _check_unchanged(sources: Sequence[Source], states: Sequence[State | None]) -> None:
+    """Refuse files that somebody wrote to meanwhile: what was read is not what their digests are of."""
+    for source, state in zip(sources, states, strict=True):
+        if _state_of(source) != state:
+            hint = "Nothing was kept. Read it again when nobody writes to it."
+            raise InputError(
+                source.name, expected="the same file to its end", found="one that was changed", hint=hint
+            )

@@ -29,7 +29,7 @@ from affidavit.archive.study_directory import ImportedStudy, SourceFile, StudyDi
 from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.contracts.frozen_contract import NamedContract, named_contract
 from affidavit.contracts.registry import frozen_parts
-from affidavit.errors import InputError, UsageError
+from affidavit.errors import InputError, StorageError, UsageError
 from affidavit.json_values import Fields, digest, shown
 from affidavit.judging.outputs import folder_rows
 from affidavit.judging.task_words import TaskWords, task_words
@@ -65,6 +65,8 @@ class ImportedOutputs:
     files: Sequence[SourceFile] = ()
     batches: "Callable[[], Iterable[RecordBatch | Sequence[Response | Failed]]] | None" = None
     """The same in batches, some of them as lines that are ready; None: there is no such way."""
+    check_unchanged: Callable[[], None] = lambda: None
+    """Refuses files that are not what they were when their digests were taken."""
 
     def config(self, facts: ImportFacts) -> Fields:
         """What is frozen of them."""
@@ -108,7 +110,12 @@ class Kept:
 
 
 def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) -> Kept:
-    """Have all outputs in a directory, sealed; the caller holds its lock."""
+    """Have all outputs in a directory, sealed; the caller holds its lock.
+
+    What was frozen and has no record yet is nobody's (ruling C11): it was killed in between, and begins anew.
+    """
+    if _is_without_records(directory):
+        directory.take_back(disk)
     if directory.is_study:
         refuse_others(directory, taken)
         return _completed(directory, taken, disk)
@@ -118,17 +125,25 @@ def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) 
     draft, copied = DraftedJournal(directory.path, facts.root, disk), None
     try:
         copied = _draft_all(taken, draft, facts, ledger)
+        taken.check_unchanged()
         study = directory.freeze(_frozen(taken, facts), disk)
         write_manifest(directory.path, manifest_page(taken.name, []), disk)
         seal = draft.keep(ledger.counts())
-    except BaseException:
+    except BaseException as error:
         draft.drop()
         if copied is not None:
             copied.drop()
+        if not isinstance(error, StorageError) and _is_without_records(directory):
+            directory.take_back(disk)
         raise
     if copied is None or not copied.keep(directory, seal):
         keep_copy(directory, seal)
     return Kept(directory, seal, ledger.tallies, study.samples if isinstance(study, ImportedStudy) else 1)
+
+
+def _is_without_records(directory: StudyDirectory) -> bool:
+    """Whether outputs from elsewhere were frozen there, and none of them has its place."""
+    return isinstance(directory.frozen_or_none(), ImportedStudy) and not directory.has_records
 
 
 def _draft_all(
