@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from affidavit.models import openai_compatible
 from affidavit.models.openai_compatible import OpenAICompatible
 from affidavit.reading.tally import Tally
 from affidavit.running.asked_now import AskedNow, left_to_ask
@@ -71,9 +72,16 @@ def test_a_run_that_goes_on_counts_what_it_asks_itself(tmp_path):
         assert (again.beginning, again.end) == ((0, 3), (3, 3)), "what failed for good too, since it was said"
 
 
+class Slow(OpenAICompatible):
+    """A class of its own: of one that was changed for a test, Python would remember afterwards what it could."""
+
+    def slowness(self) -> str:
+        return f"{self.name} is slow"
+
+
 @pytest.mark.slow
 def test_what_a_model_says_of_its_slowness_is_told_meanwhile(tmp_path, monkeypatch):
-    monkeypatch.setattr(OpenAICompatible, "slowness", lambda model: f"{model.name} is slow", raising=False)
+    monkeypatch.setattr(openai_compatible, "OpenAICompatible", Slow)
     with FaultServer({}) as server:
         assert progress_of(two_models(tmp_path, server, count=1)).now.slow == ["one is slow", "two is slow"]
 
