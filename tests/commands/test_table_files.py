@@ -194,7 +194,7 @@ def evidence(tmp_path):
         ("report", "OUT", "--format", "csv", "-o", "OUT/records/000001.jsonl"),
         ("report", "OUT", "-o", "OUT/seal.json"),
         ("report", "OUT", "--format", "csv", "-o", "OUT"),
-        ("compare", "OUT", "OUT", "-o", "OUT/run_log.jsonl"),
+        ("compare", "OUT", "OUT", "--format", "md", "-o", "OUT/run_log.jsonl"),
         ("gate", "OUT", "--min-yield", "0.1", "--junit", "OUT/items.jsonl"),
         ("gate", "OUT", "--min-yield", "0.1", "--summary", "OUT/used_prompt_manifest.md"),
         ("read", "mcqa", "IN", "-o", "OUT/records/000001.jsonl"),
