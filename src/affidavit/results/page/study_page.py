@@ -385,7 +385,8 @@ def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
         )
     yield "Shares are over outputs that were read: unread outputs, failed and pending questions are counted apart."
     if results.samples > 1:
-        yield f"Every question was asked {results.samples} times."
+        imported = results.study is None
+        yield _rows_of_items(results) if imported else f"Every question was asked {results.samples} times."
     if results.controls:
         yield (
             "Differences are paired by item; p-values are adjusted by Holm over all differences of the page, and "
@@ -393,6 +394,14 @@ def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
         )
     if (left_out := len(results.controls) - len(_compared_conditions(results))) > 0:
         yield f"{left_out} more conditions are not compared here, as the study is large; use affidavit compare."
+
+
+def _rows_of_items(results: StudyResults) -> str:
+    """How many rows outputs from elsewhere have of one item: not all need to have as many."""
+    counts = results.records.outputs().group_by([*CELL, ITEM]).agg(rows=pl.len()).select("rows")
+    least, most = counts.select(pl.min("rows").alias("least"), pl.max("rows").alias("most")).collect().row(0)
+    rows = counted_noun(most, "row") if least == most else f"{least:,} to {counted_noun(most, 'row')}"
+    return f"An item has {rows} of one model under one condition."
 
 
 def _digests(results: StudyResults) -> Iterator[tuple[str, str]]:
