@@ -16,7 +16,7 @@ ROWS = [
     for item in range(4)
     for sample in range(1, 2 + item % 3)
 ]
-"""Seven rows of four items, of which one to three each; two never arrived."""
+"""Seven rows of four items, of which one to three each; one never arrived."""
 
 
 def imported(folder: Path, rows: list[dict]) -> Content:
@@ -34,3 +34,7 @@ def test_items_may_have_different_numbers_of_rows(shown, tmp_path):
     assert not any("was asked" in note for note in shown.notes)
     same = imported(tmp_path, [row for row in ROWS if row["id"] in ("q1",)])
     assert "An item has 2 rows of one model under one condition." in same.notes
+
+
+def test_rows_without_an_output_are_no_outputs(shown):
+    assert shown.asked.summary == "7 rows, 6 outputs made elsewhere."

@@ -25,6 +25,7 @@ from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
 from affidavit.plain_text import counted_noun
 from affidavit.reading.imported_records import frozen_columns
+from affidavit.reading.summary import rows_and_outputs
 from affidavit.results.caveats import said_first, trial_note
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
@@ -182,7 +183,7 @@ def _asked(results: StudyResults) -> AskedSection:
     summary = (
         f"{', '.join(parts)}."
         if results.study is not None
-        else f"{counted_noun(planned, 'output')} that were made elsewhere."
+        else f"{rows_and_outputs(planned, results.records.coded.frame['failure'].null_count())} made elsewhere."
     )
     if judged is not None:
         judges = ", ".join(brief(each.name, 40) for each in judged.judges[:MOST_JUDGES])
