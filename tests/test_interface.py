@@ -152,7 +152,7 @@ def test_results_are_the_tables_of_the_report(study, directory):
     )
     assert study.results(by="model, condition").to_json() == results.to_json()
     assert repr(results).startswith("<Results 'trial: results': compliance, ")
-    assert "Intervals are at 95 %" in results.notes[0]
+    assert "Intervals are at 95 % unless a table says otherwise." in results.notes[0]
 
 
 def test_a_table_that_is_not_there_says_which_there_are(study):

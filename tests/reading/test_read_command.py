@@ -41,7 +41,7 @@ def test_mcqa_rows(tmp_path):
     ]
     assert done.stdout.decode() == (
         """\
-mcqa/1: 5 outputs
+mcqa/1: 5 rows, 4 outputs
 
   compliant       2   50.0% [15.0, 85.0] n=4, Wilson 95%
   non-compliant   2

@@ -392,11 +392,18 @@ def test_the_end_of_the_interval_that_decided_is_printed(study, tmp_path):
 
 @pytest.mark.parametrize(
     ("decided", "threshold", "words"),
-    [(0.5, 0.5, ("value 50.0%", "≥ 50.0%")), (0.79996, 0.8, ("value 79.996%", "≥ 80.000%"))],
+    [
+        (0.5, 0.5, ("value 50.0%", "≥ 50.0%")),
+        (0.79996, 0.8, ("value 79.996%", "≥ 80.000%")),
+        (0.8995, 0.8995, ("value 89.95%", "≥ 89.95%")),
+        (0.95, 0.8995, ("value 95.00%", "≥ 89.95%")),
+        (0.899496, 0.8995, ("value 89.9496%", "≥ 89.9500%")),
+    ],
 )
 def test_two_numbers_that_differ_do_not_look_alike(decided, threshold, words):
     check = ThresholdCheck("a", "yield", threshold, True, Estimate(decided, 0, 1, 9, ""), on_interval=False)
     assert (check.decided_by, check.required) == words
+    assert (f"; {words[0]} decides" in str(check)) == (words[0] != "value 50.0%")
 
 
 def test_a_terminal_gets_no_markdown(study):

@@ -73,7 +73,8 @@ def shown(value: object) -> list[object]:
     value = value.estimate if isinstance(value, Mean) else value
     if isinstance(value, Estimate):
         ends = [end if isfinite(end) else None for end in (value.low, value.high)]
-        return [value.value, *ends, value.n, value.clusters, value.method]
+        clusters = value.n if value.clusters is None else value.clusters  # as JSON has it
+        return [value.value, *ends, value.n, clusters, value.method]
     return [value.value if isinstance(value, Chance) else value, None, None, None, None, None]
 
 

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from affidavit.results.counting import groups
 from affidavit.results.groups import CELL
+from affidavit.results.page.headline import headline
 from affidavit.results.solving import ALL, solve_table
 from affidavit.results.table import Table
+from affidavit.results.tables import accuracy_table, all_tables
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 from support.literal_shares import literal_share, same
@@ -80,6 +82,46 @@ def test_what_did_not_arrive_or_was_not_read_is_in_no_figure():
     assert solved([*rows, failed, unread]).rows == solved(rows).rows
     assert solved([failed, unread]) is None
     assert solved([]) is None
+
+
+def without_hand(item: str, text: str, **more: object) -> Row:
+    """An output of which nobody knows the hand."""
+    return hand(item, text, correct=None, reason=None, keyed=False, **more)
+
+
+def test_an_output_whose_hand_is_not_known_is_neither_solved_nor_unsolved():
+    rows = [hand(f"h{number}", TEXTS[kind]) for number, kind in enumerate(ONCE)]
+    unknown = [without_hand(f"u{number}", TEXTS[kind]) for number, kind in enumerate(ONCE[:4])]
+    table = solved([*rows, *unknown])
+    row = by_method(table)[ALL]
+    assert (row["outputs"], row["right"]) == (14, 5)
+    assert row["solve rate"] == wilson(5, 10)
+    assert row["marker rate"] == wilson(9, 14), "of all outputs"
+    assert by_method(table)["answer_block"]["solve rate"] == wilson(2, 10)
+    assert table.notes == ("No hand is known for 4 of 14 outputs: the solve rate is over the others.",)
+
+
+def test_where_no_hand_is_known_there_is_no_solve_rate():
+    table = solved([without_hand(f"u{number}", TEXTS[kind]) for number, kind in enumerate(ONCE)])
+    assert [row["solve rate"] for row in named_rows(table)] == [None] * 5
+    assert "No hand is known for 10 of 10 outputs" in table.notes[0]
+    records = record_set([without_hand("u0", TEXTS["scan"])])
+    tables = {made.name: made for made in all_tables(records, groups(records), samples=1, controls={})}
+    (answer,) = (each.answer for each in headline(tables, CELL) if each.table == "solve rate")
+    assert answer == "No hand is known for 1 of 1 output: nothing could be checked, and there is no solve rate."
+    assert "not checked: no hand" in str(tables["expressions"])
+
+
+def test_the_solve_rate_is_accuracy_over_all_outputs():
+    rows = [
+        hand(f"h{number}", TEXTS[kind], sample=sample) for number, kind in enumerate(ONCE) for sample in (0, 1)
+    ]
+    unread = {"task": "hands", "item_id": "h0", "sample": 2, "unread": "ValueError", "keyed": True}
+    records = record_set([*rows, without_hand("u0", TEXTS["block"]), unread])
+    (accuracy,) = named_rows(accuracy_table(records, groups(records)))
+    solve = by_method(solve_table(records, groups(records), ["hands"], {}))
+    assert solve[ALL]["solve rate"] == accuracy["yield"]
+    assert solve.keys() == EXPECTED.keys()
 
 
 @pytest.mark.slow

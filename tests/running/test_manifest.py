@@ -72,6 +72,14 @@ def test_no_prompt_and_no_name_breaks_out_of_its_place():
     assert "- asked of ``a ` b`` 2 times" in listed
 
 
+def test_of_outputs_from_elsewhere_it_says_that_nothing_was_asked_here():
+    first = "# Prompts used in s\n\nThe outputs were made elsewhere: no model was asked for them here.\n"
+    assert manifest_page("s", [], asked_here=False) == first
+    judged = manifest_page("s", ["## JP-001\n"], asked_here=False)
+    assert judged.startswith(f"{first}\nWritten by the run from its records.")
+    assert "elsewhere" not in page({})
+
+
 @pytest.mark.parametrize("before", [None, b"old"])
 def test_the_page_is_written_whole(tmp_path, before):
     if before is not None:

@@ -166,7 +166,7 @@ class Game24(Parts):
     counted: ClassVar[Mapping[str, str]] = {"extraction_method": "methods", "reason": "reasons"}
     value_labels: ClassVar[Mapping[str, Mapping[str, str]]] = {
         "extraction_method": {Method.EMPTY: "no expression found"},
-        "reason": {Reason.EMPTY: "no expression found"},
+        "reason": {Reason.EMPTY: "no expression found", "": "not checked: no hand"},
     }
     problem_template = ""
     instruction_template = f"{HAND}\n\n{INSTRUCTION}"

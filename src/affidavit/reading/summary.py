@@ -108,6 +108,16 @@ def unknown_answers_note(tally: Tally, unsaid: int | None = None) -> str | None:
     )
 
 
+def rows_and_outputs(rows: int, outputs: int) -> str:
+    """How many outputs there are and, where some rows have none, of how many rows.
+
+    >>> rows_and_outputs(1, 1), rows_and_outputs(561, 524)
+    ('1 output', '561 rows, 524 outputs')
+    """
+    arrived = counted_noun(outputs, "output")
+    return arrived if rows == outputs else f"{counted_noun(rows, 'row')}, {arrived}"
+
+
 def identity(tally: Tally, parts: Parts) -> str:
     """The accounting identity of ruling C5; an evaluation is never unread."""
     words = parts.outcome_words
@@ -170,7 +180,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     def line(label: str, count: int, note: str = "") -> str:
         return f"  {label:<{width}}   {count:>{digits},}   {note}".rstrip()
 
-    yield f"{contract}: {counted_noun(tally.n, 'output')}"
+    yield f"{contract}: {rows_and_outputs(tally.n, tally.arrived + tally.unread)}"
     yield ""
     yield line(words.kept, tally.compliant, _noted(tally.compliant, tally.arrived))
     yield line(words.broken, tally.non_compliant)

@@ -7,6 +7,7 @@ difference, this study less the baseline (ruling S2), which may be at most a mar
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
 from math import ceil, isfinite
 from xml.etree import ElementTree
 
@@ -98,8 +99,13 @@ class ThresholdCheck:
         """The threshold in words."""
         return f"{'≥' if self.at_least else '≤'} {self._worded(self.threshold)}"
 
+    @property
+    def _digits(self) -> int:
+        decided = self.threshold if self.decided is None else self.decided
+        return _digits_apart(self.threshold, decided, fewest=max(1, _digits_given(self.threshold)))
+
     def _worded(self, number: float) -> str:
-        digits = _digits_apart(self.threshold, self.threshold if self.decided is None else self.decided)
+        digits = self._digits
         if self.baseline:
             return f"{signed(number * 100, digits)} points"
         return f"{number * 100:.{digits}f}%"
@@ -108,14 +114,26 @@ class ThresholdCheck:
         bound = "at least" if self.at_least else "at most"
         required = self._worded(self.threshold) + (f" against {self.baseline}" if self.baseline else "")
         figure = f"{self.who}, {label_of(self.measure)}: {in_cell(self.in_table)}"
-        end = f"; {self.decided_by} decides" if self.on_interval else ""
+        # The figure has digits of its own, which may round it up to the threshold.
+        end = f"; {self.decided_by} decides" if self.on_interval or self._digits > 1 else ""
         return f"{figure}, required {bound} {required}{end}"
 
 
-def _digits_apart(first: float, second: float) -> int:
+def _digits_apart(first: float, second: float, *, fewest: int) -> int:
     """So many digits after the point that two shares in per cent do not look alike unless they are."""
-    apart = (digits for digits in range(1, 10) if f"{first * 100:.{digits}f}" != f"{second * 100:.{digits}f}")
-    return 1 if first == second else next(apart, 10)
+    several = range(fewest, 11)
+    apart = (digits for digits in several if f"{first * 100:.{digits}f}" != f"{second * 100:.{digits}f}")
+    return fewest if first == second else next(apart, several[-1])
+
+
+def _digits_given(threshold: float) -> int:
+    """Digits after the point that a share has in per cent as it was given, at most ten.
+
+    >>> _digits_given(0.8995), _digits_given(0.9), _digits_given(-0.0205), _digits_given(1 / 3)
+    (2, 0, 2, 10)
+    """
+    exponent = (Decimal(repr(threshold)) * 100).normalize().as_tuple().exponent
+    return min(max(-int(exponent), 0), 10)
 
 
 @dataclass(frozen=True)

@@ -496,10 +496,10 @@ class _Judged:
 
 
 INTERVALS = (
-    "Intervals are at 95 %. Those of shares are Wilson's; where an item has several outputs, Wilson's at the "
-    "effective size, over items or over the clusters that were named. Shares of judgements are over judged "
-    "outputs, shares of quotes over evaluations; mean scores have Student's t over questions, from ten on. "
-    "docs/statistics.md says how they are made, and when they mislead."
+    "Intervals are at 95 % unless a table says otherwise. Those of shares are Wilson's; where an item has several "
+    "outputs, Wilson's at the effective size, over items or over the clusters that were named. Shares of "
+    "judgements are over judged outputs, shares of quotes over evaluations; mean scores have Student's t over "
+    "questions, from ten on. docs/statistics.md says how they are made, and when they mislead."
 )
 
 

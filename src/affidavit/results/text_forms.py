@@ -158,8 +158,9 @@ class _Lines:
 def _cells(table: str, number: int, column: str, value: Value) -> Iterable[object]:
     if (estimate := estimate_of(value)) is not None:
         fields = estimate.fields()
-        ends, sizes = (fields["low"], fields["high"]), (estimate.n, estimate.clusters)
-        rest: tuple[object, ...] = (estimate.value, *ends, *sizes, estimate.method)
+        rest: tuple[object, ...] = tuple(
+            fields[name] for name in ("value", "low", "high", "n", "clusters", "method")
+        )
     else:
         number_or_text = value.value if isinstance(value, Chance) else value
         rest = (number_or_text, *[None] * 5)

@@ -127,7 +127,7 @@ def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) 
         copied = _draft_all(taken, draft, facts, ledger)
         taken.check_unchanged()
         study = directory.freeze(_frozen(taken, facts), disk)
-        write_manifest(directory.path, manifest_page(taken.name, []), disk)
+        write_manifest(directory.path, manifest_page(taken.name, [], asked_here=False), disk)
         seal = draft.keep(ledger.counts())
     except BaseException as error:
         draft.drop()
@@ -255,7 +255,7 @@ def _completed(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) ->
             archive.commit()
     seal = directory.seal()
     if missing or seal is None:
-        write_manifest(directory.path, manifest_page(taken.name, []), disk)
+        write_manifest(directory.path, manifest_page(taken.name, [], asked_here=False), disk)
         seal = archive.seal(ledger.counts())
         keep_copy(directory, seal)
     archive.close()

@@ -385,7 +385,7 @@ class StudyLedger:
             sections += task_sections(self.plan, self.outputs.tallies, self.outputs.rendered)
         if self.judging is not None and self.judging_plan is not None:
             sections += judge_sections(self.judging_plan, self.judging.tallies, self.judging.rendered)
-        return manifest_page(self.name, sections)
+        return manifest_page(self.name, sections, asked_here=self.plan is not None)
 
 
 def judging_is_gone() -> StorageError:

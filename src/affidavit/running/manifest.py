@@ -24,14 +24,16 @@ Rendered = tuple[str, str]
 """A key, and the text that a model's own template made of its messages."""
 
 
-def manifest_page(study: str, sections: Iterable[str]) -> str:
-    """The manifest as Markdown: every prompt that was used, with its digest and where."""
-    head = f"""\
-# Prompts used in {plain(study)}
+def manifest_page(study: str, sections: Iterable[str], *, asked_here: bool = True) -> str:
+    """The manifest as Markdown: every prompt that was used, with its digest and where.
 
-Written by the run from its records. `{{…}}` is filled from the item; everything else is word for word.
-"""
-    return "\n".join((head, *sections))
+    `asked_here`: whether the outputs were; others were made elsewhere, and prompts can only be those of judges.
+    """
+    used = list(sections)
+    elsewhere = "The outputs were made elsewhere: no model was asked for them here.\n"
+    how = "Written by the run from its records. `{…}` is filled from the item; everything else is word for word.\n"
+    said = [*([] if asked_here else [elsewhere]), *([how] if asked_here or used else [])]
+    return "\n".join((f"# Prompts used in {plain(study)}\n", *said, *used))
 
 
 def task_sections(plan: Plan, tallies: Mapping[Cell, Tally], rendered: Mapping[Cell, Rendered]) -> Iterator[str]:

@@ -54,5 +54,7 @@ class Content:
     seal_sha256: str | None = None
     """The digest to publish; None if the study is not sealed."""
     trial: bool = False
+    imported: bool = False
+    """Whether the outputs were made elsewhere: nothing is known of requests, and keys are digests of names."""
     made_of: str = "{}"
     """What the page was made of and how, as JSON: with it, it can be made again and compared."""

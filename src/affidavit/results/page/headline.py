@@ -58,7 +58,10 @@ def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
     if "solve rate" in tables:
         whole = _of_all_methods(tables["solve rate"])
         solved = _by_task(whole, "solve rate", by)
-        answers.append(Answer("How many outputs solve their problem?", _each(solved, "Solve rate"), "solve rate"))
+        # Whether nothing was checked, or not all, is said by the table.
+        rate = [_each(solved, "Solve rate")] if any(solved.values()) else []
+        solving = " ".join((*rate, *whole.notes))
+        answers.append(Answer("How many outputs solve their problem?", solving, "solve rate"))
     if preferred := list(_letters(tables.get("letters"), by)):
         answers.append(Answer("Does a model prefer a letter?", " ".join(preferred), "letters"))
     measured = {"compliance": compliance, "accuracy over compliant": accuracy, "yield": over_all}

@@ -1,14 +1,15 @@
 """Which outputs and evaluations a page shows, and what is marked in them.
 
-Of each kind the few with the smallest keys are shown. A key is a digest of what was asked, so nobody chose them,
-and the same study shows the same ones. The answer or the candidate is marked where it stands; quotes are marked
-where they were found in the judged text, and those that are nowhere are named.
+Of each kind the few with the smallest keys are shown. A key is a digest of what was asked, or of an output's names
+if it came from elsewhere, so nobody chose them, and the same study shows the same ones. The answer or the
+candidate is marked where it stands; quotes are marked where they were found in the judged text, and those that are
+nowhere are named.
 """
 
 import json
 from bisect import insort
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import polars as pl
@@ -41,6 +42,9 @@ class Sample:
     text: Sequence[Piece]
     note: str = ""
     question: Sequence[Piece] = ()
+    """What was asked, as far as it is known."""
+    row: Sequence[Piece] = ()
+    """Of an output from elsewhere: what else stood in its row, the right answer perhaps among it."""
 
 
 @dataclass(frozen=True)
@@ -105,19 +109,31 @@ def output_samples(
     In tasks that are `arranged` options were shown in another order than the item's own: they get no letters.
     """
     for row in rows.iter_rows(named=True):
-        raw, item = raw_of(row), items.get((row["task"], row["item_id"]), {})
-        own = parts.get(row["task"], DEFAULT_PARTS)
-        if row["options"] is not None:
-            own = parts_of(own.with_options(row["options"]))
-        marks = list(own.marks(raw, json.loads(row["marks"] or "{}")))
-        where = {name.replace("_", " "): str(row[name]) for name in _SHOWN if row[name] is not None}
-        if row["right_letter"] is not None:
-            where["right answer"] = row["right_letter"]
-            if row["task"] in arranged:
-                where["right answer"] += _right_option(item)
-        note = brief(str(row["unread"]), 300) if row["unread"] else _note(marks)
-        asked = pieces(_asked(item, lettered=row["task"] not in arranged))
-        yield Sample(row["failing"], int(row["of_kind"]), where, pieces(raw, marks), note, asked)
+        item, in_order = items.get((row["task"], row["item_id"]), {}), row["task"] not in arranged
+        shown = _sample(row, parts, right_option="" if in_order else _right_option(item))
+        yield replace(shown, question=pieces(_asked(item, lettered=in_order)))
+
+
+def imported_samples(
+    rows: pl.DataFrame, prompts: Mapping[str, str], parts: Mapping[str, Parts]
+) -> Iterator[Sample]:
+    """Rows from elsewhere as they are shown; `prompts` by key, where one is known."""
+    for row in rows.iter_rows(named=True):
+        fields, prompt = json.loads(row["row"] or "{}"), prompts.get(row["key"], "")
+        yield replace(_sample(row, parts), question=pieces(prompt), row=pieces(_listed(fields)))
+
+
+def _sample(row: Mapping[str, Any], parts: Mapping[str, Parts], *, right_option: str = "") -> Sample:
+    """The output of a row with its marks and names; `right_option` is said beside the right letter."""
+    raw, own = raw_of(row), parts.get(row["task"], DEFAULT_PARTS)
+    if row["options"] is not None:
+        own = parts_of(own.with_options(row["options"]))
+    marks = list(own.marks(raw, json.loads(row["marks"] or "{}")))
+    where = {name.replace("_", " "): str(row[name]) for name in _SHOWN if row[name] is not None}
+    if row["right_letter"] is not None:
+        where["right answer"] = row["right_letter"] + right_option
+    note = brief(str(row["unread"]), 300) if row["unread"] else _note(marks)
+    return Sample(row["failing"], int(row["of_kind"]), where, pieces(raw, marks), note)
 
 
 def _right_option(item: Mapping[str, object]) -> str:
@@ -152,7 +168,11 @@ def _asked(item: Mapping[str, object], *, lettered: bool) -> str:
         lines += [f"{start}{option}" for start, option in zip(starts, options, strict=False)]
     if "numbers" in item:
         lines.append(f"numbers: {item['numbers']}")
-    return "\n".join(lines or [f"{name}: {brief(_shown(value), 300)}" for name, value in item.items()])
+    return "\n".join(lines) or _listed(item)
+
+
+def _listed(fields: Mapping[str, object]) -> str:
+    return "\n".join(f"{name}: {brief(_shown(value), 300)}" for name, value in fields.items())
 
 
 def _shown(value: object) -> str:

@@ -3,7 +3,6 @@
 A reader opens it first and can do without it: everything on it is made from the archive, and can be made again.
 """
 
-import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,21 +16,29 @@ from msgspec.structs import replace
 from affidavit import __version__
 from affidavit.archive.disk import Disk, new_file, storage_errors
 from affidavit.archive.layout import PAGE
-from affidavit.archive.record import Judgement, Record
+from affidavit.archive.record import ImportIdentity, Judgement, Record, Response
 from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.contracts.evaluation import JudgingMethod
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.registry import task_contract_named
 from affidavit.json_values import Fields, canonical, digest
 from affidavit.plain_text import counted_noun
-from affidavit.reading.imported_records import frozen_columns
+from affidavit.reading.output_columns import Role
+from affidavit.reading.summary import rows_and_outputs
 from affidavit.results.caveats import said_first, trial_note
 from affidavit.results.comparison import Side, as_one_family, pair_sides
 from affidavit.results.counting import ITEM
 from affidavit.results.groups import CELL
 from affidavit.results.page.content import AskedSection, Content, Prompt
 from affidavit.results.page.headline import Answer, headline
-from affidavit.results.page.samples import FindingSamples, Sample, output_samples, raw_of, sampled
+from affidavit.results.page.samples import (
+    FindingSamples,
+    Sample,
+    imported_samples,
+    output_samples,
+    raw_of,
+    sampled,
+)
 from affidavit.results.page.text import brief
 from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
@@ -41,9 +48,9 @@ from affidavit.study.prompt import template
 from affidavit.study.study_file import requests_of
 
 MOST_JUDGES = 8
-MOST_ITEMS, MOST_PROMPTS, MOST_COMPARED, LARGE = 50_000, 60, 4, 200_000
-"""Items that are looked through for the questions of samples; prompts that are shown; conditions that are compared
-with their control from so many questions on."""
+MOST_ITEMS, MOST_PROMPTED, MOST_PROMPTS, MOST_COMPARED, LARGE = 50_000, 10_000, 60, 4, 200_000
+"""Items, and rows from elsewhere, that are looked through for the questions of samples; prompts that are shown;
+conditions that are compared with their control from so many questions on."""
 
 
 class Page(NamedTuple):
@@ -137,6 +144,7 @@ def content(  # noqa: PLR0913 - whose page, and how it is grouped and shown
         digests=list(_digests(results)),
         commands=list(_commands(results, name, include_self=include_self)),
         trial=results.trial is not None,
+        imported=results.study is None,
         made_of=_made_of(results, name, include_self=include_self, masked=mask is not str),
     )
 
@@ -182,7 +190,7 @@ def _asked(results: StudyResults) -> AskedSection:
     summary = (
         f"{', '.join(parts)}."
         if results.study is not None
-        else f"{counted_noun(planned, 'output')} that were made elsewhere."
+        else f"{rows_and_outputs(planned, results.records.coded.frame['failure'].null_count())} made elsewhere."
     )
     if judged is not None:
         judges = ", ".join(brief(each.name, 40) for each in judged.judges[:MOST_JUDGES])
@@ -205,8 +213,11 @@ def _asked_tables(results: StudyResults) -> Iterator[Table]:
     config, counts = results.config, results.counts
     study = results.study
     named = config["models"].items()
-    models = tuple((name, str(each.get("model", name)), str(each.get("flavour", ""))) for name, each in named)
-    yield Table("models", "Models", ("model", "name at its server", "kind"), models, "")
+    if study is None:
+        yield Table("models", "Models", ("model",), tuple((name,) for name, _ in named), "")
+    else:
+        models = tuple((name, str(each.get("model", name)), str(each.get("flavour", ""))) for name, each in named)
+        yield Table("models", "Models", ("model", "name at its server", "kind"), models, "")
     if requests := tuple(_requests(results)):
         columns = "who is asked", "as", "setting", "value"
         yield Table("requests", "Settings of every request", columns, requests, "")
@@ -344,15 +355,12 @@ def _comparisons(results: StudyResults) -> dict[str, Table]:
 
 
 def _samples(results: StudyResults, rows: pl.DataFrame) -> list[Sample]:
+    if isinstance(results.frozen, ImportedStudy):
+        prompts = _prompts_of_rows(results, set(rows["key"]))
+        return list(imported_samples(rows, prompts, results.records.parts))
     wanted = set(zip(rows["task"], rows["item_id"], strict=True))
     items: dict[tuple[str, str], Mapping[str, object]] = {}
-    if isinstance(results.frozen, ImportedStudy):
-        columns = frozen_columns(results.frozen)
-        items = {
-            (task, item): columns.item_row(json.loads(row))
-            for task, item, row in rows.select("task", "item_id", "row").iter_rows()
-        }
-    elif wanted and sum(results.counts.values()) <= MOST_ITEMS:
+    if wanted and sum(results.counts.values()) <= MOST_ITEMS:
         for task, item in frozen_items(results.directory):
             if (task, item.id) in wanted:
                 items[task, item.id] = item.fields
@@ -362,6 +370,22 @@ def _samples(results: StudyResults, rows: pl.DataFrame) -> list[Sample]:
         name for name, task in results.study.tasks.items() if task.option_order != "as_given"
     ]  # fmt: skip
     return list(output_samples(rows, items, results.records.parts, arranged))
+
+
+def _prompts_of_rows(results: StudyResults, keys: set[str]) -> dict[str, str]:
+    """The prompts of these rows, as far as they have one; of a large import none is looked for."""
+    large = int(results.records.planned["planned"].sum()) > MOST_PROMPTED
+    if large or Role.PROMPT not in results.config["columns"]:
+        return {}
+    found: dict[str, str] = {}
+    for record in results.directory.records():
+        if not isinstance(record, Response) or record.key not in keys:
+            continue
+        if isinstance(record.subject, ImportIdentity) and record.subject.prompt:
+            found[record.key] = record.subject.prompt
+        if len(found) == len(keys):
+            break
+    return found
 
 
 def _outputs(results: StudyResults, keys: Sequence[str]) -> dict[str, str]:
@@ -385,7 +409,8 @@ def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
         )
     yield "Shares are over outputs that were read: unread outputs, failed and pending questions are counted apart."
     if results.samples > 1:
-        yield f"Every question was asked {results.samples} times."
+        imported = results.study is None
+        yield _rows_of_items(results) if imported else f"Every question was asked {results.samples} times."
     if results.controls:
         yield (
             "Differences are paired by item; p-values are adjusted by Holm over all differences of the page, and "
@@ -393,6 +418,14 @@ def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
         )
     if (left_out := len(results.controls) - len(_compared_conditions(results))) > 0:
         yield f"{left_out} more conditions are not compared here, as the study is large; use affidavit compare."
+
+
+def _rows_of_items(results: StudyResults) -> str:
+    """How many rows outputs from elsewhere have of one item: not all need to have as many."""
+    counts = results.records.outputs().group_by([*CELL, ITEM]).agg(rows=pl.len()).select("rows")
+    least, most = counts.select(pl.min("rows").alias("least"), pl.max("rows").alias("most")).collect().row(0)
+    rows = counted_noun(most, "row") if least == most else f"{least:,} to {counted_noun(most, 'row')}"
+    return f"An item has {rows} of one model under one condition."
 
 
 def _digests(results: StudyResults) -> Iterator[tuple[str, str]]:

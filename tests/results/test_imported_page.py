@@ -1,0 +1,68 @@
+"""The page of outputs from elsewhere says what is so of them: nothing was asked here."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.results.page.content import Content
+from affidavit.results.page.html import page
+from affidavit.results.page.study_page import content
+from affidavit.results.page.text import Piece
+from support.kept_outputs import kept
+from support.outputs_elsewhere import write_jsonl
+
+TEXTS = ["<answer>B</answer>", "B.", None, "<answer>A</answer>"]
+ROWS = [
+    {"id": f"q{item}", "sample": sample, "model": "m", "raw_output": TEXTS[(item + sample) % 4], "answer": "B"}
+    for item in range(4)
+    for sample in range(1, 2 + item % 3)
+]
+"""Seven rows of four items, of which one to three each; one never arrived."""
+
+
+def imported(folder: Path, rows: list[dict]) -> Content:
+    kept(folder / "study", write_jsonl(folder / "rows.jsonl", rows), contract="mcqa")
+    return content(StudyDirectory(folder / "study"))
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory) -> Content:
+    return imported(tmp_path_factory.mktemp("imported"), ROWS)
+
+
+def words(shown: Sequence[Piece]) -> str:
+    return "".join(piece.text for piece in shown)
+
+
+def test_what_is_left_of_a_row_is_no_question(tmp_path):
+    rows = [
+        {"id": "q1", "raw_output": "B.", "answer": "B", "subject": "art", "prompt": None},
+        {"id": "q2", "raw_output": "B!", "answer": "B", "prompt": "Which?"},
+    ]
+    samples = {sample.where["item id"]: sample for sample in imported(tmp_path, rows).samples}
+    assert words(samples["q1"].question) == ""
+    assert words(samples["q1"].row) == "answer: B\nsubject: art"
+    assert words(samples["q2"].question) == "Which?"
+    assert words(samples["q2"].row) == "answer: B"
+
+
+def test_nothing_is_said_of_requests_and_servers_that_nobody_knows(shown):
+    made = page(shown)
+    assert "Other fields of the row" in made
+    assert "<summary>Question</summary>" not in made
+    assert "A key is a digest of the names of the output, so" in made
+    (models,) = (table for table in shown.asked.tables if table.name == "models")
+    assert (models.columns, models.rows) == (("model",), (("m",),))
+
+
+def test_items_may_have_different_numbers_of_rows(shown, tmp_path):
+    assert "An item has 1 to 3 rows of one model under one condition." in shown.notes
+    assert not any("was asked" in note for note in shown.notes)
+    same = imported(tmp_path, [row for row in ROWS if row["id"] in ("q1",)])
+    assert "An item has 2 rows of one model under one condition." in same.notes
+
+
+def test_rows_without_an_output_are_no_outputs(shown):
+    assert shown.asked.summary == "7 rows, 6 outputs made elsewhere."
