@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from rich.console import Console
 
-from affidavit import mcqa
+from affidavit import game24, mcqa
 from affidavit.reading.tally import Tally
 from affidavit.results.caveats import AskedCell
 from affidavit.results.changed_answers import MOVES, UNDECIDABLE, ChangeCounts, changes_table
@@ -63,6 +63,13 @@ def test_every_cell_has_its_row_and_every_task_adds_up():
     ]
     assert table.rows[1][3:5] == (None, None), "nothing to compare with"
     assert table.foot == "20 planned = 13 compliant + 2 non-compliant + 0 unread + 1 failed + 4 pending"
+
+
+def test_where_every_answer_counts_the_words_are_those_of_the_report():
+    # ruling G12
+    table, usual = task_table(closed(parts={"quiz": game24}), "quiz"), task_table(closed(), "quiz")
+    assert table.columns[2:5] == ("marker rate", "accuracy over compliant", "solve rate")
+    assert table.rows == usual.rows
 
 
 def test_columns_that_are_rarely_needed_stand_only_where_they_are():

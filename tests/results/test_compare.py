@@ -14,13 +14,15 @@ import pytest
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import UsageError
 from affidavit.models.model import Failure, Reason
-from affidavit.results.comparison import MOST_MOVED, as_one_family, pair_sides, parse_side
+from affidavit.results.comparison import MOST_MOVED, _readings, as_one_family, pair_sides, parse_side
 from affidavit.results.study_results import StudyResults
 from affidavit.results.words import label_of
 from affidavit.statistics.differences import PairedDifference, mcnemar, sign_flip_test, tango
 from affidavit.statistics.multiplicity import holm, holm_steps
 from affidavit.study.task import Question
 from support.command import affidavit
+from support.kept_outputs import kept
+from support.outputs_elsewhere import write_jsonl
 from support.studies import fine, records, run, toml, write_items
 from support.written_study import Answer, here, questions, reported, tables, written
 
@@ -526,3 +528,55 @@ def test_a_choice_is_made_once_and_a_directory_may_have_any_name(tmp_path):
     assert parse_side("at@home@model=m") == ("at@home", {"model": "m"})
     directory = written(tmp_path / "at@home", tables(), {"quiz": questions(3)}, lambda question: RIGHT)
     assert fine(affidavit("compare", directory, f"{directory}@model=m"), 0)
+
+
+# --- one id, another right answer ---
+
+
+def elsewhere(folder: Path, name: str, keys: str, **more: object) -> Path:
+    """Twelve outputs to as many items, all of which say B."""
+    rows = [
+        {"id": f"q{at}", "model": "m", "raw_output": RIGHT if at else BREACH, "answer": key, **more}
+        for at, key in enumerate(keys)
+    ]
+    kept(folder / name, write_jsonl(folder / f"{name}.jsonl", rows))
+    return folder / name
+
+
+def test_outputs_that_are_compared_with_another_right_answer_are_not_read_differently(tmp_path):
+    first, second = elsewhere(tmp_path, "one", "B" * 12), elsewhere(tmp_path, "two", "AAA" + "B" * 9)
+    found = compared(first, second)
+    assert found["moved readings"]["rows"] == []
+    said = "0 of 12 outputs that both hold are read differently; 2 are read alike and compared with another right answer"
+    assert found["moved readings"]["identity"] == said, "the first holds no answer"
+    note = "3 of 12 items have one id on both sides, and another text or right answer."
+    assert note in found["comparison"]["notes"]
+    assert note in compared(second, first)["comparison"]["notes"]
+    assert note not in compared(first, elsewhere(tmp_path, "same", "B" * 12, seconds=3))["comparison"]["notes"]
+
+
+def test_the_text_of_an_item_from_elsewhere_is_what_its_rows_say(tmp_path):
+    first, second = (elsewhere(tmp_path, text, "B" * 12, question=text) for text in ("this", "that"))
+    notes = compared(first, second)["comparison"]["notes"]
+    assert "12 of 12 items have one id on both sides, and another text or right answer." in notes
+    unknown = compared(first, elsewhere(tmp_path, "none", "B" * 12))["comparison"]["notes"]
+    assert not any("another text" in note for note in unknown), "what one side does not say is no difference"
+
+
+def test_models_of_one_directory_may_have_different_right_answers(tmp_path):
+    rows = [
+        {"id": f"q{at}", "model": model, "raw_output": RIGHT, "answer": key if at < 4 else "B"}
+        for at in range(12)
+        for model, key in (("small", "B"), ("large", "C"))
+    ]
+    kept(tmp_path / "study", write_jsonl(tmp_path / "rows.jsonl", rows))
+    sides = [f"{tmp_path / 'study'}@model={name}" for name in ("small", "large")]
+    notes = compared(*sides)["comparison"]["notes"]
+    assert "4 of 12 items have one id on both sides, and another text or right answer." in notes
+
+
+def test_what_is_read_alike_and_judged_otherwise_says_so():
+    row = {"contract": "own/1", "protocol_compliant": True, "answer": "B", "correct": True}
+    row |= dict.fromkeys(("letter", "reason", "unread"))
+    both = {**row, **{f"{name}_2": value for name, value in row.items()}, "correct_2": None}
+    assert _readings(both) == ("own/1 compliant B, right", "own/1 compliant B, not compared")

@@ -179,7 +179,10 @@ def task_table(run: ClosedRun, task: str) -> Table:
         (cell.model, cell.condition, *_shares(group)[:3], *(getattr(tally, name) for name in rare))
         for cell, tally, group in cells
     )
-    columns = ("model", "condition", "compliance", "accuracy over compliant", "yield", *rare)
+    # The same shares, by the words that the report has for them (ruling G12).
+    every = run.parts[task].every_answer_counts
+    followed, right = ("marker rate", "solve rate") if every else ("compliance", "yield")
+    columns = ("model", "condition", followed, "accuracy over compliant", right, *rare)
     return Table(task, task, columns, rows, identity(group for _, _, group in cells))
 
 

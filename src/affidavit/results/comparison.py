@@ -17,6 +17,7 @@ from affidavit.plain_text import counted_noun
 from affidavit.results.caveats import AskedCell, pending_note, trial_note
 from affidavit.results.counting import holds_answer
 from affidavit.results.groups import CELL
+from affidavit.results.item_content import RIGHT, ItemContents, differing
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Points, Value
 from affidavit.statistics.differences import PairedDifference
@@ -41,8 +42,8 @@ class Side:
     """Where the study is that this is all or a part of."""
     by_validation: Sequence[str] = ()
     """Its tasks in which every answer counts, compliant or not (ruling G12)."""
-    items: Callable[[], Mapping[tuple[str, str], str]] = dict
-    """By task and id, the digest of what was asked and what is right; nothing where that is not known."""
+    items: Callable[[], ItemContents] = dict
+    """By task and id, what was asked and what is right; nothing where that is not known."""
     sealed: bool = True
     asked: Sequence[AskedCell] = ()
     """How far the questions of this side were asked, cell by cell."""
@@ -169,8 +170,7 @@ def _notes(first: Side, second: Side, both: pl.DataFrame) -> Iterator[str]:
         yield "Both sides are the same outputs."
     yield from (f"{side.name} is not sealed." for side in (first, second) if not side.sealed)
     pairs = {(str(task), str(item)) for task, item in both.select("task", ITEM).iter_rows()}
-    one, another = first.items(), second.items()
-    if other := sum(one[pair] != another[pair] for pair in pairs if pair in one and pair in another):
+    if other := len(pairs & differing(first.items(), second.items())):
         yield f"{other:,} of {len(pairs):,} items have one id on both sides, and another text or right answer."
 
 
@@ -314,7 +314,8 @@ def _differences(names: tuple[str, ...], pairs: pl.DataFrame, *, clustered: bool
 def moved_readings(first: Side, second: Side) -> Table | None:
     """Outputs that both sides hold word for word and read differently; None if no question is answered by both.
 
-    The foot also says how many of the questions that both answer have another text, as draws of one seed may.
+    The foot also says how many of them are read alike and compared with another right answer, and how many of the
+    questions that both answer have another text, as draws of one seed may.
     """
     columns = [
         "key",
@@ -333,30 +334,27 @@ def moved_readings(first: Side, second: Side) -> Table | None:
     both = frames[0].join(frames[1], on="key", how="inner", suffix="_2").collect()
     if both.is_empty():
         return None
-    another_text, read_differently = (
-        pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_2")) for name in names)
-        for names in (
-            ("raw_output", "raw_output_escaped"),
-            ("protocol_compliant", "answer", "correct", "reason"),
-        )
+    another_text, another_reading, another_verdict = (
+        pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_2")) for name in names) for names in _TOLD_APART
     )
+    # What is compared with another right answer may be called right by one side and wrong by the other.
+    other_keys = differing(first.items(), second.items(), RIGHT)
+    places = both.select("task", ITEM).iter_rows()
+    both = both.with_columns(pl.Series(_OTHER_KEY, [place in other_keys for place in places], pl.Boolean))
+    read_differently = another_reading | (another_verdict & ~pl.col(_OTHER_KEY))
     same, other = both.filter(~another_text), both.filter(another_text)
     moved = same.filter(read_differently).sort("key")
+    compared_otherwise = len(same.filter(another_verdict & ~read_differently))
     rows: list[tuple[Value, ...]] = [
-        (
-            row["key"][:16],
-            row["task"],
-            row["item_id"],
-            row["model"],
-            row["condition"],
-            _reading(row, ""),
-            _reading(row, "_2"),
-        )
+        (row["key"][:16], row["task"], row["item_id"], row["model"], row["condition"], *_readings(row))
         for row in moved.head(MOST_MOVED).iter_rows(named=True)
     ]
     parts = [f"{len(moved):,} of {len(same):,} outputs that both hold are read differently"] if len(same) else []
     if len(moved) > MOST_MOVED:
         parts.append(f"the first {MOST_MOVED} are listed")
+    if compared_otherwise:
+        are = "is" if compared_otherwise == 1 else "are"
+        parts.append(f"{compared_otherwise:,} {are} read alike and compared with another right answer")
     if len(other):
         differently = len(other.filter(read_differently))
         parts.append(
@@ -365,6 +363,20 @@ def moved_readings(first: Side, second: Side) -> Table | None:
         )
     names = ("key", "task", "item", "model", "condition", f"in {first.name}", f"in {second.name}")
     return Table("moved readings", "Which readings moved?", names, tuple(rows), "; ".join(parts))
+
+
+_TOLD_APART = ("raw_output", "raw_output_escaped"), ("protocol_compliant", "answer"), ("correct", "reason")
+"""The columns of a text, of what is read in it, and of what is said of that."""
+_OTHER_KEY = "has another right answer"
+
+
+def _readings(row: Mapping[str, object]) -> tuple[str, str]:
+    """What either side reads; where that is the same, what it says of it."""
+    one, another = _reading(row, ""), _reading(row, "_2")
+    if one != another:
+        return one, another
+    words = {True: "right", False: "wrong", None: "not compared"}
+    return f"{one}, {words[row['correct']]}", f"{another}, {words[row['correct_2']]}"  # type: ignore[index]
 
 
 def _reading(row: Mapping[str, object], side: str) -> str:

@@ -1,7 +1,7 @@
 """What stood in the rows that outputs from elsewhere came in, from the column of records that holds it as JSON."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -42,8 +42,19 @@ def row_names(records: pl.LazyFrame) -> list[str]:
 
 def items_of_rows(records: pl.LazyFrame, columns: OutputColumns) -> Iterator[tuple[str, Item]]:
     """Task and item of the rows, each item once, as its first row has it."""
+    return _items(records, columns, once_for=["task", "item_id"])
+
+
+def every_item_of_rows(records: pl.LazyFrame, columns: OutputColumns) -> Iterator[tuple[str, Item]]:
+    """Task and item of the rows, an item as often as its rows say different things."""
+    return _items(records, columns, once_for=["task", "item_id", "row"])
+
+
+def _items(
+    records: pl.LazyFrame, columns: OutputColumns, *, once_for: Sequence[str]
+) -> Iterator[tuple[str, Item]]:
     rows = records.select("task", "item_id", "row").filter(pl.col("row").is_not_null())
-    first = rows.unique(["task", "item_id"], keep="first", maintain_order=True).collect(engine="streaming")
+    first = rows.unique(once_for, keep="first", maintain_order=True).collect(engine="streaming")
     for task, item_id, row in first.iter_rows():
         fields: Fields = columns.item_row(json.loads(row))
         yield task, Item(item_id, fields)

@@ -1,6 +1,7 @@
 """The results of a study's directory: its records as columns, what was planned, and all tables over them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 import polars as pl
 
@@ -12,7 +13,7 @@ from affidavit.archive.study_directory import FrozenStudy, ImportedStudy, Planne
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
 from affidavit.errors import UsageError, did_you_mean
-from affidavit.json_values import Fields, canonical, digest, shown
+from affidavit.json_values import Fields, canonical, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
@@ -21,11 +22,12 @@ from affidavit.results.caveats import AskedCell, contradicted_note, pending_note
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
+from affidavit.results.item_content import ItemContents, content_of, content_of_frozen, together
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
 from affidavit.results.no_value import METADATA, named_where_empty
-from affidavit.results.row_values import items_of_rows, row_names, row_values
+from affidavit.results.row_values import every_item_of_rows, items_of_rows, row_names, row_values
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, TRIAL, Report
 from affidavit.running.ledger import JudgingLedger
@@ -340,21 +342,23 @@ class StudyResults:
             self.records.seed,
             str(self.directory.path.resolve()),
             self.records.tasks_by_validation,
-            self._item_digests,
+            cache(lambda: self._item_contents(chosen)),
             self.sealed,
             self.asked(chosen),
             tuple(self.cluster_notes(chosen)),
             self.trial,
         )
 
-    def _item_digests(self) -> Mapping[tuple[str, str], str]:
-        """By task and id, the digest of what is asked about an item and what is right; its metadata aside."""
+    def _item_contents(self, chosen: Mapping[str, str]) -> ItemContents:
+        """By task and id, what is asked about an item and what is right; of rows from elsewhere, those chosen."""
+        parts = self.records.parts
         if isinstance(self.frozen, ImportedStudy):
-            return {}
+            named = [pl.col(name) == value for name, value in chosen.items()]
+            rows = self.records.part(*named).outputs() if named else self.records.outputs()
+            every = every_item_of_rows(rows, frozen_columns(self.frozen))
+            return together(((task, item.id), content_of(item.row, parts[task])) for task, item in every)
         return {
-            (task, without_surrogates(item.id)): digest(
-                {name: value for name, value in item.fields.items() if name != "metadata"}
-            )
+            (task, without_surrogates(item.id)): content_of_frozen(item.row, parts[task])
             for task, item in frozen_items(self.directory)
         }
 
