@@ -109,6 +109,7 @@ BREAKS = (
     Break("M5", MCQA, "        after = _after_think(raw)\n        letter", '        after = raw.rpartition("<think>")[2]\n        letter'),
     Break("M6", "contracts/parts.py", "return fields[COMPLIANT] is True", "return True"),
     Break("G12", "contracts/game24.py", 'return fields["extraction_method"] != Method.EMPTY', "return True"),
+    Break("G12", "results/solving.py", 'cluster_sums("solve rate", "right", "known")', 'cluster_sums("solve rate", "right", "arrived")'),
     Break("M6", "reading/summary.py", "        _estimate(tally.right, tally.known),\n", "        _estimate(tally.right, tally.compared),\n"),
     Break("G1", GAME, "    for piece in reversed(pieces):", "    for piece in pieces:"),
     Break("G1", GAME, "        opening = piece.rfind(OPENING)", "        opening = piece.find(OPENING)"),
