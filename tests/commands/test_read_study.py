@@ -160,13 +160,16 @@ def test_rows_that_lack_what_they_are_checked_by_are_counted(tmp_path):
     done = affidavit("read", "game24", "hands.jsonl", "--out", "hands", cwd=tmp_path)
     assert fine(done, 0)
     assert (
-        "imported: 1 of 1 rows have no 'numbers': candidates were looked for without a hand"
+        "imported: the rows of 1 of 1 outputs have no 'numbers': candidates were looked for without a hand"
         in done.stderr.decode()
     )
     rows = [{"id": f"q{n}", "raw_output": "<answer>B</answer>", "answer": ("B", None)[n % 2]} for n in range(4)]
     write_jsonl(tmp_path / "keys.jsonl", rows)
     done = affidavit("read", "mcqa", "keys.jsonl", "--out", "keys", cwd=tmp_path)
-    assert "imported: 2 of 4 rows have no 'answer': accuracy is over the others" in done.stderr.decode()
+    assert (
+        "imported: the rows of 2 of 4 outputs have no 'answer': accuracy is over the others"
+        in done.stderr.decode()
+    )
 
 
 @pytest.mark.slow

@@ -246,14 +246,13 @@ def notes(run: ClosedRun) -> Iterator[str]:
 
 
 def _unchecked_note(tally: Tally, parts: Parts) -> str | None:
-    """How many rows from elsewhere lack what their answers are checked by; None where none does, or nothing is."""
+    """How many outputs from elsewhere lack what they are checked by; None where none does, or nothing is."""
     needed = parts.checked_by or (ANSWER if ANSWER in (parts.item_fields or ()) else "")
-    unknown = tally.n - tally.keyed - tally.unread_keyed - tally.failed_keyed
-    if not needed or not unknown:
+    unknown = tally.arrived - tally.keyed
+    if not needed or unknown <= 0:
         return None
-    return (
-        f"{unknown:,} of {tally.n:,} rows have no '{needed}': {parts.unchecked or 'accuracy is over the others'}"
-    )
+    said = parts.unchecked or "accuracy is over the others"
+    return f"the rows of {unknown:,} of {tally.arrived:,} outputs have no '{needed}': {said}"
 
 
 def _brief(changes: Table) -> Table:
