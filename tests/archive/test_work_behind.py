@@ -4,7 +4,7 @@ from threading import Event
 
 import pytest
 
-from affidavit.archive.work_behind import WorkBehind, done_behind
+from affidavit.archive.work_behind import WorkBehind
 
 
 def test_work_is_done_in_its_order():
@@ -46,15 +46,3 @@ def test_what_waits_behind_a_failure_is_not_done():
     behind.wait()
     behind.end()
     assert done == []
-
-
-def test_what_was_begun_is_given_before_the_next_is_told_to_fail():
-    def work():
-        yield lambda: 1
-        yield lambda: 2
-        raise OSError("torn")
-
-    given = done_behind(work())
-    assert [next(given), next(given)] == [1, 2]
-    with pytest.raises(OSError, match="torn"):
-        next(given)

@@ -43,8 +43,8 @@ def lines_of(found: list[dict]) -> bytes:
 
 
 def made(bulk: BulkRecords, content: bytes, before: int, repeats: RepeatCounts) -> RecordBatch | None:
-    coded = bulk.coded(content)
-    return None if coded is None else bulk.made(coded, before, coded.rows.samples(repeats))
+    coded = bulk.coded(content, before, repeats)
+    return None if coded is None else bulk.made(coded)
 
 
 @pytest.mark.slow

@@ -44,25 +44,14 @@ class WorkBehind:
 def done_behind(work: Iterable[Callable[[], T]], *, threads: int = 2) -> Iterator[T]:
     """What pieces of work give, in their order; threads do some of them while the next is made ready.
 
-    If none can be made ready any more, what was begun before is given first.
-
     >>> list(done_behind(lambda n=n: n * n for n in range(4)))
     [0, 1, 4, 9]
     """
     with ThreadPoolExecutor(threads) as pool:
         begun: deque[Future[T]] = deque()
-        given = iter(work)
-        failure: Exception | None = None
-        while failure is None:
-            try:
-                begun.append(pool.submit(next(given)))
-            except StopIteration:
-                break
-            except Exception as error:  # noqa: BLE001 - it is raised again in its turn
-                failure = error
+        for each in work:
+            begun.append(pool.submit(each))
             if len(begun) > threads:
                 yield begun.popleft().result()
         while begun:
             yield begun.popleft().result()
-        if failure is not None:
-            raise failure

@@ -122,17 +122,16 @@ def _cut(fields: Fields, own: Sequence[str]) -> tuple[str, ...]:
 class _Rows:
     """Usual rows as columns, and their texts as JSON writes them."""
 
-    def __init__(self, columns: OutputColumns, values: Mapping[str, Sequence[str | None]]) -> None:
+    def __init__(self, columns: OutputColumns, values: Mapping[str, Sequence[str | None]], before: int) -> None:
         self._paths = columns.paths
         self._values = values
         self.height = len(next(iter(values.values())))
+        self._before = before
         self.text = self._series(columns.text.text)
         # What did not arrive has no text, not even null.
         self.json_text = as_json(values[columns.text.text], none="")
         self.answer = self._series(columns.answer.text) if columns.answer.text in values else self._same(None)
-        names = self._paths.get(Role.ID)
-        self.item = None if names is None else self._series(names.text)
-        """The items, where the rows name any."""
+        self.item, self.json_item = self._items()
         prompt = self._paths.get(Role.PROMPT)
         self.json_prompt = self._same("null") if prompt is None else as_json(values[prompt.text])
         defaults = {Role.TASK: IMPORTED, Role.CONDITION: ONE_CONDITION, Role.MODEL: UNNAMED}
@@ -147,12 +146,11 @@ class _Rows:
     def _same(self, text: str | None) -> pl.Series:
         return pl.Series([text], dtype=pl.String).new_from_index(0, self.height)
 
-    def items(self, before: int) -> tuple[pl.Series, pl.Series]:
-        """The items and how JSON writes them; rows that name none are items by their numbers, behind so many."""
+    def _items(self) -> tuple[pl.Series, pl.Series]:
         path = self._paths.get(Role.ID)
-        if path is not None and self.item is not None:
-            return self.item, as_json(self._values[path.text])
-        numbers = [str(number) for number in range(before + 1, before + self.height + 1)]
+        if path is not None:
+            return self._series(path.text), as_json(self._values[path.text])
+        numbers = [str(number) for number in range(self._before + 1, self._before + self.height + 1)]
         return pl.Series(numbers, dtype=pl.String), as_json(numbers)
 
     def value(self, name: str, place: int) -> str | None:
@@ -168,15 +166,15 @@ class _Rows:
     @property
     def names_are_usual(self) -> bool:
         """Whether no name is blank, which is told row by row."""
-        for name in self.cell if self.item is None else (self.item, *self.cell):
+        for name in (self.item, *self.cell):
             padded = name.filter((name < "!") | (name > "~"))  # all whitespace sorts there, and little else
             if len(padded) and (padded.str.strip_chars(WHITESPACE) == "").any():
                 return False
         return True
 
     def samples(self, repeats: RepeatCounts) -> NDArray[np.int64]:
-        """The number of each row's sample; rows are counted in their order."""
-        if self.item is None:
+        """The number of each row's sample."""
+        if Role.ID not in self._paths:
             return np.zeros(self.height, np.int64)
         task, condition, model = self.cell
         return repeats.before(hashes_of([task, self.item, condition, model]))
@@ -211,6 +209,9 @@ class CodedRows(NamedTuple):
     table: _KindTable
     codes: pl.Series
     """The place of each row's kind in the table."""
+    samples: NDArray[np.int64]
+    before: int
+    """Records that come before."""
 
 
 class BulkRecords:
@@ -229,9 +230,12 @@ class BulkRecords:
         taken = {path.text for path in columns.taken}
         self._rest = sorted(name for name in first if name not in taken)
 
-    def coded(self, content: bytes) -> CodedRows | None:
-        """What whole lines hold; None if anything about them is not usual. One thread at a time may ask."""
-        rows = self._decoded(content)
+    def coded(self, content: bytes, before: int, repeats: RepeatCounts) -> CodedRows | None:
+        """What whole lines hold, behind so many records; None if anything about them is not usual.
+
+        Lines are coded in their order: samples are counted on the way.
+        """
+        rows = self._decoded(content, before)
         if rows is None or not rows.names_are_usual:
             return None
         found = self._found(rows)
@@ -243,7 +247,7 @@ class BulkRecords:
         places = pl.Series("code", [table.places[tuple(names)] for *names, _ in distinct.iter_rows()], pl.UInt32)
         numbered = distinct.with_columns(places)
         codes = found.join(numbered, on=names, how="left", nulls_equal=True, maintain_order="left")["code"]
-        return CodedRows(rows, table, codes)
+        return CodedRows(rows, table, codes, rows.samples(repeats), before)
 
     def _table_of(self, rows: _Rows, found: Mapping[_Names, int]) -> _KindTable:
         """A table that has the kinds of these names, one row of each being at the place: mostly the last one."""
@@ -252,7 +256,7 @@ class BulkRecords:
             self._table = _KindTable(kinds, self._parts)
         return self._table
 
-    def _decoded(self, content: bytes) -> _Rows | None:
+    def _decoded(self, content: bytes, before: int) -> _Rows | None:
         try:
             rows = self._decoder.decode_lines(content)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -262,7 +266,7 @@ class BulkRecords:
                 None  # a blank line, several objects on one, or one on several: all begin lines, and no other does
             )
         values = {name: list(map(field, rows)) for name, field in self._fields.items()}
-        return _Rows(self._columns, values)
+        return _Rows(self._columns, values, before)
 
     def _found(self, rows: _Rows) -> pl.DataFrame | None:
         """What decides the kind of a row; None if one has a right answer that no output could give."""
@@ -282,28 +286,26 @@ class BulkRecords:
             task, condition, model = (str(name[place]) for name in rows.cell)
             rest: Fields = {name: rows.value(name, place) for name in self._rest}
             prompt = None if rows.prompts is None else rows.prompts[place]
-            item = str(place + 1) if rows.item is None else str(rows.item[place])
-            text = rows.text[place]
+            item, text = str(rows.item[place]), rows.text[place]
             row = NamedRow("", task, item, model, condition, None, None, prompt, text, rest)
             self._kinds[names] = kind_of(self._maker.record(row, 0))
         return self._kinds[names]
 
-    def made(self, coded: CodedRows, before: int, samples: NDArray[np.int64]) -> RecordBatch:
-        """The records of rows, behind so many, by the numbers of their samples; others may be coded meanwhile."""
-        rows, table = coded.rows, coded.table
-        item, json_item = rows.items(before)
+    def made(self, coded: CodedRows) -> RecordBatch:
+        """The records of rows; it may be done while others are coded."""
+        rows, table, samples = coded.rows, coded.table, coded.samples
         shared = table.shared[coded.codes]
         own = {
-            "item_id": json_item,
+            "item_id": rows.json_item,
             "prompt": rows.json_prompt,
             "raw_output": rows.json_text,
             "row": rows.row(self._rest),
             "sample": pl.Series(samples),
         }
-        made = _lines(shared.with_columns(**own), before)
+        made = _lines(shared.with_columns(**own), coded.before)
         frame = table.frame[coded.codes].with_columns(
             made["key"],
-            item.alias("item_id"),
+            rows.item.alias("item_id"),
             pl.Series("sample", samples, pl.Int64),
             rows.text.alias("raw_output"),
             own["row"].alias("row"),

@@ -16,7 +16,7 @@ from affidavit.contracts.frozen_contract import NamedContract
 from affidavit.contracts.parts import parts_of
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
-from affidavit.reading.bulk_records import BulkRecords, CodedRows, RecordBatch
+from affidavit.reading.bulk_records import BulkRecords, RecordBatch
 from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.csv_files import CSV
 from affidavit.reading.engines import common_format
@@ -25,7 +25,7 @@ from affidavit.reading.json_lines import JSON_LINES, pieces
 from affidavit.reading.output_columns import OUR_NAMES, OutputColumns, Role, columns_of, proposals
 from affidavit.reading.output_rows import OutputRows, SampleNumbers
 from affidavit.reading.row_lines import Batch, decode_row
-from affidavit.reading.source import Format, Row, Source, Stream
+from affidavit.reading.source import Format, Row, Source
 from affidavit.reading.sources import EMPTY, empty, format_of
 from affidavit.running.import_outputs import ImportedOutputs
 
@@ -70,8 +70,9 @@ class OutputFiles:
         for source in self.sources:
             line = 1
             with source.opened() as stream:
-                work = (partial(_coded, bulk, content) for content in _contents(stream, source.name))
-                for content, coded in done_behind(work, threads=1):
+                all_pieces = pieces(stream, source.name)
+                while content := b"".join(islice(all_pieces, _PIECES)):
+                    coded = bulk.coded(content, count, numbers.repeats)
                     if coded is None:
                         found = list(_lines(source.name, line, content))
                         named = [names.of(row, number) for number, row in enumerate(found, count + 1)]
@@ -80,7 +81,7 @@ class OutputFiles:
                         count += len(records)
                         line += content.count(b"\n")
                     else:
-                        yield partial(bulk.made, coded, count, coded.rows.samples(numbers.repeats))
+                        yield partial(bulk.made, coded)
                         count += coded.rows.height
                         line += coded.rows.height
 
@@ -128,17 +129,6 @@ def output_files(sources: Sequence[Source], given: Mapping[Role, str], read_by: 
     columns = columns_of(first.fields, given, where=first.where)
     counted.clear()
     return OutputFiles(sources, columns, rows, first.fields, counted)
-
-
-def _contents(stream: Stream, name: str) -> Iterator[bytes]:
-    """Whole lines, as many as are read together."""
-    all_pieces = pieces(stream, name)
-    while content := b"".join(islice(all_pieces, _PIECES)):
-        yield content
-
-
-def _coded(bulk: BulkRecords, content: bytes) -> tuple[bytes, CodedRows | None]:
-    return content, bulk.coded(content)
 
 
 def _as_they_are(records: Sequence[Response | Failed]) -> Records:
