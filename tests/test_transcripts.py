@@ -24,9 +24,13 @@ from support.weight_files import ready_to_run
 TUTORIAL = ROOT / "docs" / "tutorial.md"
 
 
+MANY_COMMANDS = 6
+
+
 def slow_if_it_asks(page):
-    around = setting(page)
-    return pytest.param(page, marks=[pytest.mark.slow] if around.server or around.embedded else [], id=page.name)
+    around, many = setting(page), len(dict(shown_steps(page))) > MANY_COMMANDS
+    slow = around.server or around.embedded or many
+    return pytest.param(page, marks=[pytest.mark.slow] if slow else [], id=page.name)
 
 
 @pytest.mark.parametrize("page", [slow_if_it_asks(page) for page in pages_with_transcripts()])

@@ -141,6 +141,7 @@ def test_before_the_command_begins_hardly_anything_is_loaded():
     assert not loaded & {"click", "difflib", "enum", "re", "signal", "typing"}
 
 
+@pytest.mark.slow
 def test_an_interruption_that_does_not_come_leaves_the_command_as_it_is(tmp_path):
     """Or nothing above would show anything."""
     done = interrupted(MODULE, "no.such.module", tmp_path)

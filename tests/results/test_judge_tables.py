@@ -715,6 +715,7 @@ def test_every_table_of_a_pooled_report_says_that_it_is_pooled():
     assert "Of judges' own outputs" not in pooled
 
 
+@pytest.mark.slow
 def test_what_judging_took_is_said_by_judge():
     text = report(figures(SMALL), late=1)
     assert "tokens of the judge a: 1,300 in, as counted by the server for 3 judgements\n" in text
