@@ -214,7 +214,7 @@ def test_the_lock_of_a_killed_run_is_in_nobodys_way(tmp_path):
     with FaultServer({f"q{n}": every(hang) for n in range(1, 8)}) as server:
         write_study(tmp_path, server.url, count=8, changed=PATIENT)
         with started(tmp_path) as process:
-            wait_for(server, 2, process)  # the first answer has frozen the plan
+            wait(process, (tmp_path / "out/study.json").exists)  # the first answer has frozen the plan
             held = told_by_verify(tmp_path / "out")
             assert held["holder"]["pid"] == process.pid
             process.kill()

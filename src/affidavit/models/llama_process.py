@@ -28,6 +28,7 @@ class LlamaProcess:
         self._process = process
         self._name = name
         self._words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._killed = False
         self._listening = asyncio.create_task(self._listen())
 
     @classmethod
@@ -85,8 +86,11 @@ class LlamaProcess:
 
     def kill(self) -> None:
         """End it now; it has nothing to lose."""
-        with suppress(ProcessLookupError):
-            self._process.kill()
+        # Once: to signal a process that has just ended takes its end from whoever waits for it, with a warning.
+        if not self._killed:
+            self._killed = True
+            with suppress(ProcessLookupError):
+                self._process.kill()
 
     async def end(self) -> None:
         """Make sure that it has ended."""
