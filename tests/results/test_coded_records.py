@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from affidavit.errors import UsageError
 from affidavit.results import choices, counting
-from affidavit.results.coded_records import GROUP, UNIT, CodedRecords, coded_records, number_of
+from affidavit.results.coded_records import GROUP, UNIT, CodedRecords, coded_records, numbers_of
 from affidavit.results.counting import groups, label_counts
 from support.record_sets import choice, record_set
 
@@ -25,9 +25,9 @@ BY, WITHIN = ("model", "sample", "metadata.unit"), {UNIT: ("item",), "number of 
 Row = tuple[str | None, int | None, str | None, str | None, *tuple[bool | None, ...]]
 
 
-def coded(rows: list[Row], by: tuple[str, ...] = BY, **more: int) -> CodedRecords:
+def coded(rows: list[Row], by: tuple[str, ...] = BY) -> CodedRecords:
     records = pl.LazyFrame(rows, schema=SCHEMA, orient="row")
-    return coded_records(records, by, WITHIN, {name: pl.col(name) for name in FLAGS}, **more)
+    return coded_records(records, by, WITHIN, {name: pl.col(name) for name in FLAGS})
 
 
 def kinds(found: CodedRecords, chosen: pl.Expr, unit: str = UNIT) -> Counter[tuple]:
@@ -66,20 +66,19 @@ rows = st.tuples(
     many=st.lists(rows, max_size=30),
     by=st.sampled_from([BY, ("model",), ("metadata.unit", "model")]),
     chosen=st.sampled_from([None, "a"]),
-    most=st.sampled_from([1, 10, 2**62]),
 )
-def test_units_count_what_their_records_hold(many, by, chosen, most):
-    """Whatever is missing, and whether or not numbers have to be kept small."""
-    found = coded(many, by, most=most)
+def test_units_count_what_their_records_hold(many, by, chosen):
+    """Whatever is missing, and however far apart values are."""
+    found = coded(many, by)
     which = pl.lit(value=True) if chosen is None else pl.col(chosen)
     assert kinds(found, which) == literal_kinds(many, by, ("item",), chosen)
     assert kinds(found, which, "number of the cluster") == literal_kinds(many, by, ("metadata.unit",), chosen)
 
 
 @pytest.mark.slow
-@given(many=st.lists(rows, max_size=30), most=st.sampled_from([1, 10, 2**62]))
-def test_records_keep_their_order_and_numbers_tell_values_apart(many, most):
-    found = coded(many, most=most)
+@given(many=st.lists(rows, max_size=30))
+def test_records_keep_their_order_and_numbers_tell_values_apart(many):
+    found = coded(many)
     assert found.frame.select(list(FLAGS)).rows() == [row[4:] for row in many]
     numbered = found.where(pl.lit(value=True)).select(GROUP, UNIT).collect().rows()
     assert [found.names[group] for group, _ in numbered] == [row[:3] for row in many]
@@ -87,20 +86,38 @@ def test_records_keep_their_order_and_numbers_tell_values_apart(many, most):
     assert len(pairs) == len({unit for unit, _ in pairs}) == len({values for _, values in pairs})
 
 
+_FAR = 2**63 - 1
+
+
 @pytest.mark.parametrize(
-    ("columns", "expected", "bound"),
+    ("columns", "expected"),
     [
-        ({}, [], 1),
-        ({"a": []}, [], 2),
-        ({"a": [7, 7, 9]}, [1, 1, 3], 4),
-        ({"a": [None, None]}, [0, 0], 2),
-        ({"a": [0, 1, None], "b": [5, 5, 4]}, [5, 8, 1], 9),
+        ({}, []),
+        ({"a": []}, []),
+        ({"a": [7, 7, 9]}, [0, 0, 1]),
+        ({"a": [None, None]}, [0, 0]),
+        ({"a": [0, 1, None], "b": [5, 5, 4]}, [1, 2, 0]),
+        ({"a": [-_FAR - 1, _FAR, None, _FAR]}, [1, 2, 0, 2]),
+        ({"a": [None, -_FAR - 1], "b": [_FAR, _FAR]}, [0, 1]),
+        ({"a": [_FAR, 0, _FAR], "b": [_FAR, 0, 1]}, [2, 0, 1]),
     ],
 )
-def test_numbers_of_a_few_values(columns, expected, bound):
+def test_numbers_of_a_few_values(columns, expected):
     frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64))
-    number, found = number_of(frame, list(columns))
-    assert (frame.select(number).to_series().to_list() if columns else [], found) == (expected, bound)
+    assert numbers_of(frame, list(columns)).to_list() == expected
+
+
+values = st.sampled_from([None, -_FAR - 1, -2, 0, 1, 2, 7, 1000, _FAR])
+
+
+@pytest.mark.slow
+@given(rows=st.lists(st.tuples(st.integers(0, 3), values, values), max_size=40))
+def test_numbers_have_no_gaps_and_are_equal_where_the_values_are(rows):
+    frame = pl.DataFrame(rows, schema=dict.fromkeys("wab", pl.Int64), orient="row")
+    for columns, within in (("wab", None), ("ab", frame["w"])):
+        numbers = numbers_of(frame, list(columns), within=within).to_list()
+        assert set(numbers) == set(range(len(set(rows))))
+        assert len(set(zip(numbers, rows, strict=True))) == len(set(rows))
 
 
 def test_a_column_more_is_counted_like_the_others():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from affidavit.results.changed_answers import MOVES, NAMES, UNDECIDABLE, ChangeCounts, changes_against_chance
-from affidavit.results.coded_records import UNIT, number_of
+from affidavit.results.coded_records import UNIT, numbers_of
 from affidavit.results.counting import ITEM, RecordSet, name_of
 from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of
@@ -84,8 +84,7 @@ def _changes(records: RecordSet, tasks: Sequence[str], controls: Mapping[str, st
         .with_columns(pl.col(pl.String).cast(pl.Categorical))
         .collect(engine="streaming")
     )
-    number, _ = number_of(read, _ITEM)
-    numbered = read.with_columns(number.alias(UNIT))
+    numbered = read.with_columns(numbers_of(read, _ITEM).alias(UNIT))
     items, outputs = numbered.select(UNIT, *named).unique(UNIT), numbered.drop(named).lazy()
     each = [
         _against_control(outputs, condition, control).with_columns(

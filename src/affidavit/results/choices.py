@@ -38,11 +38,11 @@ def chance_table(
         list(records.by),
         pl.col("task").is_in(list(tasks)) & pl.col("options").is_not_null() & pl.col("keyed"),
     )
-    sizes = _sizes(records, keyed)
-    answered = _sizes(records, keyed & pl.col("holds_answer") & pl.col("correct").is_not_null())
+    compared = pl.col("holds_answer") & pl.col("correct").is_not_null()
+    of_all, of_compared = _sizes(records, keyed, (pl.lit(value=True), compared))
     rows, accuracies = [], _accuracies(records, groups, tasks)
     for group in groups:
-        if of_group := answered.get(group.names) or sizes.get(group.names):
+        if of_group := of_compared.get(group.names) or of_all.get(group.names):
             items, outputs = map(sum, zip(*of_group.values(), strict=True))
             level = fsum(many / number for number, (_, many) in of_group.items()) / outputs
             numbers = ", ".join(map(str, of_group))
@@ -60,23 +60,24 @@ _LEVEL = (
 )
 
 
-def _sizes(records: RecordSet, chosen: pl.Expr) -> dict[tuple[str, ...], dict[int, tuple[int, int]]]:
-    """By group and number of options, how many items and how many outputs are among the chosen ones."""
+_Sizes = dict[tuple[str, ...], dict[int, tuple[int, int]]]
+"""By group and number of options, in the order of numbers: how many items, and how many outputs."""
+
+
+def _sizes(records: RecordSet, chosen: pl.Expr, among: Sequence[pl.Expr]) -> list[_Sizes]:
+    """How large the option sets of what is chosen are, of those among each of these."""
     coded = records.coded
-    counted = (
-        coded.where(chosen)
-        .group_by([GROUP, "options"])
-        .agg(items=pl.col(records.item_unit).n_unique().cast(pl.Int64), outputs=pl.len().cast(pl.Int64))
-        .with_columns(size=pl.col("options").cast(pl.String).str.slice(-1).str.to_integer(base=36) - 9)
-        .group_by([GROUP, "size"])
-        .agg(pl.col("items", "outputs").sum())
-        .sort([GROUP, "size"])
-        .collect(engine="streaming")
-    )
-    sizes: dict[tuple[str, ...], dict[int, tuple[int, int]]] = {}
-    for at, number, items, outputs in counted.iter_rows():
-        sizes.setdefault(names_of(coded.names[at]), {})[int(number)] = (items, outputs)
-    return sizes
+    sets = coded.where(chosen).select(pl.col("options").unique()).collect().to_series().cast(pl.String).sort()
+    asked = [(at, options) for at in range(len(among)) for options in sets]
+    counts = {f"{options} {at}": (pl.col("options") == options) & among[at] for at, options in asked}
+    found: list[_Sizes] = [{} for _ in among]
+    for group, *counted, units in coded.kinds(chosen, counts, unit=records.item_unit).iter_rows():
+        for (at, options), outputs in zip(asked, counted, strict=True):
+            if outputs:
+                sizes, size = found[at].setdefault(names_of(coded.names[group]), {}), int(options[-1], base=36) - 9
+                items_before, outputs_before = sizes.get(size, (0, 0))
+                sizes[size] = (items_before + units, outputs_before + units * outputs)
+    return [{names: dict(sorted(sizes.items())) for names, sizes in each.items()} for each in found]
 
 
 def _accuracies(
