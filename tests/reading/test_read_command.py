@@ -83,6 +83,15 @@ def test_several_rows_of_one_item_are_not_taken_for_independent_without_a_word(t
         assert (b"note: several rows have one id" in done.stderr) == said
 
 
+def test_figures_by_model_are_proposed_as_they_can_be_typed(tmp_path):
+    """`--by` is refused beside `-o`."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(jsonl({"id": "q1", "model": "m", "raw_output": "<answer>B</answer>", "answer": "B"}))
+    assert b"; --by model has them apart" in affidavit("read", "mcqa", path, "--json").stderr
+    done = affidavit("read", "mcqa", path, "-o", tmp_path / "read.jsonl")
+    assert b"; --by model in place of -o has them apart" in done.stderr
+
+
 def test_lenses_stand_in_a_block_of_their_own():
     """Ruling M5."""
     plain = affidavit("read", "mcqa", given=CHOICES)

@@ -181,9 +181,10 @@ def _read_rows(order: _Order, contract: str, options: str | None) -> int:
         if rows is not None and on_stdout:
             rows.flush()
     _report(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)
-    for note in _repeats(sources):
+    by_model = "--by model" if out is None else "--by model in place of -o"
+    for note in _repeats(sources, by_model):
         click.echo(f"note: {note}", err=True)
-    for note in _column_notes(names, order.columns, reader):
+    for note in _column_notes(names, order.columns, reader, by_model):
         click.echo(f"note: {plain_lines(note)}", err=True)
     return result.tally.unread
 
@@ -273,8 +274,11 @@ def _report(
         click.echo(f"note: {plain_lines(note)}", err=True)
 
 
-def _repeats(sources: "Sequence[Source]") -> list[str]:
-    """That several rows are of one item, if that shows in the first ones: then they are not independent (S1)."""
+def _repeats(sources: "Sequence[Source]", by_model: str) -> list[str]:
+    """That several rows are of one item, if that shows in the first ones: then they are not independent (S1).
+
+    `by_model` is what to type for figures by model.
+    """
     from affidavit.reading.sources import rows_of
 
     if sources[0].path is None:
@@ -284,8 +288,8 @@ def _repeats(sources: "Sequence[Source]") -> list[str]:
     if len(set(told)) == len(told):
         return []
     return [
-        "several rows have one id: the intervals above take every row for itself and are too narrow; --by model, "
-        "or --out DIR, makes them over items"
+        "several rows have one id: the intervals above take every row for itself and are too narrow; --out DIR, "
+        f"or {by_model}, makes them over items"
     ]
 
 
@@ -315,7 +319,9 @@ def _notes(result: "Result", reader: "RowReader") -> list[str]:
     return notes
 
 
-def _column_notes(names: "Sequence[str]", given: "Mapping[Role, str]", reader: "RowReader") -> list[str]:
+def _column_notes(
+    names: "Sequence[str]", given: "Mapping[Role, str]", reader: "RowReader", by_model: str
+) -> list[str]:
     """What a person should be told of the columns: likely right answers, and models that were pooled."""
     from affidavit.reading.output_columns import ANSWER, OutputColumns, Role, proposals
 
@@ -325,5 +331,5 @@ def _column_notes(names: "Sequence[str]", given: "Mapping[Role, str]", reader: "
     keyed = not reader.ours or ANSWER in (reader.parts.item_fields or ())
     notes = proposals(names, columns, (Role.ANSWER,)) if keyed else []
     if Role.MODEL in columns.paths:
-        notes.append("rows name their models: these figures are of all together; --by model has them apart")
+        notes.append(f"rows name their models: these figures are of all together; {by_model} has them apart")
     return notes
