@@ -21,6 +21,7 @@ from support.command import silent_command
 from support.fault_server import FaultServer
 from support.judge_of_the_page import judge_of_the_page
 from support.pages import PAGES, ROOT, steps, transcripts
+from support.sums_of_the_page import sums_of_the_page
 
 DIGEST = re.compile("(?<=digest )( *)[0-9a-f]{64}")
 """Seals cover times and judgings their date, so that digests are others every day."""
@@ -47,6 +48,7 @@ class Setting:
 
 SETTINGS = {
     "README.md": Setting(columns=80, examples=True),
+    "contracts.md": Setting(server=sums_of_the_page, address="127.0.0.1:8000"),
     "judging.md": Setting(columns=80, server=judge_of_the_page, address="127.0.0.1:8000"),
     "tutorial.md": Setting(files=ROOT / "examples" / "tutorial", embedded=True),
 }

@@ -193,17 +193,23 @@ class MultipleChoice(KeyedParts):
     )
 
     def answer_hint(self, answer: object, row: Fields) -> str:
-        """That it is a letter; where the item may have more options than the set, how to say so.
+        """That it is a letter; where there may be more options than the set, or none at all, how to say so.
 
         >>> print(mcqa.answer_hint("E", {"options": ["w", "x", "y", "z"]}))
         A right answer is the letter of an option, a capital, not its text or its number. Unknown: leave it null.
-        """
+        >>> print(mcqa.answer_hint("12", {}).partition("number. ")[2])
+        A short answer needs a contract of your own; see "A study of short answers" in docs/contracts.md. Unknown: leave it null.
+        """  # noqa: E501
         hint = "A right answer is the letter of an option, a capital, not its text or its number."
         options = row.get("options")
         fewer = isinstance(options, list) and len(options) <= len(self.letters)
         if isinstance(answer, str) and len(answer) == 1 and answer in LETTERS and not fewer:
             more = f"A-{answer}"
             hint += f' More options: options = "{more}" in a study, `affidavit read mcqa --options {more}`.'
+        letter = isinstance(answer, str) and len(answer) == 1 and answer.isalpha()
+        if not letter and not (isinstance(options, list) and answer in options):
+            hint += " A short answer needs a contract of your own;"
+            hint += ' see "A study of short answers" in docs/contracts.md.'
         return f"{hint} Unknown: leave it null."
 
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
