@@ -204,20 +204,21 @@ def _refuse_overflow(files: StudyFiles) -> None:
 
 def _text(path: Path) -> str:
     if path.is_dir():
-        inside = path / "study.toml"
-        hint = (
-            f"Did you mean {inside}?"
-            if inside.is_file()
-            else "A study is a TOML file; `affidavit init` writes one."
-        )
+        hint = _study_near(path) or "A study is a TOML file; `affidavit init` writes one."
         raise InputError(str(path), expected="a study file", found="a directory", hint=hint)
     if not path.exists():
-        hint = "`affidavit init` writes a study to start from."
+        hint = _study_near(path) or "`affidavit init` writes a study to start from."
         raise InputError(str(path), expected="a study file", found="nothing at this place", hint=hint)
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(str(path), expected="a study file in UTF-8", found=str(error)) from error
+
+
+def _study_near(path: Path) -> str:
+    """A hint at the study file in a directory, or beside it with its name; empty if there is none."""
+    near = (path / "study.toml", path.parent / f"{path.name}.toml")
+    return next((f"Did you mean {each}?" for each in near if each.is_file()), "")
 
 
 def read_rubric(name: str, beside: Path) -> Rubric:
@@ -262,11 +263,16 @@ def _item_source(task: TaskTable, study: Path, name: str) -> ItemSource:
 
 
 def _nearest_file(file: Path, named: str) -> str:
-    """A hint at a file beside the one that is not there, of a like name; empty if there is none."""
+    """A hint at a file beside the one that is not there, of a like name; empty if there is none.
+
+    One of the same ending is meant before all others: beside `sums.jsonl` there is often its study, `sums.toml`.
+    """
     beside = [each for each in sorted(file.parent.iterdir()) if each.is_file()] if file.parent.is_dir() else []
-    by_stem = {each.stem: each.name for each in beside}
-    nearest = get_close_matches(file.stem, by_stem, 1)
-    return f"Did you mean {Path(named).with_name(by_stem[nearest[0]])}?" if nearest else ""
+    for those in ([each for each in beside if each.suffix == file.suffix], beside):
+        by_stem = {each.stem: each.name for each in those}
+        if nearest := get_close_matches(file.stem, by_stem, 1):
+            return f"Did you mean {Path(named).with_name(by_stem[nearest[0]])}?"
+    return ""
 
 
 class _Shots(NamedTuple):
@@ -388,9 +394,27 @@ def _checked_items(files: StudyFiles, task: Task) -> Iterator[Item]:
             raise InputError(where, expected="an instruction from the contract", found=fault)
         if held is not None and not isinstance(grammar := task.grammar(item), str):
             expected = f"a grammar from the contract: the condition {held} constrains decoding"
-            found = grammar.error if isinstance(grammar, Unread) else "none"
-            raise InputError(where, expected=expected, found=found)
+            if isinstance(grammar, Unread):
+                raise InputError(where, expected=expected, found=grammar.error)
+            raise InputError(where, expected=expected, found="none", hint=_without_grammar(files, task.name, held))
         yield item
+
+
+def _without_grammar(files: StudyFiles, task: str, held: str) -> str:
+    """What to do about a contract without a grammar, as a pattern is."""
+    named = files.study.tasks[task].conditions
+    free = [
+        name
+        for name, table in files.study.conditions.items()
+        if not table.constrained and (not named or name in named)
+    ]
+    listed = ", ".join(f'"{name}"' for name in free)
+    mended = (
+        f"write conditions = [{listed}] in [tasks.{task}]"
+        if free
+        else f"take constrained = true out of [conditions.{held}]"
+    )
+    return f"This contract has no grammar, as no pattern has: {mended}."
 
 
 def _from_here(source: HubSource, beside: Path) -> HubSource:
