@@ -302,7 +302,7 @@ def test_the_page_is_written_where_it_is_asked_for(asked, tmp_path):
         (lambda study: public.compare("a@b", study), "^a@b: expected DIR@model=NAME"),
         (lambda study: study.write_page("/nowhere/page.html"), "/nowhere"),
         (lambda study: public.run_study("nothing.toml"), "^nothing.toml: expected a study file"),
-        (lambda study: public.judge_study(study, ["m"]), r"^models: expected the study's own file .*='study\.toml'"),
+        (lambda study: public.judge_study(study, ["m"]), "^models: expected the study's own file .*: models=FILE"),
         (lambda study: public.judge_study("outputs.jsonl", ["m"]), r"^outputs\.jsonl: expected out=DIR, where"),
         (lambda study: public.read_frame([], "mcqa"), "^frame: expected a DataFrame .*, found list"),
         (lambda study: public.read_frame(pl.DataFrame({"a": ["x"]}), "mqca"), "Did you mean mcqa"),

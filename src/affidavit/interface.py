@@ -501,7 +501,7 @@ def judge_study(  # noqa: PLR0913
     )
     named = (_names(judges), rubric, _names(tasks), _names(conditions))
     wanted = WantedTerms(*named, repeats, temperature, max_tokens, blind, without_task)
-    file = models_for(intake.directory, None if models is None else _path(models))
+    file = models_for(intake.directory, None if models is None else _path(models), wanted.judges)
     given = given_contracts(_names(contracts), None if study_file is None else _path(study_file))
     switch = StopSwitch()
 

@@ -297,7 +297,7 @@ def test_a_dry_run_counts_what_is_then_sent_and_writes_nothing(tmp_path, server)
         ("j", "free", 4), ("j", "schema", 4), ("k", "free", 4), ("k", "schema", 4)
     ]  # fmt: skip
     assert planned["uses"] == {
-        "addresses": [server.url], "environment": ["KEY_OF_K"], "files": ["outputs.jsonl"]
+        "addresses": [server.url], "environment": ["KEY_OF_K"], "files": ["outputs.jsonl", "models.toml"]
     }  # fmt: skip
     (first, *_, last) = planned["judges"]
     assert first["most_answer_tokens"] == 4 * 50

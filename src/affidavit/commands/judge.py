@@ -120,16 +120,16 @@ def judge(
     from affidavit.study.files import given_contracts
     from affidavit.study.models_file import models_for
 
-    wanted = WantedTerms(**terms)
+    wanted, code = WantedTerms(**terms), code_options(contracts, study)
     intake = outputs_in(source, out=out, pattern=pattern, tasks=tasks_file, without_task=wanted.without_task)
-    order = _Order(intake, models_for(intake.directory, models_file), wanted, given_contracts(contracts, study))
+    models = models_for(intake.directory, models_file, wanted.judges)
+    order = _Order(intake, models, wanted, given_contracts(contracts, study))
     if dry_run:
         _show_plan(order, retry_failed=retry_failed, as_json=as_json)
         return
     judged = _judged(order, judgements := Judgements(), retry_failed=retry_failed)
     if judged.begun:
         _report(judged, judgements, include_self=include_self, as_json=as_json)
-        code = code_options(contracts, study)
         options = _options_to_continue(_judges_left(judged) or wanted.judges, models_file, code)
         _say_what_follows(judged, options, code, as_json=as_json, page=not no_page)
     else:

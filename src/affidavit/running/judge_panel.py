@@ -73,7 +73,7 @@ def judge_panel(directory: StudyDirectory, file: ModelsFile, wanted: WantedTerms
         file.limits,
         wanted.blind,
         wanted.without_task,
-        [] if wanted.rubric in (None, DEFAULT.name) else [str(wanted.rubric)],
+        [str(each) for each in (file.path, wanted.rubric) if each not in (None, DEFAULT.name)],
     )
 
 

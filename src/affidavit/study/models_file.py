@@ -1,8 +1,9 @@
 """The models of a TOML file: a study's own, or a file with nothing but `[models.NAME]`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import msgspec
@@ -25,6 +26,8 @@ class ModelsFile:
     beside: Path
     constrained: bool = False
     """Whether the file is a study that constrains decoding."""
+    path: Path | None = None
+    """The file itself, if there is one."""
     is_address: bool = False
     """Whether somebody named an address, and no file: then nobody has said which of its models is meant."""
 
@@ -53,15 +56,12 @@ def read_models(path: Path) -> ModelsFile:
         raise InputError(str(path), expected=expected, found=str(error)) from error
     file.limits.check(where=str(path))
     constrained = any(condition.get("constrained") is True for condition in file.conditions.values())
-    return ModelsFile(file.models, file.limits, path.parent, constrained)
+    return ModelsFile(file.models, file.limits, path.parent, constrained, path)
 
 
 def is_study_file(path: Path) -> bool:
     """Whether a file says that it is a study, and not only who can be asked."""
-    try:
-        tables = toml_tables(path.read_text(encoding="utf-8"), where=str(path))
-    except (OSError, UnicodeDecodeError, InputError):
-        return False
+    tables = _tables_or_nothing(path)
     return "study" in tables or "tasks" in tables
 
 
@@ -75,17 +75,35 @@ def models_at(address: str, key_env: str | None) -> ModelsFile:
     return ModelsFile(read_model_tables({"server": table}, where="the address"), Limits(), Path(), is_address=True)
 
 
-def models_for(directory: StudyDirectory, file: Path | None) -> ModelsFile:
-    """The models of a file or, where none is named, of the study's own."""
+def models_for(directory: StudyDirectory, file: Path | None, wanted: Collection[str] = ()) -> ModelsFile:
+    """The models of a file, or else of the study's own; an error proposes one that has those `wanted`."""
     path = file or study_file_of(directory)
     if path is None:
         raise UsageError(
             "--models",
             expected="the study's own file here, or another file with [models.NAME]",
             found="none",
-            hint="Name it: --models study.toml",
+            hint=_likely_file(wanted),
         )
     return read_models(path)
+
+
+def _likely_file(wanted: Collection[str]) -> str:
+    """A hint at a file here that has the models, or else at what such a file holds; none is taken unasked."""
+    named = {file: _model_names(file) for file in sorted(Path().glob("*.toml")) if file.is_file()}
+    fitting = [file for file, names in named.items() if names and names.issuperset(wanted)]
+    if fitting:
+        return f"Name it: --models {quote(str(fitting[0]))}"
+    name = next(iter(wanted), "NAME")
+    return (
+        f"Write one with a table [models.{name}] that has base_url or embedded, as docs/judging.md shows, "
+        "and name it: --models FILE"
+    )
+
+
+def _model_names(path: Path) -> set[str]:
+    models = _tables_or_nothing(path).get("models")
+    return set(models) if isinstance(models, dict) else set()
 
 
 def study_file_of(directory: StudyDirectory) -> Path | None:
@@ -102,8 +120,13 @@ def study_file_of(directory: StudyDirectory) -> Path | None:
 
 
 def _study_name(path: Path) -> object:
-    try:
-        study = toml_tables(path.read_text(encoding="utf-8"), where=str(path)).get("study")
-    except (OSError, UnicodeDecodeError, InputError):
-        return None
+    study = _tables_or_nothing(path).get("study")
     return study.get("name") if isinstance(study, dict) else None
+
+
+def _tables_or_nothing(path: Path) -> Mapping[str, object]:
+    """The tables of a file; none of one that cannot be read."""
+    try:
+        return toml_tables(path.read_text(encoding="utf-8"), where=str(path))
+    except (OSError, UnicodeDecodeError, InputError):
+        return {}
