@@ -27,12 +27,21 @@ _cluster = click.option(
 )
 
 
+class _TableForm(click.Choice):  # type: ignore[type-arg]  # not generic before click 8.2
+    """One of the forms of tables; whoever asks for HTML is told how the page is written."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value.lower() == "html":
+            self.fail("'html' is the page: leave out --format; -o FILE.html says where.", param, ctx)
+        return str(super().convert(value, param, ctx))
+
+
 @click.command(no_args_is_help=True)
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "form",
-    type=click.Choice(FORMS),
+    type=_TableForm(FORMS),
     help="The tables in this form instead of the page; unless given, by the ending of --out.",
 )
 @click.option(
