@@ -95,6 +95,32 @@ def test_it_is_quiet_and_fits(browser, pages, name, width, zoom):
     watched.close()
 
 
+BROKEN = """() => [...document.querySelectorAll('.scroll tbody td:not(.number), .scroll tbody th.short')].flatMap(cell => {
+    const text = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
+    while (text.nextNode())
+        for (const word of text.currentNode.data.matchAll(/[A-Za-z]+/g)) {
+            const place = document.createRange();
+            place.setStart(text.currentNode, word.index);
+            place.setEnd(text.currentNode, word.index + word[0].length);
+            if (word[0].length < 20 && !cell.querySelector('.digest') && place.getClientRects().length > 1)
+                found.push(word[0]);
+        }
+    return found;
+})"""
+
+
+@pytest.mark.parametrize(("width", "least"), [(400, 170), (1200, 220), (1440, 220)])
+def test_a_column_of_words_has_room_for_them(browser, pages, width, least):
+    watched = Watched(browser, pages["demo" if GIVEN is None else "given"], width, "light")
+    watched.unfold()
+    assert watched.page.evaluate(BROKEN) == []
+    widths = "[...document.querySelectorAll('td.words')].map(each => each.getBoundingClientRect().width)"
+    found = watched.page.evaluate(widths)
+    assert found or GIVEN is not None
+    assert all(each >= least for each in found)
+    watched.close()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_letters_can_be_twice_as_large(browser, pages, name):
     """Where only the text is enlarged, lines break and nothing is cut off."""

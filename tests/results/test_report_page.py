@@ -286,6 +286,21 @@ def test_a_name_that_all_rows_share_is_said_once():
     assert (alone.same, len(alone.heads)) == ("", 5)
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (3, '<td class="number"><span>3</span></td>'),
+        ("higher", "<td><span>higher</span></td>"),
+        ("x" * 28, f"<td><span>{'x' * 28}</span></td>"),
+        ("x" * 29, f'<td class="words"><span>{"x" * 29}</span></td>'),
+    ],
+)
+def test_cells_of_many_words_have_a_column_with_room(value, shown):
+    content = content_of(TAME[:5])
+    table = Table("results", "?", ("model", "n", "result"), (("m", 1, value),), "")
+    assert shown in page(replace(content, tables=[*content.tables, table]))
+
+
 # --- whole studies ---
 
 
