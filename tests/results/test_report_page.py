@@ -565,7 +565,7 @@ def test_a_lone_row_goes_by_its_model_and_a_judge_by_its_own_name():
     table = Table("compliance", "?", (*by, "compliance", "compliant", "non-compliant", "failed", "unread", "pending"),
                   (("quiz", "small", "free", wilson(9, 10), 9, 1, 1, 1, 1),), "")  # fmt: skip
     judges = Table(
-        "judges", "?", ("judge", "judging condition", "method", "share valid"), (("j", "free", "cross_judge", wilson(5, 6)),), ""
+        "judges", "?", ("judge", "judging condition", "method", "share valid"), (("j", "free", "cross_judge", wilson(10, 12)),), ""
     )  # fmt: skip
     answers = {answer.question: answer.answer for answer in headline({"compliance": table, "judges": judges}, by)}
     assert answers["Who follows the format?"] == "Compliance: 90.0% [59.6, 98.2] n=10 (small)."
@@ -574,9 +574,9 @@ def test_a_lone_row_goes_by_its_model_and_a_judge_by_its_own_name():
         "1 output could not be read: the contract raised an error. 1 question pending."
     )
     assert answers["Are the judges' evaluations valid?"].startswith("Share of valid evaluations: 83.3%")
-    two = replace(judges, rows=(*judges.rows, ("j", "free", "self_judge", wilson(1, 6))))
+    two = replace(judges, rows=(*judges.rows, ("j", "free", "self_judge", wilson(2, 12))))
     answers = {answer.question: answer.answer for answer in headline({"compliance": table, "judges": two}, by)}
-    assert "from 83.3% [43.6, 97.0] n=6 (j · cross_judge) to" in answers["Are the judges' evaluations valid?"]
+    assert "from 83.3% [55.2, 95.3] n=12 (j · cross_judge) to" in answers["Are the judges' evaluations valid?"]
 
 
 def test_a_figure_without_an_interval_is_never_the_surest():
@@ -637,6 +637,7 @@ def test_a_headline_crosses_no_tasks_and_names_nothing_below_ten_items(tmp_path)
     said = affidavit("report", directory).stdout.decode()
     assert "quiz: 100.0% [91.2, 100.0] n=40 (m)." in said
     assert "tiny: " not in said
+    assert "In tiny no figure is over 10 items or more; see the table." in said
     alone = written(tmp_path / "alone", tables(), {"quiz": questions(3)}, lambda question: "<answer>B</answer>")
     said = affidavit("report", alone).stdout.decode()
     assert "Who follows the format? Compliance: no figure is over 10 items or more; see the table.\n" in said
@@ -677,6 +678,39 @@ def summary(*found):
 def test_of_equal_rows_none_is_named_before_the_others(shares, said):
     """Ruling S9."""
     assert summary(rates(*shares))["Who follows the format?"] == f"Compliance: {said}"
+
+
+FEW = "; over fewer than 10 items, so only in the table: "
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ([(9, 10), (8, 8)], f"90.0% [59.6, 98.2] n=10 (a){FEW}b."),
+        ([(9, 9), (9, 10), (8, 8)], f"90.0% [59.6, 98.2] n=10 (b){FEW}a, c."),
+        ([(9, 10), (9, 10), (1, 1)], f"equal for both, 90.0% [59.6, 98.2] n=10 (a, b){FEW}c."),
+        ([(9, 10), *[(1, 9)] * 7], f"90.0% [59.6, 98.2] n=10 (a){FEW}b, c, d, e, f and 2 more."),
+        ([(9, 9), (8, 8)], "no figure is over 10 items or more; see the table."),
+    ],
+)
+def test_a_headline_says_whose_figures_are_over_too_few_items(shares, said):
+    """Of conditions and of judges alike (ruling S9)."""
+    answers = summary(
+        rates(*shares), judged("judges", "share valid", shares), judged("quotes", "fabricated", shares)
+    )
+    assert answers["Who follows the format?"] == f"Compliance: {said}"
+    assert answers["Are the judges' evaluations valid?"] == (
+        f"Share of valid evaluations: {said.replace('items', 'outputs')} "
+        f"Share of quotes that are not in the judged text: {said.replace('items', 'evaluations')}"
+    )
+
+
+def judged(name, column, shares):
+    """A table with a row for each judge."""
+    rows = tuple(
+        (judge, "free", "cross_judge", wilson(k, n)) for judge, (k, n) in zip("abcdefgh", shares, strict=False)
+    )
+    return Table(name, "?", ("judge", "judging condition", "method", column), rows, "")
 
 
 def test_the_widest_interval_is_that_of_all_rows_that_have_it():

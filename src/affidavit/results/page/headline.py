@@ -35,13 +35,14 @@ class Answer(NamedTuple):
 
 
 FEWEST = 10
-"""Items, or clusters, behind a figure that a headline may name (ruling S9)."""
+"""Items or clusters, of judges outputs or evaluations, behind a figure that a headline may name (ruling S9)."""
 
 
 def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
     """The answers, in the order of the questions; `by` names the columns that tell rows apart.
 
-    A sentence speaks within a task, and of figures over ten items or more (ruling S9).
+    A sentence speaks within a task, and of figures over ten items or more; whose figures it leaves out, it says
+    (ruling S9).
     """
     compliance, accuracy, over_all = (
         _by_task(tables[name], column, by) if name in tables else {}
@@ -129,27 +130,38 @@ def _of_all_methods(table: Table) -> Table:
     return replace(table, rows=tuple(row for row in table.rows if row[at] == ALL))
 
 
-def _enough(shares: Shares) -> Shares:
-    """The figures that a headline may name, of the tasks that have one (ruling S9)."""
-    enough = {
-        task: {name: share for name, share in named.items() if (share.clusters or share.n) >= FEWEST}
-        for task, named in shares.items()
-    }
-    return {task: named for task, named in enough.items() if named}
+def _enough(shares: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    """The figures of a task that a headline may name (ruling S9)."""
+    return {name: share for name, share in shares.items() if (share.clusters or share.n) >= FEWEST}
 
 
-def _each(shares: Shares, what: str) -> str:
-    """A sentence for each task; figures over fewer than ten items are in no sentence."""
-    there = _enough(shares)
+def _any_enough(shares: Shares) -> bool:
+    return any(map(_enough, shares.values()))
+
+
+def _each(shares: Shares, what: str, units: str = "items") -> str:
+    """A sentence for each task; of figures over fewer than ten units it says only whose they are."""
+    too_few = f"no figure is over {FEWEST} {units} or more; see the table."
     if not any(shares.values()):
         return "No output has arrived yet."
-    if not there:
-        return f"{what}: no figure is over {FEWEST} items or more; see the table."
+    if not _any_enough(shares):
+        return f"{what}: {too_few}"
     if len(shares) == 1:
-        return f"{what}: {_ranged(next(iter(there.values())))}"
-    return f"{what}, by task. " + " ".join(
-        f"{brief(task, _NAME)}: {_ranged(named)}" for task, named in there.items()
-    )
+        return f"{what}: {_within_task(next(iter(shares.values())), units)}."
+    sentences = [
+        f"{brief(task, _NAME)}: {_within_task(named, units)}." for task, named in shares.items() if _enough(named)
+    ]
+    if few := [brief(task, _NAME) for task, named in shares.items() if named and not _enough(named)]:
+        sentences.append(f"In {_together(few, ', ')} {too_few}")
+    return f"{what}, by task. " + " ".join(sentences)
+
+
+def _within_task(shares: Mapping[str, Estimate], units: str) -> str:
+    """The range of the figures that may be named, and whose figures may not."""
+    enough = _enough(shares)
+    few = [name for name in shares if name not in enough]
+    rest = f"; over fewer than {FEWEST} {units}, so only in the table: {_together(few, ', ')}" if few else ""
+    return _ranged(enough) + rest
 
 
 def _ranged(shares: Mapping[str, Estimate]) -> str:
@@ -157,11 +169,11 @@ def _ranged(shares: Mapping[str, Estimate]) -> str:
     ranked = sorted(shares.items(), key=lambda named: (-named[1].value, named[0]))
     most, least = (_equal(ranked, extreme.value) for _, extreme in (ranked[0], ranked[-1]))
     if len(ranked) == 1:
-        return f"{_with_rows(most)}."
+        return _with_rows(most)
     if len(most) == len(ranked):
         alike = "both" if len(ranked) == 2 else f"all {len(ranked):,}"
-        return f"equal for {alike}, {_with_rows(most)}."
-    return f"observed from {_with_rows(most)} to {_with_rows(least)}."
+        return f"equal for {alike}, {_with_rows(most)}"
+    return f"observed from {_with_rows(most)} to {_with_rows(least)}"
 
 
 def _equal(named: Iterable[tuple[str, Estimate]], value: float) -> list[tuple[str, Estimate]]:
@@ -177,7 +189,7 @@ def _with_rows(named: Iterable[tuple[str, Estimate]]) -> str:
 
 
 def _accuracy(over_answers: Shares, over_all: Shares) -> str:
-    if any(over_answers.values()) and not _enough(over_answers) and not _enough(over_all):
+    if any(over_answers.values()) and not _any_enough(over_answers) and not _any_enough(over_all):
         return _each(over_all, "Accuracy")
     rest = _each(over_all, "Accuracy over all outputs")
     if not any(over_answers.values()):
@@ -295,9 +307,9 @@ def _judges(tables: Mapping[str, Table]) -> str:
     fabricated = _estimates(tables["quotes"], "fabricated", _JUDGE) if "quotes" in tables else {}
     if not valid:
         return "No judgement of another model's output has arrived yet."
-    sentences = [f"Share of valid evaluations: {_ranged(valid)}"]
+    sentences = [_each({"": valid}, "Share of valid evaluations", "outputs")]
     if fabricated:
-        sentences.append(f"Share of quotes that are not in the judged text: {_ranged(fabricated)}")
+        sentences.append(_each({"": fabricated}, "Share of quotes that are not in the judged text", "evaluations"))
     return " ".join(sentences)
 
 
