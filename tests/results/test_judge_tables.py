@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
@@ -713,6 +714,24 @@ def test_every_table_of_a_pooled_report_says_that_it_is_pooled():
     assert "self_judge" not in pooled
     assert "Of judges' own outputs" in apart
     assert "Of judges' own outputs" not in pooled
+
+
+NO_SCORE = "is valid, so no target has a verdict or a score."
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("others", "pooled", "said"),
+    [
+        (True, False, f"No evaluation of others' outputs {NO_SCORE}"),
+        (True, True, f"No evaluation {NO_SCORE}"),
+        (False, False, "Judges were given only their own outputs, none of others: see the tables of own outputs."),
+    ],
+)
+def test_why_no_target_has_a_score_is_said(others, pooled, said):
+    found = figures(dict.fromkeys(SLOTS, INVALID), include_self=pooled)
+    shown = report(found if others else replace(found, primary=JudgedSide([], [], [])))
+    assert shown.endswith(f"\n{said}\n\n")
 
 
 @pytest.mark.slow

@@ -713,6 +713,25 @@ def judged(name, column, shares):
     return Table(name, "?", ("judge", "judging condition", "method", column), rows, "")
 
 
+@pytest.mark.parametrize(
+    ("others", "own", "said"),
+    [
+        ([], [12], "Judges were given only their own outputs, none of others: see the tables of own outputs."),
+        ([0], [12], "Judges were given only their own outputs, none of others: see the tables of own outputs."),
+        ([12], [12], "No judgement of another model's output has arrived yet."),
+        ([12], [], "No judgement of another model's output has arrived yet."),
+    ],
+)
+def test_that_judges_had_only_their_own_outputs_is_said(others, own, said):
+    columns = ("judge", "judging condition", "method", "planned", "share valid")
+    found = [
+        Table(name, "?", columns, tuple(("j", "free", method, planned, None) for planned in counts), "")
+        for name, method, counts in (("judges", "cross_judge", others), ("judges, own outputs", "self_judge", own))
+        if counts or name == "judges"
+    ]
+    assert summary(rates((9, 10)), *found)["Are the judges' evaluations valid?"] == said
+
+
 def test_the_widest_interval_is_that_of_all_rows_that_have_it():
     certain = summary(rates((5, 10), (9, 20), (5, 10)))["How certain are the figures?"]
     assert certain == (

@@ -12,7 +12,15 @@ from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import counted_noun, plain
 from affidavit.reading.tally import Tally
 from affidavit.results.judging import JudgingFigures
-from affidavit.results.judging_tables import BLIND, OWN, WITHOUT_TASK, judging_tables, target_summary, tasks_note
+from affidavit.results.judging_tables import (
+    BLIND,
+    OWN,
+    OWN_ALONE,
+    WITHOUT_TASK,
+    judging_tables,
+    target_summary,
+    tasks_note,
+)
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.token_counts import tallies_by, token_line
@@ -68,9 +76,17 @@ def _summary(figures: JudgingFigures) -> RenderableType:
     """What most people judge for, at the end, where it is seen at once."""
     table = target_summary(figures)
     if not table.rows:
-        return Text("No evaluation of others' outputs is valid, so no target has a verdict or a score.\n")
+        return Text(f"{_why_no_target(figures)}\n")
     in_short = tuple(tuple(map(_in_short, row)) for row in table.rows)
     return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=in_short))
+
+
+def _why_no_target(figures: JudgingFigures) -> str:
+    others, own = (any(judge.planned for judge in side.judges) for side in (figures.primary, figures.own))
+    if own and not others:
+        return OWN_ALONE
+    whose = "" if figures.pooled else " of others' outputs"
+    return f"No evaluation{whose} is valid, so no target has a verdict or a score."
 
 
 def _without(table: Table, left_out: Sequence[str]) -> Table:

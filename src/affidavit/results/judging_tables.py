@@ -48,6 +48,8 @@ WITHOUT_TASK = "judged without the words of the task: judges were told that thes
 NAMES = ("judge", "judging condition", "method")
 OWN = ", own outputs"
 """Ends the name of a table of what judges say of their own outputs."""
+OWN_ALONE = "Judges were given only their own outputs, none of others: see the tables of own outputs."
+"""Said where there are no figures of others' outputs because none were to be judged."""
 
 _BY_JUDGE = (
     "judges", "flags", "quotes", "quotes by kind", "verdicts by judge", "scores", "score bounds",

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from affidavit.plain_text import counted_noun
 from affidavit.results.caveats import nothing_arrived
+from affidavit.results.judging_tables import OWN, OWN_ALONE
 from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.solving import ALL
@@ -306,7 +307,9 @@ def _judges(tables: Mapping[str, Table]) -> str:
     valid = _estimates(tables["judges"], "share valid", _JUDGE)
     fabricated = _estimates(tables["quotes"], "fabricated", _JUDGE) if "quotes" in tables else {}
     if not valid:
-        return "No judgement of another model's output has arrived yet."
+        planned = any(tables["judges"].counts("planned"))
+        alone = f"judges{OWN}" in tables and not planned
+        return OWN_ALONE if alone else "No judgement of another model's output has arrived yet."
     sentences = [_each({"": valid}, "Share of valid evaluations", "outputs")]
     if fabricated:
         sentences.append(_each({"": fabricated}, "Share of quotes that are not in the judged text", "evaluations"))
