@@ -12,6 +12,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import html5lib
+import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -19,15 +20,17 @@ from msgspec import structs
 
 from affidavit.archive.checked_lines import checked_line
 from affidavit.archive.record import Judgement, JudgementIdentity, RecordedFinding, RecordedQuote
+from affidavit.archive.record_columns import SCHEMA
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import Span
+from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.results.page import charts, page_at_the_end, study_page
 from affidavit.results.page import html as report_page
 from affidavit.results.page.content import AskedSection, Content, Prompt
 from affidavit.results.page.headline import Answer, headline
 from affidavit.results.page.html import page, shown_table
 from affidavit.results.page.row_names import labels, short_labels
-from affidavit.results.page.samples import FindingSamples, JudgeSample, Quote, Sample
+from affidavit.results.page.samples import FindingSamples, JudgeSample, Quote, Sample, output_samples, sampled
 from affidavit.results.page.text import HEAD, Mark, brief, pieces, visible
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Mean, Points
@@ -224,6 +227,70 @@ def test_marks_that_overlap_are_marked_once():
     assert [tuple(piece) for piece in shown] == [
         ("a", ""), ("bcde", "quote"), ("fg", "quote"), ("h", "")
     ]  # fmt: skip
+
+
+# --- which outputs are shown ---
+
+
+def outputs_of(*cells):
+    """Records as columns, with keys that grow."""
+    rows = [
+        dict.fromkeys(SCHEMA) | {"key": f"{at:03}", "task": "t", "item_id": "q1", "contract": "c/1"} | each
+        for at, each in enumerate(cells)
+    ]
+    return pl.LazyFrame(rows, schema=SCHEMA)
+
+
+RIGHT = {"protocol_compliant": True, "correct": True, "raw_output": "14"}
+WRONG_ANSWER = {"protocol_compliant": True, "correct": False, "raw_output": "12"}
+UNKNOWN = {"protocol_compliant": True, "correct": None, "raw_output": "12"}
+BREACH = {"protocol_compliant": False, "correct": None, "failing": "not compliant", "raw_output": "Hm."}
+BREACH_WRONG = BREACH | {"correct": False}
+OWN_KIND = WRONG_ANSWER | {"failing": "answer block: wrong_value"}
+NOTHING = {"failure": "timeout"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "kinds"),
+    [
+        ([RIGHT, UNKNOWN, NOTHING], []),
+        ([RIGHT, WRONG_ANSWER], [("compliant, wrong", 1, ["001"])]),
+        ([WRONG_ANSWER] * 5, [("compliant, wrong", 5, ["000", "001", "002"])]),
+        ([BREACH, BREACH_WRONG], [("not compliant", 2, ["000", "001"])]),
+        ([BREACH, WRONG_ANSWER, WRONG_ANSWER], [("compliant, wrong", 2, ["001", "002"]), ("not compliant", 1, ["000"])]),
+        ([OWN_KIND], [("answer block: wrong_value", 1, ["000"])]),
+    ],
+)  # fmt: skip
+def test_wrong_answers_in_the_right_format_are_a_kind_that_is_shown(cells, kinds):
+    rows, count = sampled(outputs_of(*cells))
+    found: dict[tuple[str, int], list[str]] = {}
+    for row in rows.iter_rows(named=True):
+        found.setdefault((row["kind"], row["of_kind"]), []).append(row["key"])
+    assert [(*kind, keys) for kind, keys in found.items()] == kinds
+    assert count == len(kinds)
+
+
+LETTERS = {"options": "A-D", "right_letter": "B", "raw_output": "<answer>A</answer>"}
+
+
+@pytest.mark.parametrize(
+    ("cells", "right", "marks", "note"),
+    [
+        (WRONG_ANSWER, "14", [""], ""),
+        (BREACH, None, [""], ""),
+        (WRONG_ANSWER | LETTERS, "B", ["answer"], "Marked: what the contract read."),
+        (BREACH | LETTERS, "B", ["lenient"], "Marked: the last well-formed block, which a lenient reading would"),
+    ],
+)
+def test_a_wrong_answer_is_shown_with_the_right_one(cells, right, marks, note):
+    rows, _ = sampled(outputs_of(cells))
+    items = {("t", "q1"): {"question": "What is 20 minus 6?", "answer": "14"}}
+    parts = {"t": MultipleChoice("A-D")} if "options" in cells else {}
+    (shown,) = output_samples(rows, items, parts)
+    assert shown.where.get("right answer") == right
+    assert [piece.kind for piece in shown.text] == marks
+    assert shown.note.startswith(note)
+    assert bool(shown.note) == bool(note)
 
 
 # --- judges ---

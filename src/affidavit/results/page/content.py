@@ -45,7 +45,7 @@ class Content:
     """Differences from the control, by condition and control."""
     samples: Sequence[Sample] = ()
     kinds: int = 0
-    """How many kinds of non-compliant outputs there are, shown or not."""
+    """How many kinds of outputs there are, non-compliant or wrong, shown or not."""
     findings: Sequence[JudgeSample] = ()
     notes: Sequence[str] = ()
     digests: Sequence[tuple[str, str]] = ()

@@ -1,9 +1,9 @@
 """Which outputs and evaluations a page shows, and what is marked in them.
 
-Of each kind the few with the smallest keys are shown. A key is a digest of what was asked, or of an output's names
-if it came from elsewhere, so nobody chose them, and the same study shows the same ones. The answer or the
-candidate is marked where it stands; quotes are marked where they were found in the judged text, and those that are
-nowhere are named.
+Of each kind, wrong answers in the right format among them, the few with the smallest keys are shown. A key is a
+digest of what was asked, or of an output's names if it came from elsewhere, so nobody chose them, and the same
+study shows the same ones. The answer or the candidate is marked where it stands; quotes are marked where they were
+found in the judged text, and those that are nowhere are named.
 """
 
 import json
@@ -18,12 +18,14 @@ from affidavit.archive.record import Judgement, JudgementIdentity, Record, Recor
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import CODES_BY_FLAG, Code
 from affidavit.contracts.mcqa import LETTERS
-from affidavit.contracts.parts import LENIENT, Mark, Parts, parts_of
+from affidavit.contracts.parts import ANSWER, LENIENT, Mark, Parts, parts_of
 from affidavit.results.page.text import MOST_MARKS, Piece, brief, pieces
 
 PER_KIND, PER_FINDING, MOST_KINDS = 3, 2, 40
 MOST_PLACES, MOST_QUOTES = 4, 12
 """Of one evaluation: places with the same finding, quotes."""
+WRONG = "compliant, wrong"
+"""The kind of outputs that follow the format and whose answer is not the right one."""
 QUOTE, ABSENT = "quote", "absent"
 """What marks in a judged text, and in what a judge wrote, are of."""
 DEFAULT_PARTS = Parts()
@@ -82,19 +84,22 @@ def sampled(outputs: pl.LazyFrame) -> tuple[pl.DataFrame, int]:
 
     Also how many kinds there are: beyond `MOST_KINDS` they are left out.
     """
-    failing = outputs.filter(pl.col("failing").is_not_null())
+    wrong = pl.col("protocol_compliant").eq_missing(other=True) & pl.col("correct").eq_missing(other=False)
+    # Some contracts have kinds of their own for wrong answers.
+    kind = pl.coalesce("failing", pl.when(wrong).then(pl.lit(WRONG)))
     chosen = (
-        failing.select("failing", "contract", "key")
-        .group_by("failing", "contract")
+        outputs.select("contract", "key", kind=kind)
+        .filter(pl.col("kind").is_not_null())
+        .group_by("kind", "contract")
         .agg(of_kind=pl.len(), key=pl.col("key").sort().head(PER_KIND))
-        .sort("of_kind", "failing", "contract", descending=[True, False, False])
+        .sort("of_kind", "kind", "contract", descending=[True, False, False])
         .collect(engine="streaming")
     )
     kinds = chosen.head(MOST_KINDS).with_columns(place=pl.int_range(pl.len()))
     keys = kinds.explode("key")
     columns = [*_SHOWN, "raw_output", "raw_output_escaped", "options", "right_letter", "unread", "marks", "row"]
     rows = outputs.filter(pl.col("key").is_in(keys["key"].to_list())).select(columns).collect(engine="streaming")
-    joined = keys.select("key", "failing", "of_kind", "place").join(rows, on="key").sort("place", "key")
+    joined = keys.select("key", "kind", "of_kind", "place").join(rows, on="key").sort("place", "key")
     return joined, len(chosen)
 
 
@@ -111,7 +116,8 @@ def output_samples(
     for row in rows.iter_rows(named=True):
         item, in_order = items.get((row["task"], row["item_id"]), {}), row["task"] not in arranged
         shown = _sample(row, parts, right_option="" if in_order else _right_option(item))
-        yield replace(shown, question=pieces(_asked(item, lettered=in_order)))
+        where = {**shown.where, **_right_answer(shown, item)}
+        yield replace(shown, where=where, question=pieces(_asked(item, lettered=in_order)))
 
 
 def imported_samples(
@@ -129,11 +135,20 @@ def _sample(row: Mapping[str, Any], parts: Mapping[str, Parts], *, right_option:
     if row["options"] is not None:
         own = parts_of(own.with_options(row["options"]))
     marks = list(own.marks(raw, json.loads(row["marks"] or "{}")))
+    if row["kind"] == WRONG:  # what a lenient reading would accept is here what the contract did accept
+        marks = [mark._replace(kind=ANSWER) for mark in marks]
     where = {name.replace("_", " "): str(row[name]) for name in _SHOWN if row[name] is not None}
     if row["right_letter"] is not None:
         where["right answer"] = row["right_letter"] + right_option
     note = brief(str(row["unread"]), 300) if row["unread"] else _note(marks)
-    return Sample(row["failing"], int(row["of_kind"]), where, pieces(raw, marks), note)
+    return Sample(row["kind"], int(row["of_kind"]), where, pieces(raw, marks), note)
+
+
+def _right_answer(shown: Sample, item: Mapping[str, object]) -> dict[str, str]:
+    """What a wrong answer should have been, where only its item says so."""
+    if shown.kind != WRONG or "right answer" in shown.where or "answer" not in item:
+        return {}
+    return {"right answer": brief(_shown(item["answer"]), 100)}
 
 
 def _right_option(item: Mapping[str, object]) -> str:
