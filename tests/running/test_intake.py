@@ -396,7 +396,7 @@ def test_a_directory_of_its_own_needs_no_source_any_more(tmp_path, server, taken
             ["nothing.jsonl", "--out", "new", "--judge", "j", "--models", "models.toml"],
             "nothing.jsonl: expected a file to read, found No such file or directory",
         ),
-        (["out", "--judge", "j"], "Name it: --models study.toml"),
+        (["out", "--judge", "j"], "Name it: --models models.toml"),
         (["out", "--judge", "jj", "--models", "models.toml"], "Did you mean j?"),
         (["out", "--judge", "j", "--models", "none.toml"], "a TOML file with [models.NAME]"),
     ],
