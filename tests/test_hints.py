@@ -33,6 +33,7 @@ SHOWN_BY = {
     "commands.verify": "verify",
     "commands.what_is_left": "run judge",
     "contracts.frozen_contract": "read",
+    "contracts.given_parameters": "read",
     "contracts.own_file": "judge verify",
     "contracts.parts": "read",
     "judging.outputs": "judge",

@@ -18,6 +18,8 @@ from affidavit.plain_text import plain_lines
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from affidavit.contracts.contract import AnyContract
+    from affidavit.contracts.frozen_contract import NamedContract
     from affidavit.contracts.judge import Judge
     from affidavit.judging.coverage import Coverage
     from affidavit.reading.batches import OnRow, Result, RowReading
@@ -49,6 +51,13 @@ if TYPE_CHECKING:
     help="Print the figures by these columns, such as model,condition, in place of the summary of all rows.",
 )
 @click.option("--options", default=None, help="mcqa: the option set, A-D unless given.", metavar="A-E")
+@click.option(
+    "--param",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the contract, as in a study file: marker='####'; may be given several times.",
+)
 @click.option("--lenses", is_flag=True, help="mcqa: add lenient readings, which are not the protocol.")
 @click.option(
     "--archive",
@@ -63,6 +72,7 @@ def read(
     out: Path | None,
     by: str | None,
     options: str | None,
+    parameters: tuple[str, ...],
     archive: Path | None,
     *,
     lenses: bool,
@@ -101,11 +111,12 @@ def read(
     gc.set_threshold(100_000, 50, 50)
     given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
     order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
+    read_by = _contract(contract, options, parameters)
     if out is None and by is None:
-        unread = _read_rows(order, contract, options)
+        unread = _read_rows(order, read_by.contract)
     else:
         _refuse_beside("--by" if out is None else "--out", order)
-        unread = _read_groups(order, contract, options, out, by)
+        unread = _read_groups(order, contract, read_by, out, by)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
 
 
@@ -131,14 +142,21 @@ def _refuse_beside(option: str, order: _Order) -> None:
         raise UsageError(other, expected=f"no {option} beside it", found="both", hint=hint)
 
 
-def _read_groups(order: _Order, contract: str, options: str | None, out: Path | None, by: str | None) -> int:
+def _contract(name: str, options: str | None, parameters: tuple[str, ...]) -> "NamedContract":
+    from affidavit.contracts.frozen_contract import named_contract
+    from affidavit.contracts.given_parameters import parameters_given, with_files
+    from affidavit.contracts.registry import parts_named
+
+    given = with_files(parts_named(name), parameters_given(parameters), beside=Path())
+    return named_contract(name, options, given)
+
+
+def _read_groups(order: _Order, contract: str, read_by: "NamedContract", out: Path | None, by: str | None) -> int:
     """Make a study of the rows, or only show their figures by group; how many of them are unread."""
     from affidavit.commands.read_into_study import read_into_study, report_groups, report_study
-    from affidavit.contracts.frozen_contract import named_contract
     from affidavit.reading.spooled import read_again
 
     columns = [] if by is None else [name.strip() for name in by.split(",") if name.strip()]
-    read_by = named_contract(contract, options)
     with read_again(list(order.sources)) as sources:
         if out is None:
             return report_groups(sources, columns, read_by, order.columns, as_json=order.as_json)
@@ -147,12 +165,11 @@ def _read_groups(order: _Order, contract: str, options: str | None, out: Path | 
         return sum(tally.unread for tally in kept.tallies.values())
 
 
-def _read_rows(order: _Order, contract: str, options: str | None) -> int:
+def _read_rows(order: _Order, contract: "AnyContract") -> int:
     """Read rows and write them with their new fields; how many of them are unread."""
     from affidavit.commands.progress import Progress
     from affidavit.commands.read_into_study import refuse_directory
     from affidavit.contracts.contract import RAW_OUTPUT
-    from affidavit.contracts.registry import contract_named
     from affidavit.judging.coverage import Coverage
     from affidavit.reading.engines import batch_reader, common_format, read_files
     from affidavit.reading.first_row import first_names
@@ -164,7 +181,7 @@ def _read_rows(order: _Order, contract: str, options: str | None) -> int:
         refuse_directory(out)
     field = order.columns.get(Role.TEXT, RAW_OUTPUT)
     answer = order.columns.get(Role.ANSWER, ANSWER)
-    reader = RowReader(contract_named(contract, options), field=field, answer=answer, lenses=order.lenses)
+    reader = RowReader(contract, field=field, answer=answer, lenses=order.lenses)
     coverage = Coverage() if reader.parts.evaluates else None
     names = first_names(sources[0])
     with ExitStack() as stack:

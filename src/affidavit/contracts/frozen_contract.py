@@ -12,7 +12,13 @@ from affidavit.contracts.declaration import declaration_of
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.own_file import GivenContracts, is_in_file, object_name, read_own_file
 from affidavit.contracts.parts import is_ours
-from affidavit.contracts.registry import BUILT_IN, contract_named, task_contract_named
+from affidavit.contracts.registry import (
+    BUILT_IN,
+    contract_named,
+    own_parameters,
+    parts_named,
+    task_contract_named,
+)
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 
@@ -37,10 +43,12 @@ class NamedContract:
         return described(self.contract, self.file_sha256)
 
 
-def named_contract(name: str, options: str | None = None) -> NamedContract:
+def named_contract(
+    name: str, options: str | None = None, parameters: Mapping[str, object] | None = None
+) -> NamedContract:
     """The contract of this name, read from its file if it is in one."""
-    if not is_in_file(name):
-        return NamedContract(name, contract_named(name, options), options or mcqa.options)
+    if parameters or not is_in_file(name):
+        return NamedContract(name, contract_named(name, options, parameters), options or mcqa.options)
     if options is not None:
         hint = "Write the options into the file, as in MultipleChoice('A-E')."
         raise UsageError(
@@ -67,6 +75,6 @@ def frozen_contract(name: str, options: str, said: Mapping[str, Any], given: Giv
     if is_in_file(name):
         return given.contract(name, str(said["file_sha256"]))
     try:
-        return task_contract_named(name, options)
+        return task_contract_named(name, options, own_parameters(parts_named(name), said))
     except UsageError as error:  # it is the directory that names it, not the user
         raise InputError(error.where, expected=error.expected, found=error.found) from error

@@ -117,6 +117,18 @@ class Parts:
         """Companion contracts that read the same outputs more leniently, under names of their own (ruling M5)."""
         return ()
 
+    parameters: ClassVar[Mapping[str, str]] = {}
+    """What may be given beside the contract's name, each in a few words; all of them are in its `params`."""
+    file_parameters: ClassVar[tuple[str, ...]] = ()
+    """Those of them that are given as the name of a JSON file, whose content counts."""
+
+    def with_parameters(self, given: Mapping[str, object]) -> AnyContract:
+        """The same contract with these parameters; an InputError at the name of one that does not fit.
+
+        A contract's own `params` give the same contract again. Only called with names of `parameters`.
+        """
+        return cast("AnyContract", self)
+
     def with_options(self, options: str) -> AnyContract:
         """The same contract over an option set, such as `A-E`; refused unless it shows options."""
         name = getattr(self, "name", "another contract")

@@ -22,18 +22,33 @@ BUILT_IN: dict[str, AnyContract] = {
 """The contracts that have a name; a new one is a file and a line here."""
 
 
-def contract_named(name: str, options: str | None = None) -> AnyContract:
-    """The contract of this name, over this option set if one is given."""
-    contract = _contract(name)
+def contract_named(
+    name: str, options: str | None = None, parameters: Mapping[str, object] | None = None
+) -> AnyContract:
+    """The contract of this name, over this option set and with these parameters if any are given."""
+    contract = _with_parameters(name, parameters or {})
     return contract if options is None else parts_of(contract).with_options(options)
 
 
-def task_contract_named(name: str, options: str) -> AnyContract:
+def task_contract_named(name: str, options: str, parameters: Mapping[str, object] | None = None) -> AnyContract:
     """The contract of a study's task; the option set means nothing to a contract that shows none."""
-    contract = _contract(name)
+    contract = _with_parameters(name, parameters or {})
     # One that a file names has the parameters that the file gave it.
     chosen = not is_in_file(name) and parts_of(contract).shows_options
     return parts_of(contract).with_options(options) if chosen else contract
+
+
+def _with_parameters(name: str, given: Mapping[str, object]) -> AnyContract:
+    """The contract of this name with these parameters; it is asked also if there are none, as it may need some."""
+    known = parts_named(name).parameters
+    for other in (other for other in given if other not in known):
+        hint = did_you_mean(other, known)
+        if is_in_file(name):
+            hint = "A contract from a file has the parameters that the file gives it."
+        expected = f"a parameter of {name}: {', '.join(known)}" if known else f"no parameters of {name}"
+        raise UsageError("parameters", expected=expected, found=repr(other), hint=hint)
+    contract = _contract(name)
+    return parts_of(contract).with_parameters(given) if known else contract
 
 
 def parts_named(name: str) -> Parts:
@@ -73,7 +88,15 @@ def frozen_parts(name: str, described: Mapping[str, Any]) -> Parts:
     contract = BUILT_IN.get(name)
     if contract is None:
         contract = next((each for each in BUILT_IN.values() if label(each) == described["contract"]), None)
-    return Parts() if contract is None else parts_of(contract)
+    if contract is None:
+        return Parts()
+    parts = parts_of(contract)
+    return parts_of(parts.with_parameters(own_parameters(parts, described))) if parts.parameters else parts
+
+
+def own_parameters(parts: Parts, described: Mapping[str, Any]) -> dict[str, object]:
+    """What a study froze of a contract's parameters, as `with_parameters` takes them."""
+    return {name: described["params"][name] for name in parts.parameters if name in described["params"]}
 
 
 def _contract(name: str) -> AnyContract:

@@ -171,6 +171,8 @@ class _StudyChecks:
                 self._refuse(expected, f"the contract {task.contract!r}")
             if not 1 <= task.items.generate <= SOLVABLE_HANDS:
                 self._refuse(f"1 to {SOLVABLE_HANDS} hands in {place}.items", str(task.items.generate))
+        if task.parameters and not parts.parameters:
+            self._refuse(f"no parameters in {place}, as {task.contract} has none", ", ".join(task.parameters))
         if not parts.shows_options and (task.options, task.option_order) != ("A-D", "as_given"):
             expected = f"options and option_order in {place} only with the contract mcqa"
             self._refuse(expected, f"the contract {task.contract!r}")

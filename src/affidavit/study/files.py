@@ -12,9 +12,10 @@ from typing import NamedTuple
 import msgspec
 
 from affidavit.contracts.contract import AnyContract, Unread
+from affidavit.contracts.given_parameters import with_files
 from affidavit.contracts.own_file import GivenContracts, OwnFile, is_in_file, read_own_file
 from affidavit.contracts.parts import parts_of
-from affidavit.contracts.registry import is_known, task_contract_named
+from affidavit.contracts.registry import is_known, parts_named, task_contract_named
 from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.rubric_file import parse_rubric
 from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
@@ -179,10 +180,12 @@ class _NamedFiles:
             self.own_files[name] = read_own_file(str(self._path.parent / task.contract))
             self.contracts[name] = self.own_files[name].contract
         elif is_known(task.contract):  # else that is told already
+            place = f"{self._path}: tasks.{name}"
             try:
-                self.contracts[name] = task_contract_named(task.contract, task.options)
-            except UsageError as error:  # it is about the options, as the contract is known
-                where = f"{self._path}: tasks.{name}.options"
+                given = with_files(parts_named(task.contract), task.parameters, beside=self._path.parent)
+                self.contracts[name] = task_contract_named(task.contract, task.options, given)
+            except (InputError, UsageError) as error:  # about options or parameters, as the contract is known
+                where = f"{place}.{error.where}"
                 raise InputError(where, expected=error.expected, found=error.found, hint=error.hint) from error
 
 

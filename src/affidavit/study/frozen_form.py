@@ -19,16 +19,16 @@ def frozen(study: Study) -> Fields:
         "name": study.study.name,
         "seed": study.study.seed,
         "models": {name: table.frozen() for name, table in study.models.items()},
-        "tasks": {name: _without(each, "items") for name, each in study.tasks.items()},
+        "tasks": {name: _without(each, "items", "parameters") for name, each in study.tasks.items()},
         "conditions": {name: _without(each, "examples") for name, each in study.conditions.items()},
         "decoding": {**decoding_of(study.decoding), "samples": study.decoding.samples},
     }
 
 
-def _without(table: SettingsTable, name: str) -> Fields:
-    """The keys of a table but for one, whose content is frozen instead of its name, and for what is not given."""
+def _without(table: SettingsTable, *names: str) -> Fields:
+    """The keys of a table but for some, whose content is frozen elsewhere, and for what is not given."""
     fields: Fields = msgspec.to_builtins(table)
-    return {key: value for key, value in fields.items() if key != name and value is not None}
+    return {key: value for key, value in fields.items() if key not in names and value is not None}
 
 
 def from_frozen(config: Mapping[str, Any]) -> Study:

@@ -43,6 +43,8 @@ class TaskTable(SettingsTable, frozen=True, kw_only=True):
     sample: int | None = None
     """So many items are asked about, chosen by a stable hash: a larger sample holds a smaller one."""
     options: str = "A-D"
+    parameters: dict[str, Any] = {}
+    """What the contract is given beside its name; frozen with the contract."""
     option_order: OptionOrder = "as_given"
     variants: dict[str, str] = {}
     """Of an open task: other words around the question; each variant is a condition."""

@@ -19,8 +19,8 @@ from affidavit.archive.layout import PAGE
 from affidavit.archive.record import ImportIdentity, Judgement, Record, Response
 from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.contracts.evaluation import JudgingMethod
-from affidavit.contracts.own_file import is_in_file
-from affidavit.contracts.registry import task_contract_named
+from affidavit.contracts.frozen_contract import frozen_contract
+from affidavit.contracts.own_file import GivenContracts, is_in_file
 from affidavit.json_values import Fields, canonical, digest
 from affidavit.plain_text import counted_noun
 from affidavit.reading.output_columns import Role
@@ -296,7 +296,8 @@ def _prompts(results: StudyResults) -> Iterator[Prompt]:
             turns = [("prompt", "The contract is the study's own code; see used_prompt_manifest.md.")]
             yield Prompt(task, condition, turns, None)
             continue
-        contract = task_contract_named(study.tasks[task].contract, study.tasks[task].options)
+        table, described = study.tasks[task], results.config["contracts"][task]
+        contract = frozen_contract(table.contract, table.options, described, GivenContracts())
         said = template(
             condition_of(study, task, condition), contract, examples=examples.get((task, condition), ())
         )

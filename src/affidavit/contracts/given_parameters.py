@@ -1,0 +1,59 @@
+"""Parameters of a contract as people give them: in a study file, or as `name=value` on a command line.
+
+What names a file becomes the file's content here, so that a contract is made of values alone.
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from affidavit.contracts.parts import Parts
+from affidavit.errors import InputError, UsageError
+
+
+def parameters_given(words: Iterable[str]) -> dict[str, object]:
+    """Parameters as they are typed: each value as a study file would have it, or else a text as it stands.
+
+    >>> parameters_given(["marker=####", "tolerance=0.5", 'labels=["a", "b"]'])
+    {'marker': '####', 'tolerance': 0.5, 'labels': ['a', 'b']}
+    """
+    given: dict[str, object] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name.strip():
+            raise UsageError("--param", expected="a name and a value: NAME=VALUE", found=repr(word))
+        if name in given:
+            raise UsageError("--param", expected="each parameter once", found=f"{name} twice")
+        given[name] = _value(value)
+    return given
+
+
+def _value(words: str) -> object:
+    try:
+        tables = tomllib.loads(f"value = {words}")
+    except (ValueError, RecursionError):
+        return words
+    # A line break would begin another key: whoever types that means a text.
+    return tables["value"] if tables.keys() == {"value"} else words
+
+
+def with_files(parts: Parts, given: Mapping[str, object], *, beside: Path) -> dict[str, object]:
+    """The same parameters, JSON files by their content; a file's name is taken from the folder `beside`."""
+    return {
+        name: _content(name, beside / value) if name in parts.file_parameters and isinstance(value, str) else value
+        for name, value in given.items()
+    }
+
+
+def _content(name: str, path: Path) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        expected = "a file that can be read"
+        raise InputError(f"parameters.{name}", expected=expected, found=f"{path}: {error.strerror}") from error
+    except RecursionError as error:
+        found = f"{path}: values that are nested too deeply"
+        raise InputError(f"parameters.{name}", expected="JSON", found=found) from error
+    except ValueError as error:
+        raise InputError(f"parameters.{name}", expected="JSON", found=f"{path}: {error}") from error
