@@ -105,3 +105,20 @@ def test_a_larger_option_set_is_advised_only_where_the_item_may_have_more_option
     assert hint.startswith("A right answer is the letter of an option")
     assert hint.endswith("Unknown: leave it null.")
     assert (advised in hint) if advised else ("options =" not in hint)
+
+
+@pytest.mark.parametrize(
+    ("contract", "raw", "expected"),
+    [
+        (mcqa, "<answer>B</answer>", True),
+        (mcqa, "B. Paris", False),
+        (game24, "<answer>(1+2+3)*4</answer>", True),
+        (game24, "So it must be\n(1+2+3)*4", True),
+        (game24, "I give up.", False),
+    ],
+)
+def test_which_outputs_hold_an_answer(contract, raw, expected):
+    """Ruling M6: compliant ones; ruling G12: of hands, whatever holds a candidate, by marker or not."""
+    reading = contract.read(raw, None)
+    fields = {"protocol_compliant": reading.protocol_compliant, **reading.fields()}
+    assert parts_of(contract).holds_answer(fields) is expected
