@@ -50,6 +50,7 @@ class Break:
 
 
 MCQA, GAME, JUDGE = "contracts/mcqa.py", "contracts/game24.py", "contracts/judge.py"
+FORMS, REASONED = "contracts/choice_forms.py", "contracts/mcqa_reasoned.py"
 STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
 FINDINGS = "contracts/bounded_findings.py"
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
@@ -87,26 +88,26 @@ BREAKS = (
     Break("C9", "running/attempts.py", "(response_id := attempt.answer.response_id) is not None", "(response_id := None) is not None"),
     Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip(" \\t\\r\\n\\v\\f")\n        match'),
     Break("M1", MCQA, "        trimmed = raw.strip()\n        match", '        trimmed = raw.strip().strip("\\ufeff\\u200b")\n        match'),
-    Break("M2", MCQA, "        match = self._forms.block.fullmatch(trimmed)", "        match = self._forms.block.match(trimmed)"),
-    Break("M2", MCQA, "            block=re.compile(block),", "            block=re.compile(block, re.IGNORECASE),"),
-    Break("M3", MCQA, '"A-[B-W]"', '"A-[B-Z]"'),
+    Break("M2", MCQA, "        match = self.forms.block.fullmatch(trimmed)", "        match = self.forms.block.match(trimmed)"),
+    Break("M2", FORMS, "            block=re.compile(block),", "            block=re.compile(block, re.IGNORECASE),"),
+    Break("M3", FORMS, '"A-[B-W]"', '"A-[B-Z]"'),
     Break("M3", "contracts/parts.py", "not (isinstance(answer, str) and self.can_answer(answer))", "not isinstance(answer, str)"),
     Break("M4.1", MCQA, "        if not trimmed:\n            return Deviation.EMPTY\n", "        if not raw:\n            return Deviation.EMPTY\n"),
-    Break("M4.2", MCQA, "raw.rpartition(THINK_END)[2]", "raw.partition(THINK_END)[2] or raw"),
+    Break("M4.2", FORMS, "raw.rpartition(THINK_END)[2]", "raw.partition(THINK_END)[2] or raw"),
     Break("M4.3", MCQA, "        if len(letters) == 1:\n            return Deviation.TEXT_AROUND", "        if letters:\n            return Deviation.TEXT_AROUND"),
     Break("M4.4", MCQA, "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 1 else", "Deviation.CONFLICTING_ANSWERS if len(letters) > 1 else"),
     Break("M4.5", MCQA, "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 1 else", "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 2 else"),
-    Break("M4.6", MCQA, 'if f"{OPENING}X{CLOSING}" in raw:', 'if f"{OPENING}X" in raw:'),
-    Break("M4.7", MCQA, 'f"[{chr(ord(last) + 1)}-Z]"', 'f"[{chr(ord(last) + 1)}-Za-z]"'),
-    Break("M4.8", MCQA, r"(?:\s++{either}\s*+|{either}\s++)", r"(?:\s++{letter}\s*+|{letter}\s++)"),
-    Break("M4.9", MCQA, "re.IGNORECASE | re.ASCII", "re.IGNORECASE"),
-    Break("M4.10", MCQA, "        if opening >= 0 and raw.find(CLOSING, opening) >= 0:", "        if opening >= 0 and raw.find(CLOSING) >= 0:"),
-    Break("M4.11", MCQA, "    if OPENING in raw:\n        return Deviation.UNCLOSED_TAG", "    if raw.endswith(OPENING):\n        return Deviation.UNCLOSED_TAG"),
-    Break("M4.12", MCQA, "return Deviation.UNOPENED_TAG if CLOSING in raw else None", "return None"),
-    Break("M4.13", MCQA, r"(\*++){letter}\1", r"\*++{letter}\*++"),
-    Break("M4.14", MCQA, 'f"{letter}[.):]"', 'f"{letter}[.)]"'),
+    Break("M4.6", FORMS, 'if f"{OPENING}X{CLOSING}" in text:', 'if f"{OPENING}X" in text:'),
+    Break("M4.7", FORMS, 'f"[{chr(ord(last) + 1)}-Z]"', 'f"[{chr(ord(last) + 1)}-Za-z]"'),
+    Break("M4.8", FORMS, r"(?:\s++{either}\s*+|{either}\s++)", r"(?:\s++{letter}\s*+|{letter}\s++)"),
+    Break("M4.9", FORMS, "re.IGNORECASE | re.ASCII", "re.IGNORECASE"),
+    Break("M4.10", FORMS, "        if opening >= 0 and text.find(CLOSING, opening) >= 0:", "        if opening >= 0 and text.find(CLOSING) >= 0:"),
+    Break("M4.11", FORMS, "    if OPENING in text:\n        return Deviation.UNCLOSED_TAG", "    if text.endswith(OPENING):\n        return Deviation.UNCLOSED_TAG"),
+    Break("M4.12", FORMS, "return Deviation.UNOPENED_TAG if CLOSING in text else None", "return None"),
+    Break("M4.13", FORMS, r"(\*++){letter}\1", r"\*++{letter}\*++"),
+    Break("M4.14", FORMS, 'f"{letter}[.):]"', 'f"{letter}[.)]"'),
     Break("M5", MCQA, "            last = match\n        return AnswerReading.nothing() if last", "            last = last or match\n        return AnswerReading.nothing() if last"),
-    Break("M5", MCQA, "        after = _after_think(raw)\n        letter", '        after = raw.rpartition("<think>")[2]\n        letter'),
+    Break("M5", MCQA, "        after = after_think(raw)\n        letter", '        after = raw.rpartition("<think>")[2]\n        letter'),
     Break("M6", "contracts/parts.py", "return fields[COMPLIANT] is True", "return True"),
     Break("G12", "contracts/game24.py", 'return fields["extraction_method"] != Method.EMPTY', "return True"),
     Break("G12", "results/solving.py", 'cluster_sums("solve rate", "right", "known")', 'cluster_sums("solve rate", "right", "arrived")'),
