@@ -1,10 +1,10 @@
 """The forms of an answer over one option set, right and wrong, and what a text without a right one did instead.
 
-    >>> forms = ChoiceForms.of("A-D")
-    >>> forms.block.findall("<answer>A</answer> or <answer>B</answer>")
-    ['A', 'B']
-    >>> forms.without_block("<answer>E</answer>").value, forms.without_block("B. Paris").value
-    ('option_out_of_set', 'option_text')
+>>> forms = ChoiceForms.of("A-D")
+>>> forms.block.findall("<answer>A</answer> or <answer>B</answer>")
+['A', 'B']
+>>> forms.without_block("<answer>E</answer>").value, forms.without_block("B. Paris").value
+('option_out_of_set', 'option_text')
 """
 
 import re

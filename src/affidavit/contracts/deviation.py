@@ -1,4 +1,4 @@
-"""The tags of an answer, and what a non-compliant output of multiple choice did instead of them (rulings M4, M10)."""
+"""The tags of an answer, and what a non-compliant output of multiple choice did instead (rulings M4, M10)."""
 
 from enum import StrEnum
 

@@ -1,9 +1,9 @@
 """mcqa-reasoned/1: reasoning in the open, then one tag around one letter, and nothing after it.
 
-The answer is the block with which the trimmed output ends; there is no repair and no second guess here either. What
-counts is the text after the last `</think>` (ruling M8): a model may try answers while it thinks, and may not give
-two different ones afterwards (ruling M9). Everything that is not particular to this (options, items, keys, tables)
-is that of mcqa/1.
+The answer is the block with which the trimmed output ends; there is no repair and no second guess here either.
+What counts is the text after the last `</think>` (ruling M8): a model may try answers while it thinks, and may not
+give two different ones afterwards (ruling M9). Everything that is not particular to this (options, items, keys,
+tables) is that of mcqa/1.
 
     >>> mcqa_reasoned.read("Lyon is large, but no capital. <answer>B</answer>").extracted_answer
     'B'
@@ -86,7 +86,7 @@ class ReasonedChoice(MultipleChoice):
         return ReasonedReading(None, self._reasoned_deviation(trimmed, part, letters))
 
     def _reasoned_deviation(self, trimmed: str, part: str, letters: set[str]) -> ReasonedDeviation:
-        """The first entry of ruling M10 that applies; `letters` are those of the well-formed blocks of the part."""
+        """The first entry of ruling M10 that applies; `letters` are those of the part's blocks."""
         if not trimmed:
             return ReasonedDeviation.EMPTY
         if letters:

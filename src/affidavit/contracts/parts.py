@@ -132,7 +132,9 @@ class Parts:
     def with_options(self, options: str) -> AnyContract:
         """The same contract over an option set, such as `A-E`; refused unless it shows options."""
         name = getattr(self, "name", "another contract")
-        raise UsageError("--options", expected="a contract that shows options: mcqa", found=str(name))
+        raise UsageError(
+            "--options", expected="a contract that shows options: mcqa or mcqa-reasoned", found=str(name)
+        )
 
     # --- columns ---
 
