@@ -132,6 +132,10 @@ class MultipleChoice(KeyedParts):
 
     # --- the optional parts ---
 
+    summary = "One letter in one tag and nothing else: the whole output is that tag."
+    rulings = "M1-M7"
+    passing = f"{OPENING}B{CLOSING}"
+    failing = f"The answer is {OPENING}B{CLOSING}."
     shows_options = True
     equals_key = True
     columns_hold_all = True

@@ -104,6 +104,11 @@ class ReasonedChoice(MultipleChoice):
 
     # --- the optional parts, where they are not those of mcqa/1 ---
 
+    summary = "Any reasoning, then one letter in one tag: the output ends with that tag."
+    rulings = "M1, M3-M11"
+    passing = f"Lyon is large, but the capital is Paris.\n{OPENING}B{CLOSING}"
+    failing = f"{OPENING}B{CLOSING}\nParis is the capital of France."
+
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
         """The letter, its diagnosis and its place; `correct` where the row has a key."""
         places: dict[str, FieldType] = {"answer_start": int, "answer_end": int}

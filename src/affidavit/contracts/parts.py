@@ -61,6 +61,17 @@ ANSWER, LENIENT = "answer", "lenient"
 class Parts:
     """Every optional part, as it is for a contract that has none of its own."""
 
+    # --- what people are told of it ---
+
+    summary: ClassVar[str] = ""
+    """What it asks for, and what complies, in one sentence."""
+    rulings: ClassVar[str] = ""
+    """The numbers of the rulings that it follows, such as `M1-M7`."""
+    passing: ClassVar[str] = ""
+    """An output that keeps the contract."""
+    failing: ClassVar[str] = ""
+    """One that does not, by the most usual mistake."""
+
     # --- what kind of task it makes ---
 
     differs_by_item: ClassVar[bool] = False
