@@ -157,23 +157,22 @@ def _brief(text: str) -> str:
 def _outcome(parts: "Parts", found: "TriedText") -> str:
     """Whether a text complies, and what was read of it, on one line."""
     word = parts.outcome_words.kept if found.compliant else parts.outcome_words.broken
-    said = ", ".join(f"{name} {_shown(value)}" for name, value in found.fields.items() if _says_something(value))
+    said = ", ".join(f"{name} {_shown(value)}" for name, value in found.fields.items() if _are_words(value))
     return f"{word}: {said}" if said else word
 
 
-def _says_something(value: object) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(each, str) for each in value)
-    return value is not None and not isinstance(value, dict)
+def _are_words(value: object) -> bool:
+    """Whether a value is a text, or some texts."""
+    return isinstance(value, str) or (
+        isinstance(value, list) and bool(value) and all(isinstance(each, str) for each in value)
+    )
 
 
 def _shown(value: object) -> str:
     """A value for people: texts as they are, everything else as JSON."""
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and _are_words(value):
         return ", ".join(value)
-    return json.dumps(value, ensure_ascii=False)
+    return str(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 # --- one text ---
@@ -226,10 +225,8 @@ def _tried_lines(contract: "AnyContract", found: "TriedText") -> Iterator[str]:
     from affidavit.contracts.parts import parts_of
 
     words = parts_of(contract).outcome_words
-    outcome = (
-        f"unread: {found.error}" if found.error is not None else words.kept if found.compliant else words.broken
-    )
-    yield plain(f"{label(contract)}: {outcome}")
+    outcome = words.kept if found.compliant else words.broken
+    yield plain(f"{label(contract)}: {outcome if found.error is None else f'unread, {found.error}'}")
     yield from _aligned(dict(contract.params))
     if found.fields:
         yield "\nread"
@@ -249,7 +246,6 @@ def _aligned(fields: Mapping[str, object]) -> Iterator[str]:
     """A line for each field; the parts of a list of objects each on a line of its own."""
     width = max(map(len, fields), default=0)
     for name, value in fields.items():
-        objects = isinstance(value, list) and bool(value) and not all(isinstance(each, str) for each in value)
+        objects = value if isinstance(value, list) and not _are_words(value) else []
         yield plain(f"  {name:<{width}}  {'' if objects else _shown(value)}".rstrip())
-        if objects and isinstance(value, list):
-            yield from (plain(f"    {_shown(each)}") for each in value)
+        yield from (plain(f"    {_shown(each)}") for each in objects)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT, AnyContract
-from affidavit.contracts.parts import Mark
+from affidavit.contracts.parts import ANSWER, Mark
 from affidavit.json_values import Fields
 from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
 
@@ -46,7 +46,9 @@ def try_text(contract: AnyContract, text: str) -> TriedText:
     added = reader.read({RAW_OUTPUT: text}, where=WHERE).added
     compliant, error, lenient = (added.pop(name, None) for name in (COMPLIANT, UNREAD, LENIENT_READINGS))
     fields = {name: value for name, value in added.items() if value is not None or name not in _OF_VALIDATION}
-    marks = () if error is not None else reader.parts.marks(text, fields)
+    marks = [] if error is not None else list(reader.parts.marks(text, fields))
+    if compliant is True:  # what a lenient reading would take is here what the contract did take
+        marks = [mark._replace(kind=ANSWER) for mark in marks]
     return TriedText(
         text,
         compliant if isinstance(compliant, bool) else None,
