@@ -1022,7 +1022,9 @@ def check_chance(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
     expected = {}
     for names, group in groups_of.items():
         read = [
-            each for each in group.keyed if each["contract"].startswith("mcqa") and each["protocol_compliant"] is not None
+            each
+            for each in group.keyed
+            if each["contract"].startswith("mcqa") and each["protocol_compliant"] is not None
         ]
         answered = [each for each in read if each["protocol_compliant"] and each["correct"] is not None]
         # The outputs that accuracy is over; where there is none, all of them.
