@@ -78,7 +78,7 @@ def test_each_item_after_reasoning_may_have_options_of_its_own():
     contract = mcqa_reasoned.with_options("auto")
     own = contract.for_item({"options": ["yes", "no"]}, where="x")
     assert own == ReasonedChoice("A-B")
-    with pytest.raises(InputError, match="expected a list of 2 to 23 texts in 'options', found 'yes'"):
+    with pytest.raises(InputError, match="expected a list of 2 to 23 texts in 'options', found \"yes\""):
         contract.for_item({"options": "yes"}, where="x")
 
 
