@@ -234,12 +234,16 @@ def _tried_lines(contract: "AnyContract", found: "TriedText") -> Iterator[str]:
     if found.lenient_readings:
         yield "\nlenient readings, not the protocol"
         yield from _aligned(found.lenient_readings)
-    on_terminal = sys.stdout is not None and sys.stdout.isatty()
+    on_terminal = _is_terminal()
     known = on_terminal or "COLUMNS" in os.environ
     width = max(20, shutil.get_terminal_size().columns if known else _WIDTH) - 2
     yield f"\ntext, {len(found.text):,} characters"
     colours = on_terminal and "NO_COLOR" not in os.environ
     yield from (f"  {line}" for line in marked_lines(found.text, found.marks, width=width, colours=colours))
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _aligned(fields: Mapping[str, object]) -> Iterator[str]:

@@ -63,9 +63,7 @@ class Judge(Parts):
 
     # --- the optional parts ---
 
-    summary = (
-        "One strict JSON object with scores, a verdict and evidence; none of five criteria is against it."
-    )
+    summary = "One strict JSON object with scores, a verdict and evidence; none of five criteria is against it."
     rulings = "J1-J6"
     passing = (
         '{"meta": {"judge_model": "judge-x", "target_model": "model-t", "question_id": "Q1", '
