@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from affidavit.contracts.choice_forms import after_think
 from affidavit.contracts.contract import AnyContract, Span
-from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END, ReasonedDeviation
+from affidavit.contracts.deviation import CLOSING, OPENING, ReasonedDeviation
 from affidavit.contracts.mcqa import AUTO, ChoiceReading, LastTag, MultipleChoice, options_of_item
 from affidavit.contracts.parts import ANSWER, LENIENT, FieldType, Mark
 from affidavit.json_values import Fields
@@ -92,10 +92,11 @@ class ReasonedChoice(MultipleChoice):
         if letters:
             several = len(letters) > 1
             return ReasonedDeviation.CONFLICTING_ANSWERS if several else ReasonedDeviation.TEXT_AFTER
-        if self.forms.block.search(trimmed):
-            return ReasonedDeviation.ANSWER_IN_REASONING
-        if THINK_END in trimmed and not part.strip():
-            return ReasonedDeviation.NOTHING_AFTER_REASONING
+        if len(part) < len(trimmed):
+            if self.forms.block.search(trimmed):
+                return ReasonedDeviation.ANSWER_IN_REASONING
+            if not part:  # the text is trimmed at its end
+                return ReasonedDeviation.NOTHING_AFTER_REASONING
         return ReasonedDeviation(self.forms.without_block(part).value)
 
     def grammar(self, item: object = None, /) -> str:
