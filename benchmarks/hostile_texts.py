@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter, sleep
 
-from affidavit import Hand, Pattern, game24, judge, locate, mcqa, text
+from affidavit import Hand, Pattern, game24, judge, locate, mcqa, mcqa_reasoned, text
 from affidavit.contracts import expression, strict_json
 
 KB, MB = 1024, 1024 * 1024
@@ -108,6 +108,7 @@ GSM8K = Pattern(
 )
 PARSERS: Mapping[str, Parser] = {
     "mcqa.read": mcqa.read,
+    "mcqa_reasoned.read": mcqa_reasoned.read,
     **{f"{lens.name} lens": lens.read for lens in mcqa.lenient_readings()},
     "game24.read": game24.read,
     "game24.read, hand": lambda raw: game24.read(raw, HAND),

@@ -13,7 +13,7 @@ import pytest
 import affidavit
 from affidavit.archive.seal import Seal, SealedFile, SealedSegment
 from affidavit.archive.study_directory import BeforeGrowth, _RevisionFile, _StudyFile
-from affidavit.contracts.deviation import Deviation
+from affidavit.contracts.deviation import Deviation, ReasonedDeviation
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
@@ -30,6 +30,7 @@ from support.pages import PAGES, ROOT
 
 ENUMS = {
     "Deviations": Deviation,
+    "Deviations after reasoning": ReasonedDeviation,
     "Extraction methods": Method,
     "Reasons": Reason,
     "Flags": Flag,

@@ -10,7 +10,19 @@ import pytest
 from click.testing import CliRunner
 from rich.table import Table
 
-from affidavit.commands import doctor, exit_codes, init, judge, models, output, read, results, run, verify
+from affidavit.commands import (
+    contracts,
+    doctor,
+    exit_codes,
+    init,
+    judge,
+    models,
+    output,
+    read,
+    results,
+    run,
+    verify,
+)
 from affidavit.commands.given_code import contract_options
 from affidavit.commands.main import cli
 from affidavit.commands.starter import MODEL, STARTER, write_starter
@@ -19,6 +31,7 @@ from affidavit.models import weights
 from affidavit.study.check import parse_study
 
 COMMANDS = {
+    "contracts": contracts.contracts,
     "doctor": doctor.doctor,
     "init": init.init,
     "run": run.run,
@@ -54,7 +67,7 @@ def test_every_command_says_what_it_does_by_example_and_how_it_ends(name):
     assert codes <= known
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"doctor", "init", "models"}))
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"contracts", "doctor", "init", "models"}))
 def test_a_command_that_is_given_nothing_shows_its_help(name):
     code, said = told(name)
     assert code == 2

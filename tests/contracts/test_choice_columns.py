@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit.contracts.choice_columns import WHITESPACE, read_choices
+from affidavit.contracts.choice_columns import read_choices
 from affidavit.contracts.deviation import CLOSING, OPENING, Deviation
 from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.whitespace import WHITESPACE
 from support.strategies import choice_texts
 
 CASES = Path(__file__).parents[1] / "tables" / "mcqa.jsonl"

@@ -40,7 +40,9 @@ def test_every_contract_of_ours_is_known_by_its_name_and_by_its_label(name):
 
 def test_an_option_set_makes_another_contract_of_multiple_choice_and_of_no_other():
     assert contract_named("mcqa", "A-E").params == {"options": "A-E"}
-    with pytest.raises(UsageError, match="--options: expected a contract that shows options: mcqa, found game24"):
+    with pytest.raises(
+        UsageError, match="--options: expected a contract that shows options: mcqa or mcqa-reasoned, found game24"
+    ):
         contract_named("game24", "A-E")
     assert task_contract_named("mcqa", "A-E").params == {"options": "A-E"}
     assert task_contract_named("game24", "A-E") is contract_named("game24"), (
@@ -52,7 +54,7 @@ def test_an_unknown_name_is_told_those_that_are_known():
     with pytest.raises(UsageError) as caught:
         contract_named("gaem24")
     assert str(caught.value) == (
-        "CONTRACT: expected mcqa, game24, judge, text or my_file.py:name, found 'gaem24'\nDid you mean game24?"
+        "CONTRACT: expected mcqa, mcqa-reasoned, game24, judge, text or my_file.py:name, found 'gaem24'\nDid you mean game24?"
     )
 
 

@@ -1,15 +1,17 @@
 """What every contract states of itself: name, version, parameters, words and grammar."""
 
 import json
+import re
 import unicodedata
 from itertools import combinations_with_replacement as hands
 
 import pytest
 
-from affidavit import Hand, MultipleChoice, game24, judge, mcqa
+from affidavit import Hand, MultipleChoice, ReasonedChoice, game24, judge, mcqa, mcqa_reasoned
 from affidavit.contracts.contract import AnswerKey, label
 from affidavit.contracts.expression import solve
 from affidavit.contracts.pattern import Pattern
+from affidavit.contracts.registry import BUILT_IN
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.contracts.text import text
 from affidavit.errors import InputError, UsageError
@@ -33,6 +35,9 @@ BASE_INSTRUCTION = (
     [
         (mcqa, ("mcqa/1", {"options": "A-D"})),
         (MultipleChoice("A-J"), ("mcqa/1", {"options": "A-J"})),
+        (mcqa_reasoned, ("mcqa-reasoned/1", {"options": "A-D"})),
+        (mcqa_reasoned.lenient_readings()[0], ("mcqa-last-tag/1", {"options": "A-D"})),
+        (ReasonedChoice("A-E"), ("mcqa-reasoned/1", {"options": "A-E"})),
         (mcqa.lenient_readings()[0], ("mcqa-after-think/1", {"options": "A-D"})),
         (mcqa.lenient_readings()[1], ("mcqa-last-tag/1", {"options": "A-D"})),
         (game24, ("game24/1", {})),
@@ -51,6 +56,51 @@ def test_the_words_of_multiple_choice():
     assert all(lens.instruction() == BASE_INSTRUCTION for lens in mcqa.lenient_readings())
     assert mcqa.grammar() == 'root ::= "<answer>" [A-D] "</answer>"'
     assert MultipleChoice("A-E").grammar() == 'root ::= "<answer>" [A-E] "</answer>"'
+
+
+def test_the_words_of_multiple_choice_after_reasoning():
+    """Ruling M11."""
+    words = (
+        "Answer the following multiple-choice question. You may reason before you answer.\n"
+        "End your output with your final answer in the following exact format:\n"
+        "\n"
+        "<answer>X</answer>\n"
+        "\n"
+        "Do not write anything after it."
+    )
+    assert mcqa_reasoned.instruction() == words
+    assert all(lens.instruction() == words for lens in mcqa_reasoned.lenient_readings())
+    assert mcqa_reasoned.grammar() == 'root ::= [^<]{0,800} "<answer>" [A-D] "</answer>"'
+
+
+def test_each_item_after_reasoning_may_have_options_of_its_own():
+    """Ruling M3."""
+    contract = mcqa_reasoned.with_options("auto")
+    own = contract.for_item({"options": ["yes", "no"]}, where="x")
+    assert own == ReasonedChoice("A-B")
+    with pytest.raises(InputError, match="expected a list of 2 to 23 texts in 'options', found \"yes\""):
+        contract.for_item({"options": "yes"}, where="x")
+
+
+@pytest.mark.parametrize("contract", BUILT_IN.values(), ids=label)
+def test_every_built_in_contract_says_what_it_is_by_two_examples(contract):
+    assert contract.summary.endswith(".")
+    assert re.fullmatch(r"[A-Z]\d+(?:-[A-Z]\d+)?(?:, [A-Z]\d+(?:-[A-Z]\d+)?)*", contract.rulings)
+    assert contract.read(contract.passing).protocol_compliant is True
+    assert contract.read(contract.failing).protocol_compliant is False
+
+
+@pytest.mark.parametrize(
+    ("raw", "marked"),
+    [
+        ("So <answer>B</answer> ", [("<answer>B</answer>", "answer")]),
+        ("<answer>A</answer> or <answer>B</answer>.", [("<answer>B</answer>", "lenient")]),
+        ("B", []),
+    ],
+)
+def test_the_block_is_marked_that_was_read_or_that_a_lens_would_read(raw, marked):
+    fields = mcqa_reasoned.read(raw).fields()
+    assert [(raw[start:end], kind) for start, end, kind in mcqa_reasoned.marks(raw, fields)] == marked
 
 
 def test_the_words_of_the_game():
@@ -228,7 +278,7 @@ def test_every_break_of_a_ruling_still_stands_in_the_code():
     assert break_rulings.misplaced() == []
 
 
-@pytest.mark.parametrize("contract", [mcqa, game24, judge, text])
+@pytest.mark.parametrize("contract", BUILT_IN.values())
 def test_a_missing_text_is_no_output(contract):
     """Ruling C1: nothing arrived, so nothing is read and nothing is non-compliant."""
     added = RowReader(contract).read({"raw_output": None}, where="x:1").added

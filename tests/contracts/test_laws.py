@@ -10,12 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate, mcqa, text
+from affidavit import Asked, Hand, MultipleChoice, ReasonedChoice, game24, judge, locate, mcqa, mcqa_reasoned, text
 from affidavit.contracts.expression import Expression, parse, solve
 from affidavit.contracts.game24 import Method
 from affidavit.contracts.mcqa import BASE_INSTRUCTION
+from affidavit.contracts.mcqa_reasoned import REASONED_INSTRUCTION
 from affidavit.contracts.quotes import _LONG, MatchKind, _Normalised
-from support.strategies import WHITESPACE, any_text, blanks, choice_texts, game_texts, quote_texts
+from support.strategies import WHITESPACE, any_text, blanks, choice_texts, game_texts, made_of, quote_texts
 
 HAND = Hand((4, 9, 10, 13))
 TEXTS = st.one_of(any_text, choice_texts, game_texts, quote_texts)
@@ -28,7 +29,7 @@ TEXTS = st.one_of(any_text, choice_texts, game_texts, quote_texts)
 def test_any_text_gives_the_same_reading_twice(raw):
     """Rulings C3, C4: total and deterministic."""
     for contract, item in (
-        (mcqa, None), *((lens, None) for lens in mcqa.lenient_readings()), (game24, None), (game24, HAND), (text, None),
+        (mcqa, None), *((lens, None) for lens in mcqa.lenient_readings()), (mcqa_reasoned, None), (game24, None), (game24, HAND), (text, None),
         (judge, None), (judge, Asked(judged_output=raw)),
     ):  # fmt: skip
         first, second = contract.read(raw, item), contract.read(raw, item)
@@ -134,6 +135,91 @@ def test_whitespace_is_what_python_strips():
 @given(any_text)
 def test_the_base_instruction_is_invariant(question):
     assert mcqa.instruction(question) == MultipleChoice("A-J").instruction() == BASE_INSTRUCTION
+
+
+# --- mcqa-reasoned ---
+
+reasoned_texts = made_of(
+    "<answer>", "</answer>", "<ANSWER>", "<answer>A</answer>", "<answer>B</answer>", "<answer>B</answer>",
+    "<answer>X</answer>", "<answer>E</answer>", "<answer> b</answer>", "</think>", "<think>", "A", "b", "X", "(B)", ".",
+    "**", " ", "\n", "ſ",
+)  # fmt: skip
+
+
+@given(reasoned_texts, blanks, blanks)
+def test_after_reasoning_outer_whitespace_moves_the_place_and_nothing_else(raw, before, after):
+    """Rulings M1, M9."""
+    reading, padded = mcqa_reasoned.read(raw), mcqa_reasoned.read(before + raw + after)
+    assert (padded.extracted_answer, padded.deviation) == (reading.extracted_answer, reading.deviation)
+    if reading.answer_span is not None:
+        assert padded.answer_span == tuple(place + len(before) for place in reading.answer_span)
+
+
+@given(reasoned_texts)
+def test_after_reasoning_there_is_an_answer_with_its_place_or_a_deviation(raw):
+    reading = mcqa_reasoned.read(raw)
+    assert (reading.extracted_answer is None) == (reading.deviation is not None) == (reading.answer_span is None)
+    if reading.answer_span is not None:
+        assert raw[slice(*reading.answer_span)] == reading.extracted_answer
+        assert raw[reading.answer_span.end :].rstrip() == "</answer>"
+
+
+@given(reasoned_texts)
+def test_whatever_the_strict_contract_reads_is_read_after_reasoning_too(raw):
+    """Rulings M2, M9; and the lens of ruling M11 agrees with every compliant output."""
+    strict, reading = mcqa.read(raw), mcqa_reasoned.read(raw)
+    if strict.protocol_compliant:
+        assert reading.extracted_answer == strict.extracted_answer
+    (last_tag,) = mcqa_reasoned.lenient_readings()
+    found = last_tag.read(raw)
+    if reading.protocol_compliant:
+        assert found.extracted_answer == reading.extracted_answer
+        assert found.answer_span == reading.answer_span
+
+
+@given(reasoned_texts, reasoned_texts)
+def test_what_stands_before_the_last_end_of_reasoning_changes_no_answer(before, raw):
+    """Ruling M8."""
+    raw = raw.replace("<think>", "").replace("</think>", "")
+    alone, after = mcqa_reasoned.read(raw), mcqa_reasoned.read(f"{before}</think>{raw}")
+    assert after.extracted_answer == alone.extracted_answer
+
+
+@given(reasoned_texts)
+def test_the_diagnosis_after_reasoning_follows_the_closed_list(raw):
+    """Ruling M10, its blocks found by their definition instead of by the contract's patterns."""
+    reading, letters = mcqa_reasoned.read(raw), set("ABCD")
+    head, _, part = raw.rpartition("</think>")
+    good = [content for content in blocks(part) if content in letters]
+    ends = any(raw.rstrip().endswith(f"<answer>{letter}</answer>") for letter in letters)
+    assert reading.protocol_compliant == (ends and len(set(good)) == 1)
+    applies = {
+        "empty": not raw.strip(),
+        "conflicting_answers": len(set(good)) > 1,
+        "text_after": bool(good),
+        "answer_in_reasoning": any(content in letters for content in blocks(head)),
+        "nothing_after_reasoning": "</think>" in raw and not part.strip(),
+    }
+    # The later entries are those of the strict list, of a text without a well-formed block.
+    expected = next((name for name, holds in applies.items() if holds), None) or mcqa.read(part).deviation
+    assert reading.deviation == (None if reading.protocol_compliant else expected)
+
+
+@given(st.sampled_from("BCDEFGHIJKLMNOPQRSTUVW"), st.text(st.characters(exclude_characters="<"), max_size=800))
+def test_whatever_the_grammar_after_reasoning_completes_is_compliant(last, reasoning):
+    """Ruling M11: at most so many characters other than <, then the block."""
+    contract = ReasonedChoice(f"A-{last}")
+    assert contract.grammar() == f'root ::= [^<]{{0,800}} "<answer>" [A-{last}] "</answer>"'
+    reading = contract.read(f"{reasoning}<answer>{last}</answer>")
+    assert (reading.extracted_answer, reading.answer_span.start) == (last, len(reasoning) + len("<answer>"))
+
+
+@given(any_text)
+def test_the_instruction_after_reasoning_is_invariant(question):
+    """Ruling M11; it is no answer itself."""
+    words = mcqa_reasoned.instruction(question)
+    assert words == ReasonedChoice("A-J").instruction() == REASONED_INSTRUCTION
+    assert mcqa_reasoned.read(words).deviation == "placeholder"
 
 
 # --- game24 ---

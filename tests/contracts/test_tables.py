@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate
+from affidavit import Asked, Hand, MultipleChoice, ReasonedChoice, game24, judge, locate
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -28,6 +28,20 @@ def test_mcqa(case):
         "after_think": after_think,
         "last_tag": last_tag,
     } == {key: case[key] for key in ("compliant", "answer", "deviation", "after_think", "last_tag")}, case["why"]
+
+
+@pytest.mark.parametrize("case", cases("mcqa_reasoned"))
+def test_mcqa_reasoned(case):
+    contract = ReasonedChoice(case.get("options", "A-D"))
+    reading = contract.read(case["raw"])
+    (last_tag,) = contract.lenient_readings()
+    assert {
+        "compliant": reading.protocol_compliant,
+        "answer": reading.extracted_answer,
+        "deviation": reading.deviation,
+        "start": None if reading.answer_span is None else reading.answer_span.start,
+        "last_tag": last_tag.read(case["raw"]).extracted_answer,
+    } == {key: case[key] for key in ("compliant", "answer", "deviation", "start", "last_tag")}, case["why"]
 
 
 @pytest.mark.parametrize("case", cases("game24"))

@@ -82,7 +82,9 @@ def test_a_contract_object_takes_options():
     frame = pl.DataFrame({"raw_output": ["<answer>E</answer>"]})
     assert read_frame(frame, MultipleChoice("A-E"))["extracted_answer"].to_list() == ["E"]
     assert read_frame(frame, MultipleChoice(), options="A-E")["extracted_answer"].to_list() == ["E"]
-    with pytest.raises(UsageError, match=r"^options: expected a contract that shows options: mcqa, found game24"):
+    with pytest.raises(
+        UsageError, match=r"^options: expected a contract that shows options: mcqa or mcqa-reasoned, found game24"
+    ):
         read_frame(frame, "game24", options="A-E")
     with pytest.raises(UsageError, match=r"^lenses: expected a contract that has lenient readings"):
         read_frame(frame, "game24", lenses=True)

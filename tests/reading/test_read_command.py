@@ -307,7 +307,7 @@ def test_ready_made_contracts_can_be_named_in_a_file(own):
 # --- what can go wrong ---
 
 MISTAKES = {
-    "no such contract": (["mcq"], b"", "CONTRACT: expected mcqa, game24, judge, text or my_file.py:name, found 'mcq'\nDid you mean mcqa?"),
+    "no such contract": (["mcq"], b"", "CONTRACT: expected mcqa, mcqa-reasoned, game24, judge, text or my_file.py:name, found 'mcq'\nDid you mean mcqa?"),
     "no such file": (["mcqa", "nope.jsonl"], b"", "nope.jsonl: expected a file to read, found No such file or directory"),
     "a directory": (["mcqa", "."], b"", ".: expected a file to read, found a directory\nName the files in it"),
     "no text field": (["mcqa"], b'{"text": "x"}', "standard input:1: expected a field 'raw_output', found the fields 'text'\nA column `text` may hold the models' texts: name it with --field text."),
@@ -318,7 +318,7 @@ MISTAKES = {
     "not UTF-8": (["text"], b'{"raw_output": "caf\xe9"}', "standard input:1: expected text in UTF-8, found byte 0xe9 at byte 20 of the line"),
     "a Git LFS pointer": (["text"], b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "standard input: expected rows as JSON Lines, CSV or Parquet, found a Git LFS pointer"),
     "options that cannot be": (["mcqa", "--options", "A-Z"], b"", "options: expected a run of 2 to 23 letters from A"),
-    "options of another contract": (["game24", "--options", "A-E"], b"", "--options: expected a contract that shows options: mcqa, found game24"),
+    "options of another contract": (["game24", "--options", "A-E"], b"", "--options: expected a contract that shows options: mcqa or mcqa-reasoned, found game24"),
     "a key outside the options": (["mcqa"], b'{"raw_output": "x", "answer": "E"}', "standard input:1: expected a letter from A to D in 'answer', found \"E\"\nA right answer is the letter of an option"),
     "a hand that is none": (["game24"], b'{"raw_output": "x", "numbers": "4 9 x"}', "standard input:1: expected a hand in 'numbers' and 'target': whole numbers from 0"),
     "a hand of floats": (["game24"], b'{"raw_output": "x", "numbers": [4.0]}', "found 4.0 in numbers [4.0] and target null"),
@@ -328,7 +328,7 @@ MISTAKES = {
     "asked says otherwise": (["judge"], b'{"raw_output": "x", "output_id": "o1", "asked": {"output_id": "o2"}}', "standard input:1: expected \"o2\" in 'output_id', as 'asked' says, found \"o1\""),
     "asked holds a number": (["judge"], b'{"raw_output": "x", "asked": {"method": 5}}', "expected a text in 'asked.method', found 5"),
     "judged is no text": (["judge"], b'{"raw_output": "x", "judged_output": 1}', "expected a text in 'judged_output', found 1"),
-    "lenses of another contract": (["text", "--lenses"], b"", "--lenses: expected a contract that has lenient readings: mcqa, found text"),
+    "lenses of another contract": (["text", "--lenses"], b"", "--lenses: expected a contract that has lenient readings: mcqa or mcqa-reasoned, found text"),
     "trees of another contract": (["mcqa", "--archive", "trees"], b"", "--archive: expected the contract judge, found mcqa"),
     "out is a directory": (["text", "-o", "."], b"", "-o: expected a file for the rows, found the directory ."),
     "out is nowhere": (["text", "-o", "no/where.jsonl"], b"", "no/where.jsonl: expected the name of a file to write, found no directory 'no'"),

@@ -28,7 +28,9 @@ from affidavit.archive.study_directory import StudyDirectory
 from affidavit.commands.table_files import FORMS
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.mcqa import ChoiceOfEachItem
+from affidavit.contracts.mcqa_reasoned import ReasonedOfEachItem
 from affidavit.contracts.parts import parts_of
+from affidavit.contracts.registry import contract_named
 from affidavit.errors import UsageError
 from affidavit.items.item import Item
 from affidavit.models.model import Completion, Failure, Reason
@@ -556,6 +558,7 @@ STUDY = {
     "tasks": {
         "fixed": {"contract": "mcqa", "items": "x", "option_order": "shuffle"},
         "each": {"contract": "mcqa", "items": "x", "options": "auto"},
+        "reasoned": {"contract": "mcqa-reasoned", "items": "x", "options": "auto"},
         "hands": {"contract": "game24", "items": "x"},
         "own": {"contract": "own.py:own", "items": "x"},
     },
@@ -594,6 +597,7 @@ def random_items() -> dict[str, list[Item]]:
     return {
         "fixed": [choice(f"f{n}", 4, "ABC"[n]) for n in range(3)],
         "each": [choice("e0", 2, "B"), choice("e1", 5, "E"), choice("e2", 23, None)],
+        "reasoned": [choice("r0", 4, "B"), choice("r1", 3, None)],
         "hands": [Item("h0", {"numbers": [4, 9, 10, 13]})],
         "own": [Item("o0", {"question": "?"}), Item("o1", {"question": "!", "answer": "ax"})],
     }
@@ -601,7 +605,13 @@ def random_items() -> dict[str, list[Item]]:
 
 def plan_of(samples: int) -> Plan:
     study = parse_study("\n".join(toml({**STUDY, "decoding": {"samples": samples}})), where="study.toml")
-    contracts = {"fixed": MultipleChoice(), "each": ChoiceOfEachItem(), "hands": game24, "own": Own()}
+    contracts = {
+        "fixed": MultipleChoice(),
+        "each": ChoiceOfEachItem(),
+        "reasoned": ReasonedOfEachItem(),
+        "hands": game24,
+        "own": Own(),
+    }
     return Plan(study, contracts, {name: len(many) for name, many in random_items().items()}, {})
 
 
@@ -617,6 +627,7 @@ choices = st.one_of(whole, whole, whole, blanks.map("".join), choice_texts)
 texts = {
     "fixed": choices,
     "each": choices,
+    "reasoned": choices,
     "hands": game_texts,
     "own": st.sampled_from(["a", "ax", "b", "c", "a\ud800"]),
 }
@@ -803,7 +814,7 @@ def check_counts(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
         assert found == {(*names, kind): n for names, kinds in expected.items() for kind, n in kinds.items()}
     for row in rows_of(made.get("deviations")):
         group = groups_of[tuple(row[each] for each in by)]
-        outputs = [each for each in group.read if each["contract"] == "mcqa/1"]
+        outputs = [each for each in group.read if each["contract"].startswith("mcqa")]
         own = group.of_items(each for each in outputs if each.get("deviation") == row["deviation"])
         clusters = [(own[item], size) for item, size in group.of_items(outputs).items()]
         assert same(row["share of outputs"], literal_share(clusters))
@@ -843,7 +854,8 @@ def has_table(contract: AnyContract, name: str) -> bool:
 def read_slowly(each: Mapping, names: tuple[str, ...], letters: dict, lenses: dict) -> None:
     """One output of multiple choice, by the contract and by its lenses."""
     right = each.get("right_answer")
-    for lens in MultipleChoice(each["contract_params"]["options"]).lenient_readings():
+    contract = contract_named(each["contract"].partition("/")[0], each["contract_params"]["options"])
+    for lens in contract.lenient_readings():
         letter, place = lens.read(each["raw_output"]).extracted_answer, (*names, f"{lens.name}/1")
         lenses[place].update(n=1, answers=letter is not None)
         if letter is not None and right is not None:
@@ -856,7 +868,7 @@ def read_slowly(each: Mapping, names: tuple[str, ...], letters: dict, lenses: di
 
 def check_preference(row: Mapping, group: Counted, letter: str) -> None:
     """The letter's share less the key's, item by item; intervals over items."""
-    outputs = [each for each in group.compliant if each["contract"] == "mcqa/1"]
+    outputs = [each for each in group.compliant if each["contract"].startswith("mcqa")]
     chosen = [each for each in outputs if each["extracted_answer"] == letter]
     there = [each for each in outputs if each.get("right_answer") == letter]
     assert row["share"] == clustered(chosen, outputs)
@@ -878,7 +890,7 @@ def check_choices(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[st
     letters, lenses, compliant = defaultdict(Counter), defaultdict(Counter), Counter()
     for names, group in groups_of.items():
         for each in group.read:
-            if each["contract"] == "mcqa/1":
+            if each["contract"].startswith("mcqa"):
                 read_slowly(each, names, letters, lenses)
                 compliant[names] += each["protocol_compliant"]
     found = {(*(row[each] for each in by), row["letter"]): row for row in rows_of(made.get("letters"))}
@@ -1010,7 +1022,9 @@ def check_chance(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[str
     expected = {}
     for names, group in groups_of.items():
         read = [
-            each for each in group.keyed if each["contract"] == "mcqa/1" and each["protocol_compliant"] is not None
+            each
+            for each in group.keyed
+            if each["contract"].startswith("mcqa") and each["protocol_compliant"] is not None
         ]
         answered = [each for each in read if each["protocol_compliant"] and each["correct"] is not None]
         # The outputs that accuracy is over; where there is none, all of them.
@@ -1057,7 +1071,7 @@ def check_pairs(made: Mapping[str, Table], fields: list[dict]) -> None:
     """Ruling S4, pair by pair."""
     answers, keys = defaultdict(dict), {}
     for each in fields:
-        if each["kind"] == "response" and each["contract"] == "mcqa/1" and each["protocol_compliant"]:
+        if each["kind"] == "response" and each["contract"].startswith("mcqa") and each["protocol_compliant"]:
             place = (each["task"], each["model"], each["condition"], each["item_id"])
             answers[place][each["sample"]] = each.get("own_answer", each.get("extracted_answer"))
             keys[place[0], place[3]] = random_keys().get(place[3])

@@ -11,6 +11,7 @@ from typing import NoReturn
 import click
 
 from affidavit import __version__
+from affidavit.commands.contracts import contracts
 from affidavit.commands.doctor import doctor
 from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
 from affidavit.commands.init import init
@@ -62,7 +63,7 @@ def cli() -> None:
     """
 
 
-for command in (init, run, read, judge, report, compare, gate, verify, models, doctor):
+for command in (init, run, read, judge, report, compare, gate, verify, contracts, models, doctor):
     cli.add_command(command)
 
 

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     metavar="COLUMNS",
     help="Print the figures by these columns, such as model,condition, in place of the summary of all rows.",
 )
-@click.option("--options", default=None, help="mcqa: the option set, A-D unless given.", metavar="A-E")
+@click.option("--options", default=None, help="Multiple choice: the option set, A-D unless given.", metavar="A-E")
 @click.option(
     "--param",
     "parameters",
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="A parameter of the contract, as in a study file: marker='####'; may be given several times.",
 )
-@click.option("--lenses", is_flag=True, help="mcqa: add lenient readings, which are not the protocol.")
+@click.option("--lenses", is_flag=True, help="Multiple choice: add lenient readings, which are not the protocol.")
 @click.option(
     "--archive",
     type=click.Path(path_type=Path),
@@ -81,10 +81,11 @@ def read(
 ) -> None:
     """Read outputs that exist already.
 
-    CONTRACT is mcqa, game24, judge, text, or a contract of your own as my_file.py:name. FILES are JSON
-    Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, recognised by their content; the first two
-    may be compressed (.gz, .zst). `-`, or no file, is standard input. The same rows come out in the same
-    order, with the contract's fields at their end; JSON Lines keep every byte that they had.
+    CONTRACT is one of those that `affidavit contracts` lists (mcqa, game24, judge ...), or a contract of
+    your own as my_file.py:name. FILES are JSON Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind,
+    recognised by their content; the first two may be compressed (.gz, .zst). `-`, or no file, is standard
+    input. The same rows come out in the same order, with the contract's fields at their end; JSON Lines
+    keep every byte that they had.
 
     \b
     Rows go to -o FILE, else to standard output unless that is a terminal; the summary goes

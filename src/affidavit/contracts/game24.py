@@ -158,6 +158,11 @@ class Game24(Parts):
 
     # --- the optional parts ---
 
+    summary = "Any reasoning, and an expression that makes the target from the numbers of a hand, behind a marker."
+    rulings = "G1-G12"
+    passing = f"13 - 9 is 4, and 10 - 4 is 6.\n{OPENING}(13-9)*(10-4){CLOSING}"
+    failing = "13 - 9 is 4, and 10 - 4 is 6, so:\n(13-9)*(10-4)"
+
     columns_hold_all = True
     generates_items = True
     item_fields = ("numbers", "target")

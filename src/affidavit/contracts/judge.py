@@ -63,6 +63,20 @@ class Judge(Parts):
 
     # --- the optional parts ---
 
+    summary = "One strict JSON object with scores, a verdict and evidence; none of five criteria is against it."
+    rulings = "J1-J6"
+    passing = (
+        '{"meta": {"judge_model": "judge-x", "target_model": "model-t", "question_id": "Q1", '
+        '"prompt_variant": "A", "output_id": "o-7", "method": "cross_judge", "timestamp": "2026-01-15"}, '
+        '"scores": {"FORMAT_COMPLIANCE": 2, "INSTRUCTION_COMPLIANCE": 2, "SEMANTIC_FIDELITY": 1, '
+        '"COMPLETENESS": 2, "overall_score": 7}, "verdict": "PASS", "flags": [], "evidence": ['
+        '{"dimension": "FORMAT_COMPLIANCE", "quote": "1. Introduction", "reason": "Numbered as asked."}, '
+        '{"dimension": "INSTRUCTION_COMPLIANCE", "quote": "in three parts", "reason": "As asked."}, '
+        '{"dimension": "SEMANTIC_FIDELITY", "quote": "most readers", "reason": "The source says many."}, '
+        '{"dimension": "COMPLETENESS", "quote": "in conclusion", "reason": "All parts are there."}], "notes": ""}'
+    )
+    failing = "Here is my evaluation: 7 of 8 points, a clear pass."
+
     for_items = False
     has_grammar = False
     evaluates = True

@@ -11,15 +11,15 @@ leniently under names of their own, so that the cost of strictness can be seen a
     <Deviation.TEXT_AROUND: 'text_around'>
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from affidavit.contracts.contract import Answered, AnswerReading, Span, Validation
+from affidavit.contracts.choice_forms import ChoiceForms, after_think
+from affidavit.contracts.contract import Answered, AnswerReading, AnyContract, Span, Validation
 from affidavit.contracts.count_table import CountTable
-from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END, Deviation
+from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END, Deviation, ReasonedDeviation
 from affidavit.contracts.parts import (
     LENIENT,
     OPTIONS,
@@ -30,7 +30,7 @@ from affidavit.contracts.parts import (
     lettered_problem,
     no_field,
 )
-from affidavit.errors import InputError, UsageError
+from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class ChoiceReading:
     """The letter, or why there is none: exactly one of the two is there."""
 
     extracted_answer: str | None
-    deviation: Deviation | None
+    deviation: Deviation | ReasonedDeviation | None
 
     @property
     def protocol_compliant(self) -> bool:
@@ -66,45 +66,6 @@ class ChoiceReading:
     def fields(self) -> Fields:
         """The letter and the diagnosis by their names in the record."""
         return {"extracted_answer": self.extracted_answer, "deviation": self.deviation}
-
-
-@dataclass(frozen=True, slots=True)
-class _Forms:
-    """The regular expressions of one option set; each is linear on any text (ruling C4)."""
-
-    block: re.Pattern[str]
-    out_of_set: re.Pattern[str]
-    inner_whitespace: re.Pattern[str]
-    wrong_case: re.Pattern[str]
-    bare_letter: re.Pattern[str]
-    option_text: re.Pattern[str]
-
-    @classmethod
-    def of(cls, last: str) -> "_Forms":
-        letter, either, beyond = f"[A-{last}]", f"[A-{last}a-{last.lower()}]", f"[{chr(ord(last) + 1)}-Z]"
-        block = f"{OPENING}({letter}){CLOSING}"
-        return cls(
-            block=re.compile(block),
-            out_of_set=re.compile(f"{OPENING}{beyond}{CLOSING}"),
-            # Python's \s is str.isspace, the whitespace of ruling M1.
-            inner_whitespace=re.compile(rf"{OPENING}(?:\s++{either}\s*+|{either}\s++){CLOSING}"),
-            # ASCII: without it, U+017F (long s) would pass for the s of the tag.
-            wrong_case=re.compile(block, re.IGNORECASE | re.ASCII),
-            bare_letter=re.compile(rf"{letter}[.)]?|\({letter}\)|(\*++){letter}\1|`{letter}`"),
-            option_text=re.compile(f"{letter}[.):]"),
-        )
-
-
-def _last_option(options: str) -> str:
-    """The last letter of an option set such as `A-E` (ruling M3)."""
-    if re.fullmatch("A-[B-W]", options) is None:
-        raise UsageError(
-            "options",
-            expected="a run of 2 to 23 letters from A, written A-B up to A-W",
-            found=repr(options),
-            hint="X is the placeholder of the instruction, so W is the last letter that can be an option.",
-        )
-    return options[-1]
 
 
 @dataclass(frozen=True)
@@ -118,10 +79,10 @@ class MultipleChoice(KeyedParts):
     options: str = "A-D"
     name: str = field(default="mcqa", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
-    _forms: _Forms = field(init=False, repr=False, compare=False)
+    forms: ChoiceForms = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_forms", _Forms.of(_last_option(self.options)))
+        object.__setattr__(self, "forms", ChoiceForms.of(self.options))
 
     @property
     def params(self) -> Mapping[str, object]:
@@ -142,7 +103,7 @@ class MultipleChoice(KeyedParts):
         """Whether an output could ever give this answer (ruling M3)."""
         return len(key) == 1 and key in self.letters
 
-    def lenient_readings(self) -> "tuple[AfterThink, LastTag]":
+    def lenient_readings(self) -> tuple[AnyContract, ...]:
         """The companion readings of ruling M5, over the same option set."""
         return AfterThink(self), LastTag(self)
 
@@ -153,7 +114,7 @@ class MultipleChoice(KeyedParts):
     def read(self, raw: str, item: object = None, /) -> ChoiceReading:
         """The letter if the trimmed text is the tag (rulings M1, M2), else the diagnosis (ruling M4)."""
         trimmed = raw.strip()
-        match = self._forms.block.fullmatch(trimmed)
+        match = self.forms.block.fullmatch(trimmed)
         if match is not None:
             return ChoiceReading(match[1], None)
         return ChoiceReading(None, self._deviation(raw, trimmed))
@@ -171,6 +132,10 @@ class MultipleChoice(KeyedParts):
 
     # --- the optional parts ---
 
+    summary = "One letter in one tag and nothing else: the whole output is that tag."
+    rulings = "M1-M7"
+    passing = f"{OPENING}B{CLOSING}"
+    failing = f"The answer is {OPENING}B{CLOSING}."
     shows_options = True
     equals_key = True
     columns_hold_all = True
@@ -205,7 +170,7 @@ class MultipleChoice(KeyedParts):
         fewer = isinstance(options, list) and len(options) <= len(self.letters)
         if isinstance(answer, str) and len(answer) == 1 and answer in LETTERS and not fewer:
             more = f"A-{answer}"
-            hint += f' More options: options = "{more}" in a study, `affidavit read mcqa --options {more}`.'
+            hint += f' More options: options = "{more}" in a study, `affidavit read {self.name} --options {more}`.'
         letter = isinstance(answer, str) and len(answer) == 1 and answer.isalpha()
         if not letter and not (isinstance(options, list) and answer in options):
             hint += " A short answer needs a contract of your own;"
@@ -277,47 +242,14 @@ class MultipleChoice(KeyedParts):
     def _deviation(self, raw: str, trimmed: str) -> Deviation:
         if not trimmed:
             return Deviation.EMPTY
-        if THINK_END in raw and self._forms.block.fullmatch(_after_think(raw).strip()):
+        if THINK_END in raw and self.forms.block.fullmatch(after_think(raw).strip()):
             return Deviation.REASONING_THEN_ANSWER
-        letters = self._forms.block.findall(raw)
+        letters = self.forms.block.findall(raw)
         if len(letters) == 1:
             return Deviation.TEXT_AROUND
         if letters:
             return Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 1 else Deviation.REPEATED_ANSWER
-        return self._broken_block(raw) or _broken_tag(raw) or self._untagged(trimmed)
-
-    def _broken_block(self, raw: str) -> Deviation | None:
-        """The diagnosis of a text with closed blocks, none of them well-formed."""
-        if f"{OPENING}X{CLOSING}" in raw:
-            return Deviation.PLACEHOLDER
-        if self._forms.out_of_set.search(raw):
-            return Deviation.OPTION_OUT_OF_SET
-        if self._forms.inner_whitespace.search(raw):
-            return Deviation.INNER_WHITESPACE
-        if self._forms.wrong_case.search(raw):
-            return Deviation.WRONG_CASE
-        # An opening tag with a closing one anywhere after it: then some closing tag ends a block.
-        opening = raw.find(OPENING)
-        if opening >= 0 and raw.find(CLOSING, opening) >= 0:
-            return Deviation.ANSWER_NOT_A_LETTER
-        return None
-
-    def _untagged(self, trimmed: str) -> Deviation:
-        if self._forms.bare_letter.fullmatch(trimmed):
-            return Deviation.BARE_LETTER
-        return Deviation.OPTION_TEXT if self._forms.option_text.match(trimmed) else Deviation.NO_TAG
-
-
-def _broken_tag(raw: str) -> Deviation | None:
-    """The diagnosis of a text that has no block but a tag."""
-    if OPENING in raw:
-        return Deviation.UNCLOSED_TAG
-    return Deviation.UNOPENED_TAG if CLOSING in raw else None
-
-
-def _after_think(raw: str) -> str:
-    """The text after the last `</think>`; the whole text if there is none."""
-    return raw.rpartition(THINK_END)[2]
+        return self.forms.without_block(raw)
 
 
 @dataclass(frozen=True)
@@ -326,21 +258,23 @@ class ChoiceOfEachItem(MultipleChoice):
 
     def for_item(self, row: Mapping[str, object], *, where: str) -> MultipleChoice:
         """The contract over as many options as the item has."""
-        options = row.get("options")
-        if not isinstance(options, list) or not 2 <= len(options) <= len(LETTERS):
-            expected = f"a list of 2 to {len(LETTERS)} texts in 'options'"
-            raise InputError(where, expected=expected, found=shown(options))
-        return choice_of(len(options))
+        return _choice_of(options_of_item(row, where=where))
 
 
-@cache
-def choice_of(count: int) -> MultipleChoice:
-    """Multiple choice over so many options.
+_choice_of = cache(MultipleChoice)
 
-    >>> choice_of(3).options
+
+def options_of_item(row: Mapping[str, object], *, where: str) -> str:
+    """The option set of an item, by how many options it has; refused if no set is so large (ruling M3).
+
+    >>> options_of_item({"options": ["a", "b", "c"]}, where="items.jsonl:1")
     'A-C'
     """
-    return MultipleChoice(f"A-{LETTERS[count - 1]}")
+    options = row.get("options")
+    if not isinstance(options, list) or not 2 <= len(options) <= len(LETTERS):
+        expected = f"a list of 2 to {len(LETTERS)} texts in 'options'"
+        raise InputError(where, expected=expected, found=shown(options))
+    return f"A-{LETTERS[len(options) - 1]}"
 
 
 def equal_options(options: list[str]) -> list[list[str]]:
@@ -404,7 +338,7 @@ class AfterThink(_Lens):
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter if what follows the reasoning is compliant."""
-        after = _after_think(raw)
+        after = after_think(raw)
         letter = self.choice.read(after, item).extracted_answer
         if letter is None:
             return AnswerReading.nothing()
@@ -426,7 +360,7 @@ class LastTag(_Lens):
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter of the last well-formed block."""
         last = None
-        for match in self.choice._forms.block.finditer(raw):
+        for match in self.choice.forms.block.finditer(raw):
             last = match
         return AnswerReading.nothing() if last is None else AnswerReading(last[1], Span(*last.span(1)))
 

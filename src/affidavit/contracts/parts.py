@@ -61,6 +61,17 @@ ANSWER, LENIENT = "answer", "lenient"
 class Parts:
     """Every optional part, as it is for a contract that has none of its own."""
 
+    # --- what people are told of it ---
+
+    summary: ClassVar[str] = ""
+    """What it asks for, and what complies, in one sentence."""
+    rulings: ClassVar[str] = ""
+    """The numbers of the rulings that it follows, such as `M1-M7`."""
+    passing: ClassVar[str] = ""
+    """An output that keeps the contract."""
+    failing: ClassVar[str] = ""
+    """One that does not, by the most usual mistake."""
+
     # --- what kind of task it makes ---
 
     differs_by_item: ClassVar[bool] = False
@@ -132,7 +143,9 @@ class Parts:
     def with_options(self, options: str) -> AnyContract:
         """The same contract over an option set, such as `A-E`; refused unless it shows options."""
         name = getattr(self, "name", "another contract")
-        raise UsageError("--options", expected="a contract that shows options: mcqa", found=str(name))
+        raise UsageError(
+            "--options", expected="a contract that shows options: mcqa or mcqa-reasoned", found=str(name)
+        )
 
     # --- columns ---
 

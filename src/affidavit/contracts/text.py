@@ -52,6 +52,11 @@ class Text(Parts):
 
     # --- the optional parts ---
 
+    summary = "Whatever an open task asks for: anything but whitespace."
+    rulings = "M1"
+    passing = "Dear reader, thank you for your letter."
+    failing = " \n"
+
     columns_hold_all = True
     open_ended = True
     has_grammar = False

@@ -26,9 +26,9 @@ from affidavit.archive.record import Failed, Response, record_fields
 from affidavit.archive.record_columns import NEVER_IMPORTED, RecordColumns
 from affidavit.archive.study_directory import IMPORTED
 from affidavit.archive.versions import FORMAT
-from affidavit.contracts.choice_columns import WHITESPACE
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.parts import Parts
+from affidavit.contracts.whitespace import WHITESPACE
 from affidavit.json_values import Fields, canonical
 from affidavit.reading.column_digests import sha256_of
 from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, NamedRow, RecordMaker
@@ -219,7 +219,12 @@ class BulkRecords:
 
     def __init__(self, study: str, first: Fields, columns: OutputColumns, contract: AnyContract) -> None:
         reader, kind = RowReader(contract), _usual_row(first, columns)
-        self.possible = kind is not None and reader.in_columns and _is_same_for_all(contract)
+        self.possible = (
+            kind is not None
+            and reader.in_columns
+            and _is_same_for_all(contract)
+            and not _tells_places(reader.parts)
+        )
         """Whether any rows like the first can be read so."""
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind or Any)
         self._fields = {name: attrgetter(f"field_{place}") for place, name in enumerate(first)}
@@ -370,6 +375,11 @@ def as_json(texts: Sequence[str | None], *, none: str = "null") -> pl.Series:
 def _is_same_for_all(contract: AnyContract) -> bool:
     """Whether all items are read by the contract as it is."""
     return getattr(type(contract), "for_item", None) is Parts.for_item
+
+
+def _tells_places(parts: Parts) -> bool:
+    """Whether records say where the answer stands: then hardly two of them share what lines of a kind share."""
+    return any(name in parts.fields_added({}) for pair in parts.mark_fields for name in pair)
 
 
 def _usual_row(first: Fields, columns: OutputColumns) -> type | None:

@@ -37,17 +37,16 @@ class ChoiceColumns:
         frame = self._parts.read_texts(texts)
         if frame is None:
             raise TypeError("only contracts that read whole columns are read in columns")
-        answers, deviations = frame["extracted_answer"].to_list(), frame["deviation"].to_list()
-        found = zip(answers, deviations, keys, strict=True)
+        found = zip(*(frame[name].to_list() for name in self._known.names), keys, strict=True)
         if self._field == RAW_OUTPUT:
             return list(map(self._known.__getitem__, found))
-        return [
-            _added_fields(self._parts, each, {RAW_OUTPUT: raw}) for each, raw in zip(found, texts, strict=True)
-        ]
+        return [self._known.added_fields(each, {RAW_OUTPUT: raw}) for each, raw in zip(found, texts, strict=True)]
 
 
-_Found = tuple[str | None, str | None, Key]
-"""Answer, deviation and key of a row."""
+_Found = tuple[Any, ...]
+"""What the contract read, in the order of its fields, and the key of a row."""
+_MOST_KNOWN = 65_536
+"""What rows got that is remembered: more is made anew. Places of answers are many."""
 
 
 class _Known(dict[_Found, AddedFields | None]):
@@ -56,28 +55,29 @@ class _Known(dict[_Found, AddedFields | None]):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self._parts = parts
+        self.names = tuple(parts.fields_added({}))
+        """The fields that a reading has beside compliance."""
+        self._answer = self.names.index("extracted_answer")
 
     def __missing__(self, found: _Found) -> AddedFields | None:
-        added = self[found] = _added_fields(self._parts, found, {})
+        if len(self) >= _MOST_KNOWN:
+            self.clear()
+        added = self[found] = self.added_fields(found, {})
         return added
 
-
-def _added_fields(parts: Parts, found: _Found, before: Fields) -> AddedFields | None:
-    """What a row gets; None if no output could ever give its key."""
-    answer, deviation, key = found
-    if isinstance(key, str) and not parts.can_answer(key):
-        return None
-    # A row without an output has neither answer nor deviation, so it is never taken for one with an output.
-    arrived = answer is not None or deviation is not None
-    fields = {
-        **before,
-        COMPLIANT: (answer is not None) if arrived else None,
-        "extracted_answer": answer,
-        "deviation": deviation,
-    }
-    if key is not msgspec.UNSET:
-        fields["correct"] = None if answer is None or key is None else answer == key
-    return AddedFields(fields, right_answer_known=isinstance(key, str))
+    def added_fields(self, found: _Found, before: Fields) -> AddedFields | None:
+        """What a row gets; None if no output could ever give its key."""
+        *read, key = found
+        answer = read[self._answer]
+        if isinstance(key, str) and not self._parts.can_answer(key):
+            return None
+        # A row without an output has neither answer nor deviation, so it is never taken for one with an output.
+        arrived = any(value is not None for value in read)
+        compliant = (answer is not None) if arrived else None
+        fields = {**before, COMPLIANT: compliant, **dict(zip(self.names, read, strict=True))}
+        if key is not msgspec.UNSET:
+            fields["correct"] = None if answer is None or key is None else answer == key
+        return AddedFields(fields, right_answer_known=isinstance(key, str))
 
 
 # --- JSON Lines ---

@@ -15,12 +15,14 @@ from typing import Any, cast
 
 import polars as pl
 
-from affidavit.contracts.choice_columns import WHITESPACE, read_choices
+from affidavit.contracts.choice_columns import read_choices
 from affidavit.contracts.evaluation import Asked, EvaluationReading
 from affidavit.contracts.game24 import Game24, Hand
 from affidavit.contracts.judge import Judge
 from affidavit.contracts.parts import FieldType
 from affidavit.contracts.pattern import Pattern
+from affidavit.contracts.reasoned_columns import read_reasoned
+from affidavit.contracts.whitespace import WHITESPACE
 
 Read = Callable[[Sequence[pl.Series]], pl.Series]
 """A contract over columns that stand side by side, giving a column of structs."""
@@ -54,6 +56,18 @@ _PLAIN_TYPES: dict[type, pl.DataType] = {bool: pl.Boolean(), int: pl.Int64(), st
 def mcqa(raw: pl.Series, *, options: str = "A-D", deviations: bool = True) -> pl.DataFrame:
     """Compliance, answer and, unless they are left out, deviations of a column of outputs."""
     return read_choices(raw, options, deviations=deviations)
+
+
+def mcqa_reasoned(raw: pl.Series, *, options: str = "A-D") -> pl.DataFrame:
+    """Compliance, answer, deviation and the answer's place of outputs that may reason before they answer.
+
+    >>> mcqa_reasoned(pl.Series(["So B. <answer>B</answer>"])).row(0)
+    (True, 'B', None, 14, 15)
+    """
+    return read_reasoned(raw, options)
+
+
+REASONED_SCHEMA = pl.Schema({**choice_schema(), "answer_start": pl.Int64(), "answer_end": pl.Int64()})
 
 
 # --- open text and patterns ---

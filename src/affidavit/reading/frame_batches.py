@@ -116,8 +116,10 @@ class FrameBatches:
             self._reader.item({"answer": key}, where=f"{batch.name}:row {number}")
 
     def _count(self, added: pl.DataFrame, result: Result) -> None:
+        # Where an answer stands is counted by nobody, and differs from row to row.
+        places = (name for pair in self._reader.parts.mark_fields for name in pair)
         for group in (
-            added.drop(RAW_OUTPUT, strict=False)
+            added.drop(RAW_OUTPUT, *places, strict=False)
             .group_by(pl.all(), maintain_order=True)
             .len("times")
             .iter_rows(named=True)

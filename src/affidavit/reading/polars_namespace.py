@@ -36,6 +36,14 @@ class ContractExpressions:
 
         return self._over([], read, columns.choice_schema(deviations=deviations))
 
+    def mcqa_reasoned(self, *, options: str = "A-D") -> pl.Expr:
+        """Multiple choice after reasoning: the same, and the place of the answer."""
+
+        def read(given: Sequence[pl.Series]) -> pl.Series:
+            return columns.mcqa_reasoned(given[0], options=options).to_struct(given[0].name)
+
+        return self._over([], read, columns.REASONED_SCHEMA)
+
     def game24(self, numbers: IntoExpr | None = None, target: IntoExpr | int | None = None) -> pl.Expr:
         """Game of 24: the candidate, its place, and whether it solves the hand in `numbers`."""
         targets = target if isinstance(target, pl.Expr | str) else pl.lit(target, dtype=pl.Int64)

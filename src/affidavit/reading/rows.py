@@ -95,7 +95,9 @@ class RowReader:
         self.lenses = self.parts.lenient_readings() if lenses else ()
         if lenses and not self.lenses:
             raise UsageError(
-                "--lenses", expected="a contract that has lenient readings: mcqa", found=contract.name
+                "--lenses",
+                expected="a contract that has lenient readings: mcqa or mcqa-reasoned",
+                found=contract.name,
             )
 
     @cached_property

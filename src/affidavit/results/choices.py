@@ -3,14 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
-from affidavit.contracts.choice_columns import WHITESPACE
 from affidavit.contracts.contract import label
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
 from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.whitespace import WHITESPACE
 from affidavit.results.coded_records import GROUP, UNITS, CodedRecords
 from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, names_of, place_of
 from affidavit.results.groups import Group
@@ -24,6 +24,7 @@ from affidavit.statistics.power import LEVEL
 from affidavit.statistics.shares import ClusterSums, share
 
 LENSES = tuple(label(lens) for lens in MultipleChoice().lenient_readings())
+"""Those of mcqa/1; other contracts of multiple choice have some of them."""
 
 
 def chance_table(
@@ -229,16 +230,13 @@ def lenient_table(
         "keyed": compliant & correct.is_not_null(),
         **{name: (gained & 2**bit) != 0 for bit, name in enumerate(_GAINED)},
     }
-    read = pl.col("arrived") & pl.col("options").is_not_null()
-    kinds = coded.plus(_through_lenses(records)).kinds(read, counts)
-    sums: dict[str, pl.Expr] = {}
-    for lens in LENSES:
-        # A compliant output reads the same through every lens.
-        n, right, keyed = (pl.col(f"{lens} {name}") + pl.col(name) for name in ("n", "right", "keyed"))
-        sums |= cluster_sums(f"{lens} share", n, "size", times=UNITS)
-        sums |= cluster_sums(f"{lens} accuracy", right, keyed, times=UNITS)
-    counted = kinds.group_by(GROUP).agg(**sums)
-    found = {names_of(coded.names[row[GROUP]]): row for row in counted.iter_rows(named=True)}
+    through_lenses = coded.plus(_through_lenses(records))
+    found: dict[tuple[tuple[str, ...], str], dict[str, Any]] = {}
+    for having, lenses in _tasks_by_lenses(records, tasks):
+        read = pl.col("task").is_in(having) & pl.col("arrived") & pl.col("options").is_not_null()
+        kinds = through_lenses.kinds(read, counts)
+        for sums in kinds.group_by(GROUP).agg(**_lens_sums(lenses)).iter_rows(named=True):
+            found |= {(names_of(coded.names[sums[GROUP]]), lens): sums for lens in lenses}
     rows = tuple(
         (
             *group.names,
@@ -248,13 +246,33 @@ def lenient_table(
             share_of(row, f"{lens} accuracy"),
         )
         for group in groups
-        if (row := found.get(group.names)) is not None
         for lens in LENSES
+        if (row := found.get((group.names, lens))) is not None
     )
     columns = (*records.by, "reading", "answers", "share of outputs", "right, of answers")
     title = "Other readings, not the protocol: what would lenient readings give?"
     foot = identity_of_tasks(records, groups, tasks)
     return Table("other readings", title, columns, rows, foot) if rows else None
+
+
+def _tasks_by_lenses(records: RecordSet, tasks: Sequence[str]) -> list[tuple[list[str], list[str]]]:
+    """Lenses, together if they read the same tasks, behind these tasks: not every contract has every lens."""
+    own = {task: {label(lens) for lens in records.parts[task].lenient_readings()} for task in tasks}
+    found: dict[tuple[str, ...], list[str]] = {}
+    for lens in LENSES:
+        if having := tuple(task for task in tasks if lens in own[task]):
+            found.setdefault(having, []).append(lens)
+    return [(list(having), lenses) for having, lenses in found.items()]
+
+
+def _lens_sums(lenses: Sequence[str]) -> dict[str, pl.Expr]:
+    sums: dict[str, pl.Expr] = {}
+    for lens in lenses:
+        # A compliant output reads the same through every lens that its contract has.
+        n, right, keyed = (pl.col(f"{lens} {name}") + pl.col(name) for name in ("n", "right", "keyed"))
+        sums |= cluster_sums(f"{lens} share", n, "size", times=UNITS)
+        sums |= cluster_sums(f"{lens} accuracy", right, keyed, times=UNITS)
+    return sums
 
 
 _GAINED = tuple(f"{lens} {name}" for lens in LENSES for name in ("n", "right", "keyed"))

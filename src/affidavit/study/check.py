@@ -174,7 +174,7 @@ class _StudyChecks:
         if task.parameters and not parts.parameters:
             self._refuse(f"no parameters in {place}, as {task.contract} has none", ", ".join(task.parameters))
         if not parts.shows_options and (task.options, task.option_order) != ("A-D", "as_given"):
-            expected = f"options and option_order in {place} only with the contract mcqa"
+            expected = f"options and option_order in {place} only with the contract mcqa or mcqa-reasoned"
             self._refuse(expected, f"the contract {task.contract!r}")
         return self._variants(place, task) if task.variants else True
 
