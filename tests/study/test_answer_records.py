@@ -26,7 +26,7 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("contract", ["mcqa", "game24", "text", "own.py:echo"])
+@pytest.mark.parametrize("contract", ["mcqa", "game24", "text", "number", "own.py:echo"])
 def test_a_record_is_bounded_by_its_answer(tmp_path, contract):
     (tmp_path / "own.py").write_text(ECHO)
     task = {"quiz": {"contract": contract, "items": "quiz.jsonl", "options": None}}
