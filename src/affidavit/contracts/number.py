@@ -332,15 +332,16 @@ def _last_block(raw: str, begin: int) -> Span | None:
 
 
 def _line_pattern(marker: str) -> re.Pattern[str]:
-    """A line that begins with a marker, up to its end, the line feed before it included; the rest is the group."""
-    return re.compile(rf"\n[^\S\n]*+{marker}([^\n]*+)")
+    """Everything up to the end of the last line that begins with a marker; what follows the marker is the group.
+
+    Linear: going back from the end, each line feed is tried once, and the blanks behind it are looked at once.
+    """
+    return re.compile(rf"(?s:.*)\n[^\S\n]*+{marker}([^\n]*+)")
 
 
 def _last_line(text: str, pattern: re.Pattern[str]) -> Span | None:
     """What follows the marker on the last line that begins with it (ruling N3)."""
-    last = None
-    for match in pattern.finditer("\n" + text.replace("\r", "\n")):
-        last = match
+    last = pattern.match("\n" + text.replace("\r", "\n"))
     return None if last is None else Span(last.start(1) - 1, last.end(1) - 1)
 
 
