@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter, sleep
 
-from affidavit import Hand, Pattern, game24, judge, locate, mcqa, mcqa_reasoned, text
+from affidavit import Hand, Number, Pattern, game24, judge, locate, mcqa, mcqa_reasoned, number, text
 from affidavit.contracts import expression, strict_json
 
 KB, MB = 1024, 1024 * 1024
@@ -81,6 +81,12 @@ SHAPES: Mapping[str, Shape] = {
     "half calculations": around("(1+1\n"),
     "different calculations": lambda size: "".join(f"{number:06}+1+1+1\n" for number in range(size // 13)),
     "long key, NaN": lambda size: around("NaN,", before=f'{{"{"k" * (size // 2)}": [', after="0]}")(size),
+    "groups of three": around(",000", before="<answer>1", after="x</answer>"),
+    "digits in a block": around("1234567890", before="<answer>", after=".x</answer>"),
+    "#### on lines": around("#### \n"),
+    "#### on one line": around("#### "),
+    "blanks, ####": around(" ", after="####"),
+    "<ANSWER> unclosed": around("<ANSWER>"),
     "prose": around(PROSE),
     "prose, letter": around(PROSE, after="<answer>B</answer>"),
     "prose, expression": around(PROSE, after="<answer>(13-9)*(10-4) = 24</answer>"),
@@ -110,6 +116,8 @@ PARSERS: Mapping[str, Parser] = {
     "mcqa.read": mcqa.read,
     "mcqa_reasoned.read": mcqa_reasoned.read,
     **{f"{lens.name} lens": lens.read for lens in mcqa.lenient_readings()},
+    "number.read": number.read,
+    "number.read, marker": Number(marker="####", unit="$").read,
     "game24.read": game24.read,
     "game24.read, hand": lambda raw: game24.read(raw, HAND),
     "judge.read": judge.read,

@@ -17,6 +17,8 @@ from affidavit.contracts.deviation import Deviation, ReasonedDeviation
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
+from affidavit.contracts.number import Number, number
+from affidavit.contracts.number_deviation import NumberDeviation, NumberMethod
 from affidavit.judging.directory import _Judge, _JudgingFile
 from affidavit.models import model
 from affidavit.models.model import PERMANENT
@@ -147,6 +149,17 @@ def test_every_name_of_a_closed_list_has_its_heading():
         assert re.findall(r"^#### `(.+)`$", text, re.MULTILINE) == [name.value for name in names], title
 
 
+def test_every_name_of_the_closed_lists_of_numbers_has_its_heading():
+    """On a page of its own, in sections of the second level."""
+    sections = re.split(r"^## (.+)$", (ROOT / "docs" / "number.md").read_text(), flags=re.MULTILINE)
+    by_title = dict(zip(sections[1::2], sections[2::2], strict=True))
+    for title, names in (("Methods", NumberMethod), ("Deviations", NumberDeviation)):
+        found = re.findall(r"^#### `(.+)`$", by_title[title], re.MULTILINE)
+        assert found == [name.value for name in names], title
+    parameters = re.findall(r"^\| `(\w+)` \|", by_title["Parameters"], re.MULTILINE)
+    assert parameters == list(number.parameters)
+
+
 def test_the_command_reference_is_what_the_commands_say():
     assert write_commands_page.PAGE.read_text() == write_commands_page.page(), "run `make docs`"
 
@@ -186,6 +199,8 @@ def test_links_within_the_project_lead_somewhere(page):
 def test_the_instruction_in_the_rulings_is_the_one_that_is_given():
     text = " ".join((ROOT / "docs" / "rulings.md").read_text().split())
     assert INSTRUCTION in text
+    assert number.instruction() in text
+    assert Number(marker="####").instruction() in text
 
 
 @pytest.mark.parametrize("name", ["constraints.txt", "Makefile", "pyproject.toml"])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from affidavit.contracts.judge import Judge, judge
     from affidavit.contracts.mcqa import AfterThink, LastTag, MultipleChoice, mcqa
     from affidavit.contracts.mcqa_reasoned import ReasonedChoice, mcqa_reasoned
+    from affidavit.contracts.number import Number, number
     from affidavit.contracts.pattern import Pattern
     from affidavit.contracts.quotes import locate
     from affidavit.contracts.rubric import Rubric
@@ -54,6 +55,7 @@ _HOME = {
     "affidavit.contracts.judge": ("Judge", "judge"),
     "affidavit.contracts.mcqa": ("AfterThink", "LastTag", "MultipleChoice", "mcqa"),
     "affidavit.contracts.mcqa_reasoned": ("ReasonedChoice", "mcqa_reasoned"),
+    "affidavit.contracts.number": ("Number", "number"),
     "affidavit.contracts.pattern": ("Pattern",),
     "affidavit.contracts.text": ("text",),
     "affidavit.contracts.quotes": ("locate",),
@@ -75,9 +77,10 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 __all__ = [
     "AffidavitError", "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable",
     "GateResult", "Hand", "InputError", "Judge", "LastTag", "LockedError", "MistakesError", "MultipleChoice",
-    "Pattern", "Reading", "ReasonedChoice", "Results", "Rubric", "Span", "StorageError", "Study", "Table",
-    "UsageError", "Validation", "Verified", "compare", "game24", "gate", "judge", "judge_study", "label", "locate",
-    "mcqa", "mcqa_reasoned", "open_study", "read_frame", "run_study", "statistics", "text", "verify",
+    "Number", "Pattern", "Reading", "ReasonedChoice", "Results", "Rubric", "Span", "StorageError", "Study",
+    "Table", "UsageError", "Validation", "Verified", "compare", "game24", "gate", "judge", "judge_study",
+    "label", "locate", "mcqa", "mcqa_reasoned", "number", "open_study", "read_frame", "run_study", "statistics",
+    "text", "verify",
 ]  # fmt: skip
 
 

@@ -1,9 +1,12 @@
 """What the README says of `make demo` holds wherever it is run: the format, and chance; not the last digits."""
 
+import json
 import re
 
 import pytest
 
+from affidavit import Number
+from support.command import affidavit
 from support.demo_block import DEMO, printed, shown
 from support.weight_files import ready_to_run
 
@@ -32,3 +35,14 @@ def test_the_demo_shows_on_the_embedded_model_what_the_front_page_says(tmp_path)
     (tmp_path / items.name).write_bytes(items.read_bytes())
     (tmp_path / "questions.toml").write_text(questions)
     assert holds(printed(tmp_path / "questions.toml", tmp_path))
+
+
+def test_the_example_of_numbers_can_be_asked_and_every_right_answer_is_known():
+    study = DEMO.with_name("arithmetic.toml")
+    done = affidavit("run", study, "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr.decode()
+    rows = [json.loads(line) for line in study.with_name("arithmetic_questions.jsonl").read_text().splitlines()]
+    contract = Number(marker="####", unit="$")
+    for row in rows:
+        said = contract.read(row["answer"])
+        assert contract.validate(said, contract.item(row, where="a question")).correct

@@ -54,7 +54,7 @@ def test_an_unknown_name_is_told_those_that_are_known():
     with pytest.raises(UsageError) as caught:
         contract_named("gaem24")
     assert str(caught.value) == (
-        "CONTRACT: expected mcqa, mcqa-reasoned, game24, judge, text or my_file.py:name, found 'gaem24'\nDid you mean game24?"
+        f"CONTRACT: expected {', '.join(BUILT_IN)} or my_file.py:name, found 'gaem24'\nDid you mean game24?"
     )
 
 

@@ -10,16 +10,39 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from affidavit import Asked, Hand, MultipleChoice, ReasonedChoice, game24, judge, locate, mcqa, mcqa_reasoned, text
+from affidavit import (
+    Asked,
+    Hand,
+    MultipleChoice,
+    Number,
+    ReasonedChoice,
+    game24,
+    judge,
+    locate,
+    mcqa,
+    mcqa_reasoned,
+    number,
+    text,
+)
 from affidavit.contracts.expression import Expression, parse, solve
 from affidavit.contracts.game24 import Method
 from affidavit.contracts.mcqa import BASE_INSTRUCTION
 from affidavit.contracts.mcqa_reasoned import REASONED_INSTRUCTION
 from affidavit.contracts.quotes import _LONG, MatchKind, _Normalised
-from support.strategies import WHITESPACE, any_text, blanks, choice_texts, game_texts, made_of, quote_texts
+from support.strategies import (
+    WHITESPACE,
+    any_text,
+    blanks,
+    choice_texts,
+    game_texts,
+    made_of,
+    number_texts,
+    quote_texts,
+)
 
 HAND = Hand((4, 9, 10, 13))
-TEXTS = st.one_of(any_text, choice_texts, game_texts, quote_texts)
+MARKED = Number(marker="####", unit="$")
+TEXTS = st.one_of(any_text, choice_texts, game_texts, number_texts, quote_texts)
 
 
 # --- every contract ---
@@ -30,7 +53,7 @@ def test_any_text_gives_the_same_reading_twice(raw):
     """Rulings C3, C4: total and deterministic."""
     for contract, item in (
         (mcqa, None), *((lens, None) for lens in mcqa.lenient_readings()), (mcqa_reasoned, None), (game24, None), (game24, HAND), (text, None),
-        (judge, None), (judge, Asked(judged_output=raw)),
+        (judge, None), (judge, Asked(judged_output=raw)), (number, None), (MARKED, None),
     ):  # fmt: skip
         first, second = contract.read(raw, item), contract.read(raw, item)
         assert first == second
@@ -320,6 +343,74 @@ def test_what_the_solver_finds_is_a_solution(hand, target):
     if solution is not None:
         item = Hand(tuple(hand), target)
         assert game24.validate(game24.read(f"<answer>{solution}</answer>", item), item).reason == "ok"
+
+
+# --- number ---
+
+
+def number_line(raw: str, marker: str) -> str | None:
+    """Ruling N3, word by word."""
+    lines = [line.strip() for line in re.split(r"\r\n|\n|\r", raw)]
+    marked = [line for line in lines if line.startswith(marker)]
+    return marked[-1][len(marker) :].strip() if marked else None
+
+
+@given(number_texts, st.sampled_from([number, MARKED, Number(marker="Answer:")]))
+def test_the_number_is_found_as_the_rulings_say(raw, contract):
+    """Rulings N1 to N5 by a slow and literal reader."""
+    spoken = raw.split("</think>")[-1]
+    held = blocks(spoken)
+    line = number_line(spoken, contract.marker) if contract.marker else None
+    method = "answer_block" if held else "marker_line" if line is not None else None
+    answer = held[-1].strip() if held else line
+    reading = contract.read(raw)
+    assert reading.extraction_method == method
+    digits = r"(?:[0-9]+|[1-9][0-9]?[0-9]?(?:,[0-9][0-9][0-9])+)(?:\.[0-9]+)?"
+    unit = r"\$" if contract.unit else "(?!)"
+    blank = "[ \u00a0\u202f]?"
+    forms = [
+        f"[-+]?{digits}",
+        f"[-+]?{digits}{blank}{unit}",
+        f"[-+]?{unit}{blank}{digits}",
+        f"{unit}{blank}[-+]?{digits}",
+    ]
+    fits = answer is not None and any(re.fullmatch(form, answer) for form in forms)
+    assert reading.protocol_compliant == fits
+    assert reading.extracted_answer == (answer if fits else None)
+
+
+@given(number_texts, st.sampled_from([number, MARKED]))
+def test_a_number_has_its_place_and_a_value_or_else_a_deviation(raw, contract):
+    reading = contract.read(raw)
+    present = [reading.extracted_answer, reading.answer_span, reading.value]
+    assert all(each is None for each in present) if reading.deviation else None not in present
+    if reading.answer_span is not None:
+        assert raw[slice(*reading.answer_span)] == reading.extracted_answer
+        assert Fraction(reading.value) == Fraction(re.sub("[^-+0-9.]", "", reading.extracted_answer))
+
+
+decimals = st.decimals(allow_nan=False, allow_infinity=False, places=6).map("{:f}".format)
+
+
+@given(decimals, decimals, st.decimals(0, 10**6, allow_nan=False, places=7).map("{:f}".format))
+def test_numbers_are_compared_exactly(one, other, tolerance):
+    """Ruling N7, against rational numbers."""
+    contract = Number(tolerance=tolerance)
+    validation = contract.validate(
+        contract.read(f"<answer>{one}</answer>"), contract.item({"answer": other}, where="x")
+    )
+    assert validation.correct == (abs(Fraction(one) - Fraction(other)) <= Fraction(tolerance))
+
+
+@given(decimals, st.integers(0, 5), st.booleans())
+def test_equal_numbers_have_one_value(written, zeros, plus):
+    """Ruling N7: leading zeros, zeros at the end and a plus change nothing."""
+    whole, _, fraction = written.lstrip("-").partition(".")
+    sign = "-" if written.startswith("-") else "+" if plus else ""
+    padded = f"{sign}{'0' * zeros}{whole}.{fraction}{'0' * zeros}"
+    one, other = (number.read(f"<answer>{text}</answer>").value for text in (written, padded))
+    assert one == other
+    assert number.read(f"<answer>{one}</answer>").value == one
 
 
 # --- evidence ---

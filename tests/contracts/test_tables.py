@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from affidavit import Asked, Hand, MultipleChoice, ReasonedChoice, game24, judge, locate
+from affidavit import Asked, Hand, MultipleChoice, Number, ReasonedChoice, game24, judge, locate
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -56,6 +56,24 @@ def test_game24(case):
         "end": end,
         "reason": None if hand is None else game24.validate(reading, hand).reason,
     } == {key: case[key] for key in ("candidate", "method", "start", "end", "reason")}, case["why"]
+
+
+@pytest.mark.parametrize("case", cases("number"))
+def test_number(case):
+    contract = Number(**case.get("params", {}))
+    reading = contract.read(case["raw"])
+    start, end = reading.answer_span or (None, None)
+    assert {
+        "answer": reading.extracted_answer,
+        "start": start,
+        "end": end,
+        "value": reading.value,
+        "deviation": reading.deviation,
+        "method": reading.extraction_method,
+    } == {key: case[key] for key in ("answer", "start", "end", "value", "deviation", "method")}, case["why"]
+    if "key" in case:
+        item = contract.item({"answer": case["key"]}, where="a case")
+        assert contract.validate(reading, item).correct is case["correct"], case["why"]
 
 
 @pytest.mark.slow

@@ -61,6 +61,8 @@ AQUA = {
 }
 REDUX = [SKY, str(COLOURS), "1", "ok", "sky.org", "", ""]
 REDUX_REST = {"error_type": "ok", "source": "sky.org", "correct_answer": "", "potential_reason": ""}
+SOLVED = "48 / 2 = <<48/2=24>>24 in May.\n24 + 1048 = 1072 in all.\n#### 1,072"
+GSM8K = {"question": "Clips?", "answer": SOLVED}
 HANDS_HEADER = ["Rank", "Puzzles", "AMT (s)", "Solved rate"]
 N_A = ["N/A"]
 
@@ -78,6 +80,14 @@ N_A = ["N/A"]
         ("own.csv", table(OWN.keys(), [*OWN.values()]), "own.csv:2", item("q1")),
         ("open.csv", b"id,question,gold\nq1,Why?,so", "open.csv:2", {"id": "q1", "question": "Why?", "gold": "so"}),
         ("open.json", b'[{"id": "q1", "question": "Why?"}]', "open.json:row 1", {"id": "q1", "question": "Why?"}),
+        *(
+            (name, content, where, {"id": "gsm-1", "question": "Clips?", "answer": "1,072", "metadata": {"solution": SOLVED}})
+            for name, content, where in (
+                ("gsm.jsonl", lines(GSM8K), "gsm.jsonl:1"),
+                ("gsm.csv", table(GSM8K.keys(), [*GSM8K.values()]), "gsm.csv:2"),
+                ("gsm.parquet", parquet(GSM8K), "gsm.parquet:row 1"),
+            )
+        ),
         (
             "hands.jsonl", lines({"id": "h", "numbers": [4, 9, 10, 13], "target": 24, "level": 1}), "hands.jsonl:1",
             {"id": "h", "numbers": [4, 9, 10, 13], "target": 24, "metadata": {"level": 1}},
@@ -281,6 +291,10 @@ REFUSED = [
     ("24.csv", table(HANDS_HEADER, ["1", "1 1 4", "", ""]), "24.csv:2: expected four whole numbers in 'Puzzles', found \"1 1 4\""),
     ("h.jsonl", lines({"numbers": [1, "2"]}), "h.jsonl:1: expected a list of whole numbers in 'numbers', found [1, \"2\"]"),
     ("h.jsonl", lines({"numbers": [1, 2], "target": None}), "h.jsonl:1: expected a whole number in 'target', found null"),
+    # solutions
+    ("g.jsonl", lines(GSM8K | {"answer": "72"}), "g.jsonl:1: expected a solution in 'answer' with a line that begins with ####"),
+    ("g.jsonl", lines(GSM8K | {"answer": "72\n####"}), "found \"72\\n####\"\nA question of your own needs an 'id' too"),
+    ("g.jsonl", lines(GSM8K | {"answer": 72}), "found 72"),
     # metadata
     ("m.jsonl", lines(OWN | {"level": 1, "metadata": {"level": 2}}), "m.jsonl:1: expected one value for 'level' in the metadata, found two"),
     ("m.csv", table([*"ABCD", "question", "duplicate_options"], ["x", "x", "y", "z", "?", "no"]), "expected one value for 'duplicate_options'"),

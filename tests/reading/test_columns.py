@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import affidavit.reading.polars_namespace  # noqa: F401 - gives expressions their namespace
-from affidavit import Asked, Hand, MultipleChoice, Pattern, game24, judge, mcqa, text
+from affidavit import Asked, Hand, MultipleChoice, Number, Pattern, game24, judge, mcqa, text
 from affidavit.reading import columns
 from support.strategies import LINE_BREAKS, NEARLY_WHITESPACE, WHITESPACE, choice_texts, game_texts, made_of
 
@@ -241,7 +241,9 @@ def test_expressions_give_structs_of_the_same_columns():
         goal=raw.game24(numbers="numbers", target=13),
         judged=raw.judge("raw_output"),
         open=raw.text(),
-        number=raw.pattern(Pattern(name="p", version=1, pattern=r".*= ([0-9]+)", words="")),
+        number=raw.number(),
+        marked=raw.number(Number(marker="4+9 =")),
+        piece=raw.pattern(Pattern(name="p", version=1, pattern=r".*= ([0-9]+)", words="")),
     )
     for found in (read.collect(), read.collect(engine="streaming")):
         assert found["choice"].struct.unnest().equals(columns.mcqa(frame["raw_output"], options="A-E"))
@@ -251,5 +253,7 @@ def test_expressions_give_structs_of_the_same_columns():
         assert found["bare"].struct.field("candidate").to_list() == ["A", None, ""]
         assert found["judged"].struct.unnest().equals(columns.judge(frame["raw_output"], frame["raw_output"]))
         assert found["open"].struct.field("protocol_compliant").to_list() == [True, None, True]
-        assert found["number"].struct.field("extracted_answer").to_list() == [None, None, "13"]
+        assert found["number"].struct.unnest().equals(columns.number(frame["raw_output"]))
+        assert found["marked"].struct.field("value").to_list() == [None, None, "13"]
+        assert found["piece"].struct.field("extracted_answer").to_list() == [None, None, "13"]
     assert mcqa.params == {"options": "A-D"}

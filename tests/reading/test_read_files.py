@@ -19,7 +19,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from affidavit import AnswerReading, Asked, Hand, game24, judge, mcqa
+from affidavit import AnswerKey, AnswerReading, Asked, Hand, game24, judge, mcqa, number
 from affidavit.reading import columns
 from affidavit.reading.json_lines import PIECE
 from affidavit.reading.line_batches import BATCH
@@ -231,6 +231,27 @@ def test_games_in_files_are_games_in_rows_and_columns(tmp_path, kind):
     if kind == "parquet":
         words = [hand and " ".join(map(str, hand)) for hand in numbers]
         check_added(tmp_path, kind, "game24", table | {"numbers": words}, added, target=pl.Int64())
+
+
+def numbered(raw: str | None, key: str | None) -> dict[str, object]:
+    """What a row with a text and a right answer gains, by the contract itself."""
+    if raw is None:
+        return dict.fromkeys(("protocol_compliant", *number.fields_added({"answer": None})))
+    reading = number.read(raw)
+    validation = number.validate(reading, AnswerKey(key))
+    correct = None if validation is None else validation.correct
+    return {"protocol_compliant": reading.protocol_compliant, **reading.fields(), "correct": correct}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_in_files_are_numbers_in_rows_and_columns(tmp_path, kind):
+    texts = with_nulls(kind, [*NASTY, *(case["raw"] for case in cases("number"))])
+    keys = list(islice(cycle(["72", "1,072", None, "-0.50", "so\n#### 72"]), len(texts)))
+    added = list(map(numbered, texts, keys))
+    in_columns = columns.number(pl.Series(texts, dtype=pl.String))
+    assert in_columns.rows() == [tuple(row.values())[:-1] for row in added]
+    check_added(tmp_path, kind, "number", {"raw_output": texts, "answer": keys}, added)
 
 
 META = {

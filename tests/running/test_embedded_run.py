@@ -148,6 +148,33 @@ def test_under_the_grammar_every_output_keeps_to_its_contract(ordinary):
     assert fine(affidavit("verify", ordinary.out), 0)
 
 
+SUMS = [
+    {"question": "What is 7 + 5?", "answer": "7 + 5 = 12\n#### 12"},
+    {"question": "What is 6 * 7?", "answer": "6 * 7 = 42\n#### 42"},
+    {"question": "What is 3 - 8?", "answer": "3 - 8 = -5\n#### -5"},
+]
+
+
+@pytest.mark.parametrize("parameters", [{}, {"marker": "####", "unit": "$"}], ids=["block", "marker"])
+def test_under_the_grammar_of_numbers_every_output_that_ends_by_itself_is_one(tmp_path, parameters):
+    """Ruling N9, on questions as GSM8K has them, from the file to the seal."""
+    task = {"contract": "number", "items": "sums.jsonl", "parameters": parameters}
+    changed = {"tasks": {"quiz": None, "sums": task}, "conditions": {"free": {}}, "decoding": {"temperature": 0.8}}
+    study(tmp_path, most=200, changed=changed)
+    (tmp_path / "sums.jsonl").write_text("".join(json.dumps(row) + "\n" for row in SUMS))
+    assert fine(run(tmp_path), 0)
+    kept = records(tmp_path / "out")
+    assert Counter(each["condition"] for each in kept) == {"held": 3, "free": 3}
+    held = [each for each in kept if each["condition"] == "held" and each["finish_reason"] == "stop"]
+    assert held
+    for each in held:
+        assert each["protocol_compliant"]
+        assert each["extraction_method"] == ("marker_line" if parameters else "answer_block")
+        assert type(each["correct"]) is bool
+        assert each["raw_output"][each["answer_start"] : each["answer_end"]] == each["extracted_answer"]
+    assert fine(affidavit("verify", tmp_path / "out"), 0)
+
+
 def test_every_record_has_the_text_as_it_came_and_the_prompt_as_the_template_made_it(ordinary):
     kept = records(ordinary.out)
     assert len(kept) == len({each["key"] for each in kept}) == 10

@@ -26,7 +26,7 @@ HOSTILE = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("contract", ["mcqa", "game24", "text", "own.py:echo"])
+@pytest.mark.parametrize("contract", ["mcqa", "game24", "text", "number", "own.py:echo"])
 def test_a_record_is_bounded_by_its_answer(tmp_path, contract):
     (tmp_path / "own.py").write_text(ECHO)
     task = {"quiz": {"contract": contract, "items": "quiz.jsonl", "options": None}}
@@ -35,6 +35,8 @@ def test_a_record_is_bounded_by_its_answer(tmp_path, contract):
     rows = [
         {**row, "numbers": [4, 9, 10, 13], "id": name} for name, row in zip(HOSTILE, questions(99), strict=False)
     ]
+    if contract == "number":
+        rows = [{**row, "answer": "7"} for row in rows]
     study = written(tmp_path, tables(tasks=task), {"quiz": rows}, lambda question: HOSTILE[question.item.id])
     lines = (study / "records" / "000001.jsonl").read_bytes().splitlines(keepends=True)
     found = {fields["item_id"]: (fields, line) for fields, line in zip(records(study), lines, strict=True)}

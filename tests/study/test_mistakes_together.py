@@ -2,6 +2,7 @@
 
 import pytest
 
+from affidavit.contracts.registry import BUILT_IN
 from affidavit.errors import AffidavitError, InputError, MistakesError
 from affidavit.study.files import load
 from support.command import affidavit
@@ -19,7 +20,7 @@ FINE = {
 WRONG = {
     "an unknown contract": (
         {"tasks": {"quiz": {"contract": "mcq"}}},
-        "study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, game24, judge, text or my_file.py:name, found 'mcq'\n"
+        f"study.toml: tasks.quiz.contract: expected {', '.join(BUILT_IN)} or my_file.py:name, found 'mcq'\n"
         "Did you mean mcqa?",
     ),
     "an unknown condition": (

@@ -29,6 +29,11 @@ game_texts = made_of(
     "<answer>", "</answer>", "Output:", "= 24", "=24.", "=", "4", "9", "10", "13", "0", "+", "-", "*", "/", "(", ")",
     "(13-9)*(10-4)", "4+9+10+13", " ", *LINE_BREAKS, "->",
 )  # fmt: skip
+number_texts = made_of(
+    "<answer>", "</answer>", "<answer>72</answer>", "<ANSWER>", "</Answer>", "</think>", "####", "\n#### 72", "Answer:",
+    "answer:", "\\boxed{", "72", "1,072", "0.50", "-3", "+", "-", "$", "km", "%", "apples", ",", ".", "e", "/", " ",
+    "\u2212", *LINE_BREAKS,
+)  # fmt: skip
 quote_texts = made_of(
     "…", "...", "[...]", "(…)", "“", "”", '"', "'", "’", "—", "-", "ﬁ", "fi", "e\u0301", "é", "\u0301", "漢字", "かな",
     "한", "\u1112\u1161\u11ab", "the quick", "brown fox", " ", "\n", "ﷺ", "\U000110a5\U000110ba", "😀",

@@ -9,6 +9,7 @@ from affidavit.contracts.game24 import game24
 from affidavit.contracts.judge import judge
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.mcqa_reasoned import mcqa_reasoned
+from affidavit.contracts.number import number
 from affidavit.contracts.own_file import is_in_file, load_contract
 from affidavit.contracts.parts import Parts, parts_of
 from affidavit.contracts.text import text
@@ -20,6 +21,7 @@ BUILT_IN: dict[str, AnyContract] = {
     "game24": game24,
     "judge": judge,
     "text": text,
+    "number": number,
 }
 """The contracts that have a name; a new one is a file and a line here."""
 
@@ -73,7 +75,7 @@ def refuse_unknown(name: str, *, where: str) -> None:
 
     >>> refuse_unknown("mcq", where="study.toml: tasks.quiz.contract")
     Traceback (most recent call last):
-    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, game24, judge, text or my_file.py:name, found 'mcq'
+    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, game24, judge, text, number or my_file.py:name, found 'mcq'
     Did you mean mcqa?
     """  # noqa: E501
     if not is_known(name):

@@ -23,6 +23,8 @@ format is refused. So is whatever could be read in two ways. The rules, where th
 - *AQuA* options lose their letter and bracket (`A)`), which must be there and in order; nothing else.
 - *GPQA* options have no order of their own: they are sorted by the SHA-256 of record id (or, without one, the
   question), line feed and column name. The columns, in the order drawn, are `metadata.option_order`.
+- *GSM8K* answers are what follows `####` on the last line of the solution that begins with it, as it is written
+  there; the solution is kept in `metadata.solution`.
 - *Everything else* that a row held is in `metadata`; an object that the row held under that name is joined with
   it. NaN becomes null there, and what JSON cannot hold (dates, decimals, infinities) becomes its text.
 - *A list in a cell* of a table is JSON or Python.
@@ -38,6 +40,7 @@ from itertools import chain, takewhile
 from math import isfinite, isnan
 
 from affidavit.contracts.mcqa import LETTERS, equal_options, refuse_doubled_answer
+from affidavit.contracts.number import SOLUTION_MARKER, answer_of_solution
 from affidavit.errors import InputError
 from affidavit.items.hands import TARGET
 from affidavit.json_values import Fields, shown
@@ -388,6 +391,19 @@ def _gpqa(row: Fields, where: str) -> _Choice:
     return _Choice(item_id, question, options, answer, row, {"option_order": order})
 
 
+def _gsm8k(row: Fields, where: str) -> _OpenQuestion:
+    solution = row.pop("answer")
+    answer = answer_of_solution(solution) if isinstance(solution, str) else None
+    if not answer:
+        hint = "A question of your own needs an 'id' too; then its row is taken as it is."
+        expected = f"a solution in 'answer' with a line that begins with {SOLUTION_MARKER} and has the answer"
+        raise InputError(where, expected=expected, found=_seen(solution), hint=hint)
+    item_id, question = _take_id(row), row.pop("question")
+    return _OpenQuestion(
+        item_id, question, {"answer": answer, "metadata": _metadata(row, {"solution": solution}, where)}
+    )
+
+
 # --- which format a row has ---
 
 
@@ -424,6 +440,7 @@ FORMATS = (
     Format("MMLU", "question, A to D", _has("question", "A", "B"), _mmlu),
     Format("MMLU", "question, choice0 to choice3", _has("question", "choice0", "choice1"), _mmlu),
     Format("our open questions", "id, question", _has("id", "question"), _own_open),
+    Format("GSM8K", "question, answer with ####; no id", _has("question", "answer"), _gsm8k),
 )
 """Every format that is known; the first that fits a row is the row's."""
 

@@ -1,6 +1,6 @@
 """The same contracts over whole columns: equal to `read` row by row, for every text that a column can hold.
 
-Where the contract allows it, the work is done in the columns by Polars: multiple choice, patterns, open text.
+Where the contract allows it, the work is done in the columns by Polars: multiple choice, numbers, patterns, text.
 Where it does not (an expression has to be parsed, a judgement decoded), equal rows are read once. A missing
 text (null) gives null throughout: nothing arrived, so nothing is read.
 
@@ -19,6 +19,7 @@ from affidavit.contracts.choice_columns import read_choices
 from affidavit.contracts.evaluation import Asked, EvaluationReading
 from affidavit.contracts.game24 import Game24, Hand
 from affidavit.contracts.judge import Judge
+from affidavit.contracts.number import Number
 from affidavit.contracts.parts import FieldType
 from affidavit.contracts.pattern import Pattern
 from affidavit.contracts.reasoned_columns import read_reasoned
@@ -90,6 +91,23 @@ def pattern(raw: pl.Series, contract: Pattern) -> pl.DataFrame:
 
 
 PATTERN_SCHEMA = pl.Schema({"protocol_compliant": pl.Boolean, "extracted_answer": pl.String})
+
+
+def number(raw: pl.Series, contract: Number | None = None) -> pl.DataFrame:
+    """The number of each output, its place and its value, or the deviation; `contract` has its parameters.
+
+    >>> number(pl.Series(["<answer>1,072</answer>", "It is 72."])).select("value", "deviation").rows()
+    [('1072', None), (None, 'no_answer')]
+    """
+    return (contract or Number()).read_texts(raw)
+
+
+NUMBER_SCHEMA = pl.Schema(
+    {
+        "protocol_compliant": pl.Boolean(),
+        **{name: polars_type(kind) for name, kind in Number().fields_added({}).items()},
+    }
+)
 
 
 # --- what has to be read one by one, but each only once ---

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from affidavit.contracts.judge import Judge
+from affidavit.contracts.number import Number
 from affidavit.contracts.pattern import Pattern
 from affidavit.reading import columns
 
@@ -69,6 +70,15 @@ class ContractExpressions:
 
         others = [pl.lit(None) if other is None else other for other in (judged_output, asked)]
         return self._over(others, read, columns.judge_schema(reader))
+
+    def number(self, contract: Number | None = None) -> pl.Expr:
+        """Numbers: the answer as it is written, its place, its value, its deviation and where it was found."""
+        reader = contract or Number()
+
+        def read(given: Sequence[pl.Series]) -> pl.Series:
+            return columns.number(given[0], reader).to_struct(given[0].name)
+
+        return self._over([], read, columns.NUMBER_SCHEMA)
 
     def pattern(self, contract: Pattern) -> pl.Expr:
         """A contract from one regular expression: protocol_compliant, extracted_answer."""

@@ -1,0 +1,72 @@
+"""The parameters of number/1: what each may be, and the refusal of what it may not.
+
+They come from study files, command lines and directories that somebody sent: any value may be given.
+"""
+
+import re
+
+from affidavit.contracts.notation import DECIMALS, MOST_DIGITS, THOUSANDS, Notation, exact_text
+from affidavit.errors import InputError
+from affidavit.json_values import shown
+
+LONGEST_MARKER, LONGEST_UNIT = 50, 20
+"""Characters, at most."""
+
+
+def refuse_separators(thousands: object, decimal: object) -> None:
+    """Separators of a closed list that differ (ruling N4)."""
+    if decimal not in DECIMALS:
+        raise _refusal("decimal", "a point or a comma", decimal)
+    if thousands not in THOUSANDS:
+        raise _refusal("thousands", "one of , . ' ’ _, a blank or a no-break space, or nothing", thousands)
+    if thousands == decimal:
+        hint = 'With decimal = ",", say thousands = "." or thousands = "", which allows none.'
+        raise _refusal("thousands", "another character than in decimal", thousands, hint)
+
+
+def refuse_sign(sign: object) -> None:
+    """Yes or no."""
+    if type(sign) is not bool:
+        raise _refusal("sign", "true or false", sign)
+
+
+def refuse_marker(marker: object) -> None:
+    """A text that begins a line and never runs into the number behind it (ruling N3)."""
+    if not isinstance(marker, str) or not _is_line(marker, LONGEST_MARKER) or re.search("<|[-+0-9]$", marker):
+        expected = f"at most {LONGEST_MARKER} printable characters, no outer blanks, no <, no digit or sign last"
+        raise _refusal("marker", expected, marker)
+
+
+def refuse_unit(unit: object, thousands: str, decimal: str) -> None:
+    """A text that no part of a number can be taken for (ruling N5)."""
+    taken = {*"<>+-0123456789", thousands, decimal}
+    if not isinstance(unit, str) or not _is_line(unit, LONGEST_UNIT) or taken & set(unit):
+        expected = f"at most {LONGEST_UNIT} characters, no outer blanks, digits, signs, separators, < or >"
+        raise _refusal("unit", expected, unit)
+
+
+def exact_tolerance(given: object) -> str:
+    """The tolerance as exact text in its one form (ruling N7).
+
+    >>> exact_tolerance(0.10), exact_tolerance("1.50")
+    ('0.1', '1.5')
+    """
+    text = given if isinstance(given, str) else exact_text(given)
+    value = None if text is None else Notation(thousands="", sign=False).value(text)
+    if value is None:
+        expected = f"a number from 0 of at most {MOST_DIGITS} digits, a text with a decimal point"
+        raise _refusal("tolerance", expected, given)
+    return value
+
+
+def shown_number(value: object) -> str:
+    """A value for a message; Python refuses to write out integers of more than 4,300 digits."""
+    return "an integer of too many digits" if type(value) is int and exact_text(value) is None else shown(value)
+
+
+def _refusal(name: str, expected: str, found: object, hint: str = "") -> InputError:
+    return InputError(f"parameters.{name}", expected=expected, found=shown_number(found), hint=hint)
+
+
+def _is_line(text: str, longest: int) -> bool:
+    return len(text) <= longest and text.isprintable() and text == text.strip()
