@@ -168,6 +168,7 @@ def test_files_and_functions_fit_a_reader(path):
 
 
 LATE = {
+    "contracts.labels": {"affidavit.contracts.label_columns"},
     "contracts.mcqa": {"affidavit.contracts.choice_columns"},
     "contracts.pattern": {"polars"},
     "items.hub": {"datasets"},
@@ -216,7 +217,7 @@ def test_only_commands_and_heavy_libraries_are_imported_late():
 
 # --- nobody outside asks which contract it is ---
 
-MAY_KNOW_THE_CONTRACT = {"results.choices"}
+MAY_KNOW_THE_CONTRACT = {"results.choices", "results.label_scores"}
 """Beside the room of the contracts: files of results that are about one contract."""
 
 
@@ -296,9 +297,9 @@ def _texts(node: ast.AST) -> list[str]:
 
 
 def _is_label(text: str) -> bool:
-    """Whether a text can only be the name or the label of a contract; `judge` and `text` may be anything."""
+    """Whether a text can only be the name or the label of a contract; `judge`, `labels` and `text` may be anything."""
     name, slash, _ = text.partition("/")
-    return name in BUILT_IN and (bool(slash) or name not in {"judge", "text"})
+    return name in BUILT_IN and (bool(slash) or name not in {"judge", "labels", "text"})
 
 
 def _is_of_contract(node: ast.AST) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate
+from affidavit import Asked, Hand, LabelSet, MultipleChoice, game24, judge, locate
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -42,6 +42,16 @@ def test_game24(case):
         "end": end,
         "reason": None if hand is None else game24.validate(reading, hand).reason,
     } == {key: case[key] for key in ("candidate", "method", "start", "end", "reason")}, case["why"]
+
+
+@pytest.mark.parametrize("case", cases("labels"))
+def test_labels(case):
+    known = case.get("known", ["art", "economy", "politics", "sport"])
+    contract = LabelSet(known, case.get("none", ""), case.get("single", False))
+    reading = contract.read(case["raw"])
+    expected = {key: case[key] for key in ("answer", "labels", "start", "end", "deviation")}
+    assert dict(zip(expected, reading.fields().values(), strict=True)) == expected, case["why"]
+    assert reading.protocol_compliant == (case["deviation"] is None)
 
 
 @pytest.mark.slow
