@@ -86,13 +86,14 @@ class KnownLabels:
         """The set that the trimmed content of a block names, in the order of the labels (L3), or why none."""
         if not content:
             return LabelDeviation.EMPTY_SET
-        entries = [entry.strip() for entry in content.split(",")]
-        if not all(entries):
+        entries = content.split(",")
+        if not all(map(str.strip, entries)):
             return LabelDeviation.EMPTY_LABEL
-        different = set(entries)
+        different = self._different(entries)
+        if different is None:
+            return LabelDeviation.UNKNOWN_LABEL
         if not different <= self._entries:
-            near = all(entry.translate(_LOWER) in self._in_any_case for entry in different)
-            return LabelDeviation.WRONG_CASE if near else LabelDeviation.UNKNOWN_LABEL
+            return LabelDeviation.WRONG_CASE
         if self.none in different:
             return () if len(entries) == 1 else LabelDeviation.NONE_AND_LABELS
         if len(different) < len(entries):
@@ -100,6 +101,22 @@ class KnownLabels:
         if self.single and len(entries) > 1:
             return LabelDeviation.SEVERAL_LABELS
         return self.ordered(different)
+
+    def _different(self, entries: Sequence[str]) -> set[str] | None:
+        """The different entries, trimmed; None if one of them is unknown in any case.
+
+        Each is looked at once, for models that lose their way write one label a thousand times; and none after the
+        first that is unknown, as others write a thousand labels.
+        """
+        seen, different = set[str](), set[str]()
+        for entry in entries:
+            if entry not in seen:
+                label = entry.strip()
+                if label not in self._entries and label.translate(_LOWER) not in self._in_any_case:
+                    return None
+                seen.add(entry)
+                different.add(label)
+        return different
 
     def ordered(self, labels: Collection[str]) -> tuple[str, ...]:
         """Those of the labels that are among these, in their own order."""
