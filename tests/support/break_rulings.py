@@ -223,7 +223,7 @@ BREAKS = (
     Break("L6", LABELS, '(", " from{at + 1})? | from{at + 1}', '(", " from{at})? | from{at + 1}'),
     Break("L7", LABEL_SCORES, "each in given - right, each in right - given", "each in right - given, each in given - right"),
     Break("L7", LABEL_SCORES, '(tp, tp + missed, many)', '(2 * tp, 2 * tp + missed, many)'),
-    Break("L7", LABEL_SCORES, 'pl.col("holds_answer") & pl.col("letter").is_not_null() & ', 'pl.col("letter").is_not_null() | '),
+    Break("L7", LABEL_SCORES, "for task in labels if task in kinds.tasks", "for task in labels"),
     Break("L7", F1, "float(values[occurring].mean())", "float(values[occurring].sum() / len(values))"),
     Break("L8", F1, "    if high - low <= EQUAL:\n        return None\n", ""),
     Break("L8", F1, "where=labels > 0)", "where=labels > 0) * labels / resampled.shape[1]"),
