@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter, sleep
 
-from affidavit import Hand, Number, Pattern, game24, judge, locate, mcqa, mcqa_reasoned, number, text
+from affidavit import Hand, LabelSet, Number, Pattern, game24, judge, locate, mcqa, mcqa_reasoned, number, text
 from affidavit.contracts import expression, strict_json
 
 KB, MB = 1024, 1024 * 1024
@@ -54,6 +54,13 @@ SHAPES: Mapping[str, Shape] = {
     "</answer>": around("</answer>"),
     "empty blocks": around("<answer></answer>"),
     "</think>": around("</think>"),
+    "<ANSWER>": around("<ANSWER>"),
+    "</ANSWER>, then one": around("</ANSWER>", after="<answer>"),
+    "labels": around("art, ", before="<answer>", after="art</answer>"),
+    "commas": around(",", before="<answer>", after="</answer>"),
+    "different labels": lambda size: (
+        f"<answer>{','.join(f'{number:07}' for number in range(size // 8 - 3))}</answer>"
+    ),
     "blanks": around(" "),
     "line feeds": around("\n"),
     "blank, line feed": around(" \n"),
@@ -89,13 +96,19 @@ SHAPES: Mapping[str, Shape] = {
     "<ANSWER> unclosed": around("<ANSWER>"),
     "prose": around(PROSE),
     "prose, letter": around(PROSE, after="<answer>B</answer>"),
+    "prose, labels": around(PROSE, after="<answer>sport, art</answer>"),
     "prose, expression": around(PROSE, after="<answer>(13-9)*(10-4) = 24</answer>"),
     "prose, number": around(PROSE, after="#### 1,072"),
     "prose, JSON": around(PROSE, after=EVALUATION_END),
     "prose, quote": around(PROSE, after="There were no such words to be found here at all."),
 }
 FREE_STEP = {
-    shape: "answers may be handed to another engine once a text is long" for shape in SHAPES if "prose," in shape
+    **{
+        shape: "answers may be handed to another engine once a text is long"
+        for shape in SHAPES
+        if "prose," in shape
+    },
+    "different labels": "so many small texts at once outgrow the caches, whoever cuts them",
 }
 FREE_COST = {
     "long key, NaN": "every NaN is a finding, and findings are what costs",
@@ -112,6 +125,7 @@ GSM8K = Pattern(
     words="Solve the problem step by step. End with a line that holds #### and the number alone.",
     compare="number",
 )
+TOPICS = LabelSet(["art", "economy", "sport"], none="none")
 PARSERS: Mapping[str, Parser] = {
     "mcqa.read": mcqa.read,
     "mcqa_reasoned.read": mcqa_reasoned.read,
@@ -120,6 +134,7 @@ PARSERS: Mapping[str, Parser] = {
     "number.read, marker": Number(marker="####", unit="$").read,
     "game24.read": game24.read,
     "game24.read, hand": lambda raw: game24.read(raw, HAND),
+    "labels.read": TOPICS.read,
     "judge.read": judge.read,
     "locate in shape": lambda raw: locate(QUOTE, raw),
     "locate shape": lambda raw: locate(raw, SHORT_TEXT),

@@ -168,6 +168,7 @@ def test_files_and_functions_fit_a_reader(path):
 
 
 LATE = {
+    "contracts.labels": {"affidavit.contracts.label_columns"},
     "contracts.mcqa": {"affidavit.contracts.choice_columns"},
     "contracts.mcqa_reasoned": {"affidavit.contracts.reasoned_columns"},
     "contracts.number": {"affidavit.contracts.number_columns"},
@@ -218,7 +219,7 @@ def test_only_commands_and_heavy_libraries_are_imported_late():
 
 # --- nobody outside asks which contract it is ---
 
-MAY_KNOW_THE_CONTRACT = {"results.choices"}
+MAY_KNOW_THE_CONTRACT = {"results.choices", "results.label_scores"}
 """Beside the room of the contracts: files of results that are about one contract."""
 
 
@@ -298,9 +299,9 @@ def _texts(node: ast.AST) -> list[str]:
 
 
 def _is_label(text: str) -> bool:
-    """Whether a text can only be the name or the label of a contract; `judge`, `text` and `number` may be anything."""
+    """Whether a text can only be the name or the label of a contract; common words may be anything."""
     name, slash, _ = text.partition("/")
-    return name in BUILT_IN and (bool(slash) or name not in {"judge", "text", "number"})
+    return name in BUILT_IN and (bool(slash) or name not in {"judge", "labels", "number", "text"})
 
 
 def _is_of_contract(node: ast.AST) -> bool:
@@ -376,10 +377,10 @@ def test_what_only_uses_a_contract_is_no_such_question(line):
 
 def test_every_ruling_that_is_cited_is_written_down():
     """A citation leads somewhere: docs/rulings.md has a heading for each, and every ruling of it."""
-    stated = set(re.findall(r"^### ([CMGNJ]\d+)\. ", (ROOT / "docs" / "rulings.md").read_text(), re.MULTILINE))
+    stated = set(re.findall(r"^### ([CMGNLJ]\d+)\. ", (ROOT / "docs" / "rulings.md").read_text(), re.MULTILINE))
     expected = {
         f"{group}{number}"
-        for group, last in (("C", 11), ("M", 11), ("G", 12), ("N", 9), ("J", 16))
+        for group, last in (("C", 11), ("M", 11), ("G", 12), ("N", 9), ("L", 8), ("J", 16))
         for number in range(1, last + 1)
     }
     assert stated == expected

@@ -17,6 +17,7 @@ from affidavit.contracts.deviation import Deviation, ReasonedDeviation
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
+from affidavit.contracts.label_set import LabelDeviation
 from affidavit.contracts.number import Number, number
 from affidavit.contracts.number_deviation import NumberDeviation, NumberMethod
 from affidavit.judging.directory import _Judge, _JudgingFile
@@ -31,13 +32,16 @@ from support import write_commands_page
 from support.pages import PAGES, ROOT
 
 ENUMS = {
-    "Deviations": Deviation,
-    "Deviations after reasoning": ReasonedDeviation,
-    "Extraction methods": Method,
-    "Reasons": Reason,
-    "Flags": Flag,
-    "Findings": Code,
-    "Evidence kinds": EvidenceKind,
+    "contracts.md": {
+        "Deviations": Deviation,
+        "Deviations after reasoning": ReasonedDeviation,
+        "Extraction methods": Method,
+        "Reasons": Reason,
+        "Flags": Flag,
+        "Findings": Code,
+        "Evidence kinds": EvidenceKind,
+    },
+    "labels.md": {"Deviations": LabelDeviation},
 }
 
 
@@ -141,10 +145,11 @@ def test_every_reason_for_a_failure_is_told_with_what_is_done_about_it():
     assert told == {each.value: "with `--retry-failed`" if each in PERMANENT else "yes" for each in model.Reason}
 
 
-def test_every_name_of_a_closed_list_has_its_heading():
-    sections = re.split(r"^### (.+)$", (ROOT / "docs" / "contracts.md").read_text(), flags=re.MULTILINE)
+@pytest.mark.parametrize("page", ENUMS)
+def test_every_name_of_a_closed_list_has_its_heading(page):
+    sections = re.split(r"^### (.+)$", (ROOT / "docs" / page).read_text(), flags=re.MULTILINE)
     by_title = dict(zip(sections[1::2], sections[2::2], strict=True))
-    for title, names in ENUMS.items():
+    for title, names in ENUMS[page].items():
         text = re.split(r"^## ", by_title[title], flags=re.MULTILINE)[0]
         assert re.findall(r"^#### `(.+)`$", text, re.MULTILINE) == [name.value for name in names], title
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from affidavit.contracts.evaluation import Asked
     from affidavit.contracts.game24 import Hand, game24
     from affidavit.contracts.judge import Judge, judge
+    from affidavit.contracts.labels import LabelSet
     from affidavit.contracts.mcqa import AfterThink, LastTag, MultipleChoice, mcqa
     from affidavit.contracts.mcqa_reasoned import ReasonedChoice, mcqa_reasoned
     from affidavit.contracts.number import Number, number
@@ -53,6 +54,7 @@ _HOME = {
     "affidavit.contracts.game24": ("Hand", "game24"),
     "affidavit.contracts.evaluation": ("Asked",),
     "affidavit.contracts.judge": ("Judge", "judge"),
+    "affidavit.contracts.labels": ("LabelSet",),
     "affidavit.contracts.mcqa": ("AfterThink", "LastTag", "MultipleChoice", "mcqa"),
     "affidavit.contracts.mcqa_reasoned": ("ReasonedChoice", "mcqa_reasoned"),
     "affidavit.contracts.number": ("Number", "number"),
@@ -76,11 +78,11 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "AffidavitError", "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable",
-    "GateResult", "Hand", "InputError", "Judge", "LastTag", "LockedError", "MistakesError", "MultipleChoice",
-    "Number", "Pattern", "Reading", "ReasonedChoice", "Results", "Rubric", "Span", "StorageError", "Study",
-    "Table", "UsageError", "Validation", "Verified", "compare", "game24", "gate", "judge", "judge_study",
-    "label", "locate", "mcqa", "mcqa_reasoned", "number", "open_study", "read_frame", "run_study", "statistics",
-    "text", "verify",
+    "GateResult", "Hand", "InputError", "Judge", "LabelSet", "LastTag", "LockedError", "MistakesError",
+    "MultipleChoice", "Number", "Pattern", "Reading", "ReasonedChoice", "Results", "Rubric", "Span",
+    "StorageError", "Study", "Table", "UsageError", "Validation", "Verified", "compare", "game24", "gate",
+    "judge", "judge_study", "label", "locate", "mcqa", "mcqa_reasoned", "number", "open_study", "read_frame",
+    "run_study", "statistics", "text", "verify",
 ]  # fmt: skip
 
 

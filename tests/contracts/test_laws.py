@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from affidavit import (
     Asked,
     Hand,
+    LabelSet,
     MultipleChoice,
     Number,
     ReasonedChoice,
@@ -35,6 +36,7 @@ from support.strategies import (
     blanks,
     choice_texts,
     game_texts,
+    label_texts,
     made_of,
     number_texts,
     quote_texts,
@@ -42,7 +44,8 @@ from support.strategies import (
 
 HAND = Hand((4, 9, 10, 13))
 MARKED = Number(marker="####", unit="$")
-TEXTS = st.one_of(any_text, choice_texts, game_texts, number_texts, quote_texts)
+LABELS = LabelSet(["a", "b", "a b", "A"], none="none")
+TEXTS = st.one_of(any_text, choice_texts, game_texts, label_texts, number_texts, quote_texts)
 
 
 # --- every contract ---
@@ -53,7 +56,7 @@ def test_any_text_gives_the_same_reading_twice(raw):
     """Rulings C3, C4: total and deterministic."""
     for contract, item in (
         (mcqa, None), *((lens, None) for lens in mcqa.lenient_readings()), (mcqa_reasoned, None), (game24, None), (game24, HAND), (text, None),
-        (judge, None), (judge, Asked(judged_output=raw)), (number, None), (MARKED, None),
+        (judge, None), (judge, Asked(judged_output=raw)), (number, None), (MARKED, None), (LABELS, None),
     ):  # fmt: skip
         first, second = contract.read(raw, item), contract.read(raw, item)
         assert first == second
@@ -411,6 +414,71 @@ def test_equal_numbers_have_one_value(written, zeros, plus):
     one, other = (number.read(f"<answer>{text}</answer>").value for text in (written, padded))
     assert one == other
     assert number.read(f"<answer>{one}</answer>").value == one
+
+
+# --- labels ---
+
+
+def said(content: str, contract: LabelSet) -> tuple[frozenset[str] | None, str | None]:
+    """Rulings L3 and L4 on the content of a block, word by word: the set, or the diagnosis."""
+    entries = [entry.strip() for entry in content.split(",")]
+    known = {*contract.known, *([contract.none] if contract.none else [])}
+
+    def is_in_any_case(entry: str) -> bool:
+        return any(re.fullmatch(re.escape(each), entry, re.IGNORECASE | re.ASCII) for each in known)
+
+    applies = {
+        "empty_set": not content.strip(),
+        "empty_label": "" in entries,
+        "unknown_label": not all(map(is_in_any_case, entries)),
+        "wrong_case": not set(entries) <= known,
+        "none_and_labels": contract.none in entries and len(entries) > 1,
+        "repeated_label": len(set(entries)) < len(entries),
+        "several_labels": contract.single and len(entries) > 1,
+    }
+    broken = next((name for name, holds in applies.items() if holds), None)
+    return (None, broken) if broken else (frozenset(entries) - {contract.none}, None)
+
+
+@given(
+    label_texts,
+    st.sampled_from([LABELS, LabelSet(["b", "a"]), LabelSet(["a", "b"], single=True), LabelSet(["x"], "a")]),
+)
+def test_labels_are_read_as_the_rulings_say(raw, contract):
+    """Rulings L2 to L4 by a slow and literal reader."""
+    text = raw.split("</think>")[-1]
+    held, last = blocks(text), re.fullmatch(r"(.*)</answer>([^<]*)(<.*)?", text, re.DOTALL)
+    opened = re.search("<answer>(?!.*</answer>)", text, re.DOTALL)
+    behind = text.rpartition("<answer>")[2].partition("</answer>")[2]
+    applies = {
+        "empty": not raw.strip(),
+        "only_reasoning": not text.strip(),
+        "tag_in_wrong_case": not held and blocks(text, ignore_case=True),
+        "unclosed_tag": opened,
+        "unopened_tag": not held and last,
+        "no_block": not held,
+        "text_after": behind.strip(),
+    }
+    expected, labels = next((name for name, holds in applies.items() if holds), None), None
+    if expected is None:
+        labels, expected = said(held[-1], contract)
+    reading = contract.read(raw)
+    assert reading.deviation == expected
+    assert (None if reading.labels is None else frozenset(reading.labels)) == labels
+
+
+@given(label_texts)
+def test_the_place_of_a_set_of_labels_reads_as_the_set(raw):
+    """Ruling L3: what stands at the span is the set, in the model's order; the answer is in the contract's."""
+    reading = LABELS.read(raw)
+    assert (reading.deviation is None) == (reading.labels is not None) == (reading.answer_span is not None)
+    if reading.answer_span is not None:
+        there = raw[slice(*reading.answer_span)]
+        assert there == there.strip()
+        again = LABELS.read(f"<answer>{there}</answer>")
+        assert (again.labels, again.extracted_answer) == (reading.labels, reading.extracted_answer)
+        assert LABELS.read(f"<answer>{reading.extracted_answer}</answer>").labels == reading.labels
+        assert [each for each in LABELS.known if each in reading.labels] == list(reading.labels)
 
 
 # --- evidence ---

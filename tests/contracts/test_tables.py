@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from affidavit import Asked, Hand, MultipleChoice, Number, ReasonedChoice, game24, judge, locate
+from affidavit import Asked, Hand, LabelSet, MultipleChoice, Number, ReasonedChoice, game24, judge, locate
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -74,6 +74,16 @@ def test_number(case):
     if "key" in case:
         item = contract.item({"answer": case["key"]}, where="a case")
         assert contract.validate(reading, item).correct is case["correct"], case["why"]
+
+
+@pytest.mark.parametrize("case", cases("labels"))
+def test_labels(case):
+    known = case.get("known", ["art", "economy", "politics", "sport"])
+    contract = LabelSet(known, case.get("none", ""), case.get("single", False))
+    reading = contract.read(case["raw"])
+    expected = {key: case[key] for key in ("answer", "labels", "start", "end", "deviation")}
+    assert dict(zip(expected, reading.fields().values(), strict=True)) == expected, case["why"]
+    assert reading.protocol_compliant == (case["deviation"] is None)
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import affidavit.reading.polars_namespace  # noqa: F401 - gives expressions their namespace
-from affidavit import Asked, Hand, MultipleChoice, Number, Pattern, game24, judge, mcqa, text
+from affidavit import Asked, Hand, LabelSet, MultipleChoice, Number, Pattern, game24, judge, mcqa, text
 from affidavit.reading import columns
 from support.strategies import LINE_BREAKS, NEARLY_WHITESPACE, WHITESPACE, choice_texts, game_texts, made_of
 
@@ -220,6 +220,19 @@ def test_twenty_thousand_patterns_and_open_texts(texts, regex):
     check_open_text(texts)
 
 
+# --- labels ---
+
+
+def test_labels_of_the_table_and_the_nastiest_texts():
+    contract = LabelSet(["A", "art", "sport"], none="none")
+    texts = [*NASTY, *(case["raw"] for case in cases("labels"))]
+    found = columns.labels(series(texts), contract)
+    for raw, (compliant, *fields) in zip(texts, found.iter_rows(), strict=True):
+        reading = None if raw is None else contract.read(raw)
+        assert compliant == (None if reading is None else reading.protocol_compliant)
+        assert fields == ([None] * 5 if reading is None else list(reading.fields().values()))
+
+
 # --- expressions ---
 
 
@@ -241,6 +254,7 @@ def test_expressions_give_structs_of_the_same_columns():
         goal=raw.game24(numbers="numbers", target=13),
         judged=raw.judge("raw_output"),
         open=raw.text(),
+        labels=raw.labels(LabelSet(["A", "B"])),
         number=raw.number(),
         marked=raw.number(Number(marker="4+9 =")),
         piece=raw.pattern(Pattern(name="p", version=1, pattern=r".*= ([0-9]+)", words="")),
@@ -252,6 +266,7 @@ def test_expressions_give_structs_of_the_same_columns():
         assert found["goal"].struct.field("correct").to_list() == [False, None, True]
         assert found["bare"].struct.field("candidate").to_list() == ["A", None, ""]
         assert found["judged"].struct.unnest().equals(columns.judge(frame["raw_output"], frame["raw_output"]))
+        assert found["labels"].struct.field("labels").to_list() == [["A"], None, None]
         assert found["open"].struct.field("protocol_compliant").to_list() == [True, None, True]
         assert found["number"].struct.unnest().equals(columns.number(frame["raw_output"]))
         assert found["marked"].struct.field("value").to_list() == [None, None, "13"]

@@ -20,10 +20,14 @@ QUICK = (
     "tests/contracts/test_rubric.py",
     "tests/contracts/test_contract_shape.py",
     "tests/contracts/test_number.py",
+    "tests/contracts/test_labels.py",
 )
 THOROUGH = (
     "tests/contracts/test_laws.py",
     "tests/contracts/test_number_columns.py",
+    "tests/contracts/test_label_columns.py",
+    "tests/statistics/test_f1_scores.py",
+    "tests/results/test_label_scores.py",
     "tests/contracts/test_bounded_findings.py",
     "tests/contracts/test_judge_oracle.py",
     "tests/archive/test_archive_names.py",
@@ -59,6 +63,8 @@ NUMBER, NOTATION, PARAMETERS = "contracts/number.py", "contracts/notation.py", "
 STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
 FINDINGS = "contracts/bounded_findings.py"
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
+LABELS, LABEL_SET, LABEL_COLUMNS = "contracts/labels.py", "contracts/label_set.py", "contracts/label_columns.py"
+F1, LABEL_SCORES = "statistics/f1_scores.py", "results/label_scores.py"
 REQUEST, HTTP = "models/request_body.py", "models/http_connection.py"
 
 BREAKS = (
@@ -254,6 +260,45 @@ BREAKS = (
     Break("J16", "judging/plan.py", "output.target_model if aliases is None else aliases[output.target_model]", "output.target_model"),
     Break("J16", "judging/plan.py", "method if aliases is None else JudgingMethod.CROSS", "method"),
     Break("J16", "judging/plan.py", "            target_model=output.target_model,\n            method", "            target_model=judgement.asked.meta[\"target_model\"],\n            method"),
+    Break("L1", LABEL_SET, "        if label in before:", "        if label.lower() in before:"),
+    Break("L1", LABEL_SET, '"[,<', '"[,'),
+    Break("L1", LABEL_SET, "\\ud800-\\udfff]", "]"),
+    Break("L1", LABEL_SET, "        if none and single:", "        if False and none and single:"),
+    Break("L1", LABEL_SET, "        if none in texts:", "        if False:"),
+    Break("L1", LABEL_SET, ") > LONGEST:", ") >= LONGEST:"),
+    Break("L2", LABELS, "raw.rpartition(THINK_END)[2]", 'raw.partition(THINK_END)[2] or raw'),
+    Break("L2", LABELS, "opening = raw.rfind(OPENING, start)", "opening = raw.find(OPENING, start)"),
+    Break("L2", LABELS, "raw.find(CLOSING, opening)", "raw.rfind(CLOSING, opening)"),
+    Break("L2", LABEL_COLUMNS, "texts.str.split(tag).list.last()", "texts.str.split(tag).list.get(1)"),
+    Break("L3", LABEL_SET, "        return self.ordered(different)\n", "        return tuple(map(str.strip, entries))\n"),
+    Break("L3", LABEL_SET, "label = entry.strip()", "label = entry.strip(' \\n')"),
+    Break("L3", LABELS, "first = closing - len(held.lstrip())", "first = closing - len(held)"),
+    Break("L3", LABEL_COLUMNS, 'pl.col("raw").str.len_chars() - tail', 'pl.col("raw").str.len_bytes() - tail'),
+    Break("L4.2", LABELS, "LabelDeviation.ONLY_REASONING if thought else LabelDeviation.EMPTY", "LabelDeviation.EMPTY"),
+    Break("L4.3", LABELS, "re.IGNORECASE | re.ASCII", "re.IGNORECASE"),
+    Break("L4.3", LABELS, "if first < 0 or text.find(CLOSING, first) < 0:", "if first < 0:"),
+    Break("L4.3", LABEL_COLUMNS, " & ~text.str.contains(_IN_EXACT_CASE)", ""),
+    Break("L4.5", LABELS, "LabelDeviation.UNOPENED_TAG if CLOSING in text else LabelDeviation.NO_BLOCK", "LabelDeviation.NO_BLOCK"),
+    Break("L4.7", LABELS, "        if raw[closing + len(CLOSING) :].strip():", "        if raw[closing + len(CLOSING) :].strip(' .\\n'):"),
+    Break("L4.8", LABEL_SET, "        if not content:\n            return LabelDeviation.EMPTY_SET", "        if not content:\n            return ()"),
+    Break("L4.9", LABEL_SET, "not all(map(str.strip, entries))", "not all(entries)"),
+    Break("L4.10", LABEL_SET, "                    return None\n", "                    continue\n"),
+    Break("L4.11", LABEL_SET, "_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)", "_LOWER = {code: chr(code).lower() for code in range(0x10000)}"),
+    Break("L4.12", LABEL_SET, "return () if len(entries) == 1 else", "return () if len(different) == 1 else"),
+    Break("L4.13", LABEL_SET, "        if len(different) < len(entries):", "        if False:"),
+    Break("L4.14", LABEL_SET, "if self.single and len(entries) > 1:", "if self.single and len(entries) > 2:"),
+    Break("L5", LABELS, "Validation(reading.labels == right,", "Validation(set(reading.labels) <= set(right),"),
+    Break("L5", LABEL_SET, "enough = len(answer) == 1 if self.single else bool(answer or self.none)", "enough = True"),
+    Break("L5", LABEL_SET, " and len(set(answer)) == len(answer)", ""),
+    Break("L6", LABELS, 'rules = [f\'root ::= [^<]{{0,', 'rules = [f\'root ::= [^>]{{0,'),
+    Break("L6", LABELS, '(", " from{at + 1})? | from{at + 1}', '(", " from{at})? | from{at + 1}'),
+    Break("L7", LABEL_SCORES, "each in given - right, each in right - given", "each in right - given, each in given - right"),
+    Break("L7", LABEL_SCORES, '(tp, tp + missed, many)', '(2 * tp, 2 * tp + missed, many)'),
+    Break("L7", LABEL_SCORES, "for task in labels if task in kinds.tasks", "for task in labels"),
+    Break("L7", F1, "float(values[occurring].mean())", "float(values[occurring].sum() / len(values))"),
+    Break("L8", F1, "    if high - low <= EQUAL:\n        return None\n", ""),
+    Break("L8", F1, "where=labels > 0)", "where=labels > 0) * labels / resampled.shape[1]"),
+    Break("L8", F1, "(2 * tp, 2 * tp + fp + fn, many)", "(tp, tp + fp + fn, many)"),
     Break("J13", "contracts/evaluation.py", "JudgingMethod.SELF if judge_model == target_model", "JudgingMethod.SELF if judge_model.lower() == target_model.lower()"),
 )  # fmt: skip
 

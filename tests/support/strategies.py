@@ -25,6 +25,10 @@ choice_texts = made_of(
     "<answer>", "</answer>", "<ANSWER>", "</Answer>", "<answer>B</answer>", "A", "B", "b", "E", "X", "</think>",
     "<think>", "(", ")", ".", ":", "*", "**", "`", " ", "\n", "ſ",
 )  # fmt: skip
+label_texts = made_of(
+    "<answer>", "</answer>", "<ANSWER>", "</Answer>", "<answer>b, a</answer>", "a", "b", "A", "none", "None", "a b", "c",
+    ",", ", ", ",,", "</think>", "<think>", "<answer", ".", " ", "\n", "ſ",
+)  # fmt: skip
 game_texts = made_of(
     "<answer>", "</answer>", "Output:", "= 24", "=24.", "=", "4", "9", "10", "13", "0", "+", "-", "*", "/", "(", ")",
     "(13-9)*(10-4)", "4+9+10+13", " ", *LINE_BREAKS, "->",

@@ -7,6 +7,7 @@ from affidavit.contracts.contract import AnyContract, label
 from affidavit.contracts.declaration import DeclaredParts
 from affidavit.contracts.game24 import game24
 from affidavit.contracts.judge import judge
+from affidavit.contracts.labels import labels
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.mcqa_reasoned import mcqa_reasoned
 from affidavit.contracts.number import number
@@ -18,10 +19,11 @@ from affidavit.errors import InputError, UsageError, did_you_mean
 BUILT_IN: dict[str, AnyContract] = {
     "mcqa": mcqa,
     "mcqa-reasoned": mcqa_reasoned,
+    "number": number,
+    "labels": labels,
     "game24": game24,
     "judge": judge,
     "text": text,
-    "number": number,
 }
 """The contracts that have a name; a new one is a file and a line here."""
 
@@ -75,7 +77,7 @@ def refuse_unknown(name: str, *, where: str) -> None:
 
     >>> refuse_unknown("mcq", where="study.toml: tasks.quiz.contract")
     Traceback (most recent call last):
-    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, game24, judge, text, number or my_file.py:name, found 'mcq'
+    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, number, labels, game24, judge, text or my_file.py:name, found 'mcq'
     Did you mean mcqa?
     """  # noqa: E501
     if not is_known(name):

@@ -19,6 +19,8 @@ from affidavit.contracts.choice_columns import read_choices
 from affidavit.contracts.evaluation import Asked, EvaluationReading
 from affidavit.contracts.game24 import Game24, Hand
 from affidavit.contracts.judge import Judge
+from affidavit.contracts.label_columns import read_labels
+from affidavit.contracts.labels import LabelSet
 from affidavit.contracts.number import Number
 from affidavit.contracts.parts import FieldType
 from affidavit.contracts.pattern import Pattern
@@ -71,7 +73,16 @@ def mcqa_reasoned(raw: pl.Series, *, options: str = "A-D") -> pl.DataFrame:
 REASONED_SCHEMA = pl.Schema({**choice_schema(), "answer_start": pl.Int64(), "answer_end": pl.Int64()})
 
 
-# --- open text and patterns ---
+# --- labels, open text and patterns ---
+
+
+def labels(raw: pl.Series, contract: LabelSet) -> pl.DataFrame:
+    """Compliance, the set as a text and as a list, its place, and deviations under a contract over labels.
+
+    >>> labels(pl.Series(["<answer>b, a</answer>", "a"]), LabelSet(["a", "b"]))["extracted_answer"].to_list()
+    ['a, b', None]
+    """
+    return read_labels(raw, contract.vocabulary)
 
 
 def text(raw: pl.Series) -> pl.DataFrame:

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from affidavit.contracts.judge import Judge
+from affidavit.contracts.label_columns import SCHEMA as LABEL_SCHEMA
+from affidavit.contracts.labels import LabelSet
 from affidavit.contracts.number import Number
 from affidavit.contracts.pattern import Pattern
 from affidavit.reading import columns
@@ -79,6 +81,14 @@ class ContractExpressions:
             return columns.number(given[0], reader).to_struct(given[0].name)
 
         return self._over([], read, columns.NUMBER_SCHEMA)
+
+    def labels(self, contract: LabelSet) -> pl.Expr:
+        """Sets of known labels: compliance, the set as a text and as a list, its place, deviation."""
+
+        def read(given: Sequence[pl.Series]) -> pl.Series:
+            return columns.labels(given[0], contract).to_struct(given[0].name)
+
+        return self._over([], read, LABEL_SCHEMA)
 
     def pattern(self, contract: Pattern) -> pl.Expr:
         """A contract from one regular expression: protocol_compliant, extracted_answer."""
