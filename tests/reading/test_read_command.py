@@ -241,7 +241,8 @@ def test_several_files_and_standard_input_in_order(tmp_path):
 
 OWN = """
 from affidavit import AnswerReading, Pattern, Validation
-from affidavit.contracts.mcqa import LastTag, MultipleChoice
+from affidavit.contracts.choice_readings import LastTag
+from affidavit.contracts.mcqa import MultipleChoice
 
 class LastWord:
     name, version, params = "last-word", 3, {"letters": 1}
