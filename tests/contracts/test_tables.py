@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate
+from affidavit import Asked, Hand, MultipleChoice, game24, judge, locate, mcqa
+from affidavit.contracts.harness_readings import KeyAndOptions
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -20,7 +21,7 @@ def cases(table: str) -> list[ParameterSet]:
 def test_mcqa(case):
     contract = MultipleChoice(case.get("options", "A-D"))
     reading = contract.read(case["raw"])
-    after_think, last_tag = (lens.read(case["raw"]).extracted_answer for lens in contract.lenient_readings())
+    after_think, last_tag = (lens.read(case["raw"]).extracted_answer for lens in contract.lenient_readings()[:2])
     assert {
         "compliant": reading.protocol_compliant,
         "answer": reading.extracted_answer,
@@ -28,6 +29,23 @@ def test_mcqa(case):
         "after_think": after_think,
         "last_tag": last_tag,
     } == {key: case[key] for key in ("compliant", "answer", "deviation", "after_think", "last_tag")}, case["why"]
+
+
+@pytest.mark.parametrize("case", cases("choice_readings"))
+def test_choice_readings(case):
+    ours = MultipleChoice(case.get("options", "A-D")).lenient_readings()[2:6]
+    found = {
+        lens.name.removeprefix("mcqa-").replace("-", "_"): lens.read(case["raw"]).extracted_answer for lens in ours
+    }
+    assert found == {name: case[name] for name in found}, case["why"]
+
+
+@pytest.mark.parametrize("case", cases("harness_readings"))
+def test_harness_readings(case):
+    (lens,) = (each for each in mcqa.lenient_readings() if each.name == case["lens"])
+    options = case.get("options")
+    reading = lens.read(case["raw"], options and KeyAndOptions(None, tuple(options)))
+    assert (reading.extracted_answer, reading.no_answer) == (case["answer"], case["no_answer"]), case["why"]
 
 
 @pytest.mark.parametrize("case", cases("game24"))

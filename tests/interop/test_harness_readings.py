@@ -21,9 +21,7 @@ def test_drawn_texts_are_read_as_the_package_reads_them(name):
     texts = asked(DRAWN)
     answers = theirs(name, texts)
     assert len(answers) == DRAWN
-    differing = [
-        (each, answer) for each, answer in zip(texts, answers, strict=True) if ours(name, each) != answer
-    ]
+    differing = [(each, answer) for each, answer in zip(texts, answers, strict=True) if ours(name, each) != answer]
     assert differing == []
     found = as_text(texts, answers)
     assert golden(f"read_by_{name}.jsonl", found) == found

@@ -5,7 +5,12 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from affidavit.contracts.harness_readings import InspectChoice, KeyAndOptions, LmEvalFlexible, OpenCompassFirstOption
+from affidavit.contracts.harness_readings import (
+    InspectChoice,
+    KeyAndOptions,
+    LmEvalFlexible,
+    OpenCompassFirstOption,
+)
 from affidavit.contracts.mcqa import choice_of
 from support.golden_files import GOLDEN
 from support.harness_texts import Asked
@@ -24,9 +29,14 @@ def ours(name: str, asked: Asked) -> str | None:
 
 def theirs(name: str, asked: Sequence[Asked]) -> list[str | None]:
     """What the package itself takes from each, in its own environment."""
-    python, script = ROOT / ".venv-interop" / name / "bin" / "python", ROOT / "tests" / "support" / f"read_by_{name}.py"
+    python, script = (
+        ROOT / ".venv-interop" / name / "bin" / "python",
+        ROOT / "tests" / "support" / f"read_by_{name}.py",
+    )
     given = "".join(f"{json.dumps(asdict(each))}\n" for each in asked)
-    done = subprocess.run([python, "-W", "ignore", script], input=given, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [python, "-W", "ignore", script], input=given, capture_output=True, text=True, check=True
+    )
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 

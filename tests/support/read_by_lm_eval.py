@@ -13,7 +13,13 @@ import yaml
 from lm_eval.api.metrics import exact_match_hf_evaluate as exact_match
 from lm_eval.filters.extraction import MultiChoiceRegexFilter
 
-TASK = Path(lm_eval.__file__).parent / "tasks" / "mmlu" / "flan_cot_zeroshot" / "_mmlu_flan_cot_zeroshot_template_yaml"
+TASK = (
+    Path(lm_eval.__file__).parent
+    / "tasks"
+    / "mmlu"
+    / "flan_cot_zeroshot"
+    / "_mmlu_flan_cot_zeroshot_template_yaml"
+)
 
 
 def main() -> None:

@@ -123,11 +123,7 @@ class AfterThink(Lens):
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter if what follows the reasoning is compliant."""
         after = after_think(raw)
-        letter = self.choice.read(after, item).extracted_answer
-        if letter is None:
-            return AnswerReading.nothing()
-        start = len(raw) - len(after.lstrip()) + len(OPENING)
-        return AnswerReading(letter, Span(start, start + 1))
+        return _whole(_forms(self.choice.options), raw, after)
 
 
 @dataclass(frozen=True)
@@ -155,12 +151,18 @@ class _Diagnosed(Lens):
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter of a compliant text, or of one of that kind: there the first capital of the set."""
-        strict = self.choice.read(raw, item)
-        if strict.deviation is not None and strict.deviation is not self._kind:
+        forms, trimmed = _forms(self.choice.options), raw.strip()
+        if not self._may_be(trimmed):
+            return _whole(forms, raw, raw)
+        if self.choice.read(raw, item).deviation is not self._kind:
             return AnswerReading.nothing()
-        # Around the letter stand only signs and lower-case letters of the tag.
-        found = _forms(self.choice.options).letter.search(raw)
+        # Around the letter stand only signs, or an option's text after it.
+        found = forms.letter.search(raw)
         return AnswerReading.nothing() if found is None else AnswerReading(found[0], Span(*found.span()))
+
+    def _may_be(self, trimmed: str) -> bool:
+        """What every text of that kind fulfils, and no compliant one: most texts need no diagnosis."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -176,6 +178,9 @@ class BareLetter(_Diagnosed):
     version: int = field(default=1, init=False, repr=False)
     _kind: ClassVar[Deviation] = Deviation.BARE_LETTER
 
+    def _may_be(self, trimmed: str) -> bool:
+        return trimmed[-1:] in _ENDS_BARE or self.choice.can_answer(trimmed)
+
 
 @dataclass(frozen=True)
 class OptionText(_Diagnosed):
@@ -189,6 +194,9 @@ class OptionText(_Diagnosed):
     name: str = field(default="mcqa-option-text", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
     _kind: ClassVar[Deviation] = Deviation.OPTION_TEXT
+
+    def _may_be(self, trimmed: str) -> bool:
+        return trimmed[1:2] in _AFTER_LETTER and self.choice.can_answer(trimmed[0])
 
 
 @dataclass(frozen=True)
@@ -205,11 +213,12 @@ class AnswerLine(Lens):
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter of a compliant text, or of the last such line."""
-        strict = self.choice.read(raw, item)
-        forms = _forms(self.choice.options)
-        if strict.deviation is None:
-            return _last(forms.block, raw)
-        return _last(forms.answer_line, raw) if ":" in raw else AnswerReading.nothing()
+        forms, last = _forms(self.choice.options), None
+        for match in forms.end_of_answer_line.finditer(raw):
+            start = max(raw.rfind("\n", 0, match.start()), raw.rfind("\r", 0, match.start())) + 1
+            if _ANSWER.fullmatch(raw, start, match.start()):
+                last = match
+        return _whole(forms, raw, raw) if last is None else AnswerReading(last[1], Span(*last.span(1)))
 
 
 @dataclass(frozen=True)
@@ -226,7 +235,24 @@ class LastLetter(Lens):
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter of the last such word."""
-        return _last(_forms(self.choice.options).lone_letter, raw)
+        last = -1
+        for letter in self.choice.letters:
+            at = raw.rfind(letter)
+            while at > last and (_is_word(raw[at + 1 : at + 2]) or (at > 0 and _is_word(raw[at - 1]))):
+                at = raw.rfind(letter, 0, at)
+            last = max(last, at)
+        return AnswerReading.nothing() if last < 0 else AnswerReading(raw[last], Span(last, last + 1))
+
+
+def _is_word(character: str) -> bool:
+    """Whether a letter beside this is part of a word; nothing is beside the ends of a text."""
+    return character.isalnum() or character == "_"
+
+
+_ENDS_BARE, _AFTER_LETTER = (".", ")", "*", "`"), (".", ")", ":")
+_BLANK = r"[^\S\r\n]*+"
+"""Whitespace within a line (rulings M1 and G2)."""
+_ANSWER = re.compile(rf"{_BLANK}(?ai:answer)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,20 +261,26 @@ class _Forms:
 
     block: re.Pattern[str]
     letter: re.Pattern[str]
-    answer_line: re.Pattern[str]
-    lone_letter: re.Pattern[str]
+    end_of_answer_line: re.Pattern[str]
+    """From the colon on: a text has few of them."""
 
 
 @cache
 def _forms(options: str) -> _Forms:
-    blank = r"[^\S\r\n]*+"  # whitespace within a line (rulings M1 and G2)
-    line = rf"(?:\A|(?<=[\r\n])){blank}(?ai:answer):{blank}([{options}])\.?{blank}(?=[\r\n]|\Z)"
     return _Forms(
         block=re.compile(f"{OPENING}([{options}]){CLOSING}"),
         letter=re.compile(f"[{options}]"),
-        answer_line=re.compile(line),
-        lone_letter=re.compile(rf"\b([{options}])\b"),
+        end_of_answer_line=re.compile(rf":{_BLANK}([{options}])\.?{_BLANK}(?=[\r\n]|\Z)"),
     )
+
+
+def _whole(forms: _Forms, raw: str, end: str) -> AnswerReading:
+    """The letter if the end of the text is compliant (rulings M1, M2)."""
+    match = forms.block.fullmatch(end.strip())
+    if match is None:
+        return AnswerReading.nothing()
+    start = len(raw) - len(end.lstrip()) + len(OPENING)
+    return AnswerReading(match[1], Span(start, start + 1))
 
 
 def _last(form: re.Pattern[str], raw: str) -> AnswerReading:

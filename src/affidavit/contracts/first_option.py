@@ -25,7 +25,9 @@ def first_option(text: str, letters: str) -> str | None:
     if not there:
         return None
     trimmed = text.strip()
-    for named in _patterns(letters, ascii_only=trimmed.isascii()):
+    chinese = not trimmed.isascii() and _CHINESE.search(trimmed) is not None
+    english = "he answer" in trimmed or "he correct" in trimmed
+    for named in _patterns(letters, chinese=chinese, english=english):
         found = named(trimmed)
         if found:
             for letter in there:
@@ -34,18 +36,24 @@ def first_option(text: str, letters: str) -> str | None:
     return None
 
 
+_CHINESE = re.compile("[选有法是所此然案项故即为。]")
+"""Each of the patterns in Chinese needs one of these."""
+
+
 @cache
-def _patterns(letters: str, *, ascii_only: bool) -> Sequence[_Named]:
-    """All of them in their order; those that a text in ASCII can have."""
+def _patterns(letters: str, *, chinese: bool, english: bool) -> Sequence[_Named]:
+    """All of them in their order, but for those that need words which a text has not."""
     one = f"([{letters}])"
-    chinese = [] if ascii_only else [*_in_chinese(one)]
-    ends = _at_end(rf"[\s，：:,]{one}[。，,\.]?$")
-    later = (
-        [] if ascii_only else [*_at_the_end_in_chinese(one), *map(_word_after, ("答案是", "答案应该是", "答案为"))]
+    words = map(_word_after, ("答案是", "答案应该是", "答案为"))
+    every = (
+        *(_in_chinese(one) if chinese else ()),
+        _at_end(rf"[\s，：:,]{one}[。，,\.]?$"),
+        *((*_at_the_end_in_chinese(one), *words) if chinese else ()),
+        _of(":", rf"(?i)ANSWER\s*:\s*{one}"),
+        *(_in_english(one) if english else ()),
+        *((_of("选项", rf"^选项\s?{one}"), _of("项", rf"^{one}\s?选?项")) if chinese else ()),
     )
-    last = [] if ascii_only else [_of("选项", rf"^选项\s?{one}"), _of("项", rf"^{one}\s?选?项")]
-    cushion = (_of(":", f"{one}:"), _of("", one))
-    return (*chinese, ends, *later, *_in_english(one), *last, _begins_with(letters), _after_one, *cushion)
+    return (*every, _begins_with(letters), _after_one, _of(":", f"{one}:"), _of("", one))
 
 
 def _of(needed: str, pattern: str) -> _Named:
@@ -123,7 +131,6 @@ def _up_to_full_stop(match: re.Match[str], text: str) -> str:
 
 
 def _in_english(one: str) -> Iterator[_Named]:
-    yield _of(":", rf"(?i)ANSWER\s*:\s*{one}")
     yield _of("he answer is", rf"[Tt]he answer is:?\s+\(?{one}\)?")
     yield _of("he answer is", rf"[Tt]he answer is:?\s+\(?\*?\*?{one}\*?\*?\)?")
     yield _of("he answer is option", rf"[Tt]he answer is option:?\s+\(?{one}\)?")

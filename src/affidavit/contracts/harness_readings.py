@@ -199,6 +199,7 @@ class LmEvalFlexible(HarnessLens):
     version: int = field(default=1, init=False, repr=False)
     source = "lm_eval 0.4.13, flexible-extract of mmlu_flan_cot_zeroshot"
     item_fields = ("answer", "options")
+    needs_to_know = "the options' texts"
 
     @property
     def params(self) -> Mapping[str, object]:
@@ -248,11 +249,10 @@ def _last_option_text(raw: str, options: Sequence[str]) -> str | None:
     loses the blank and is no option any more: then its text is the answer.
     """
     texts = _plain_options(tuple(options))
-    if "" in texts:
+    plain = without_punctuation(raw.lower())
+    if "" in texts or not any(text in plain for text in texts):
         return None
-    found = _alternatives(tuple(texts)).findall(without_punctuation(raw.lower()))
-    if not found:
-        return None
+    found = _alternatives(tuple(texts)).findall(plain)
     text = found[-1].strip()
     return texts.get(text, text) or None
 

@@ -117,6 +117,9 @@ class Parts:
         """Companion contracts that read the same outputs more leniently, under names of their own (ruling M5)."""
         return ()
 
+    needs_to_know: ClassVar[str] = ""
+    """What must be known of a question beside its right answer, in words; empty if nothing must."""
+
     def knows_enough(self, item: Any) -> bool:  # noqa: ANN401
         """Whether what is known of the question suffices for reading; if not, nothing is read (ruling M24)."""
         return True
