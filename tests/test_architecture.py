@@ -216,7 +216,7 @@ def test_only_commands_and_heavy_libraries_are_imported_late():
 
 # --- nobody outside asks which contract it is ---
 
-MAY_KNOW_THE_CONTRACT = {"results.choices"}
+MAY_KNOW_THE_CONTRACT = {"results.choices", "results.other_readings"}
 """Beside the room of the contracts: files of results that are about one contract."""
 
 

@@ -7,9 +7,10 @@ from random import Random
 import pytest
 import scipy.stats
 
-from affidavit.results.choices import LENSES, chance_table, lenient_table, letter_table
+from affidavit.results.choices import chance_table, letter_table
 from affidavit.results.counting import groups
 from affidavit.results.groups import CELL
+from affidavit.results.other_readings import LENSES, lenient_table
 from affidavit.results.table import Table
 from affidavit.results.values import Chance
 from support.literal_shares import literal_share, same

@@ -32,10 +32,10 @@ from affidavit.contracts.parts import parts_of
 from affidavit.errors import UsageError
 from affidavit.items.item import Item
 from affidavit.models.model import Completion, Failure, Reason
-from affidavit.results.choices import LENSES
 from affidavit.results.counting import RecordSet, groups
 from affidavit.results.groups import CELL, identity
 from affidavit.results.known_answers import known_answers
+from affidavit.results.other_readings import LENSES
 from affidavit.results.study_results import StudyResults
 from affidavit.results.table import Table
 from affidavit.results.tables import all_tables
