@@ -379,7 +379,7 @@ def test_every_ruling_that_is_cited_is_written_down():
         f"{group}{number}"
         for group, last in (("C", 11), ("M", 7), ("G", 12), ("J", 16))
         for number in range(1, last + 1)
-    }
+    } | {f"M{number}" for number in range(20, 31)}
     assert stated == expected
     for path in (*FILES, *sorted((ROOT / "tests").rglob("test_*.py"))):
         sentences = re.findall(r"[Rr]ulings? ((?:[CMGJ]\d+[\d.]*(?:,| and| to)? ?)+)", path.read_text())

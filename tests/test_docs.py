@@ -17,6 +17,7 @@ from affidavit.contracts.deviation import Deviation
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
+from affidavit.contracts.harness_readings import NoAnswer
 from affidavit.judging.directory import _Judge, _JudgingFile
 from affidavit.models import model
 from affidavit.models.model import PERMANENT
@@ -30,6 +31,7 @@ from support.pages import PAGES, ROOT
 
 ENUMS = {
     "Deviations": Deviation,
+    "No answer": NoAnswer,
     "Extraction methods": Method,
     "Reasons": Reason,
     "Flags": Flag,

@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 QUICK = (
     "tests/contracts/test_tables.py",
+    "tests/contracts/test_harness_readings.py",
     "tests/contracts/test_rubric.py",
     "tests/contracts/test_contract_shape.py",
 )
@@ -52,6 +53,7 @@ class Break:
 MCQA, GAME, JUDGE = "contracts/mcqa.py", "contracts/game24.py", "contracts/judge.py"
 STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
 FINDINGS = "contracts/bounded_findings.py"
+LENSES, THEIRS = "contracts/choice_readings.py", "contracts/harness_readings.py"
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
 REQUEST, HTTP = "models/request_body.py", "models/http_connection.py"
 
@@ -92,7 +94,7 @@ BREAKS = (
     Break("M3", MCQA, '"A-[B-W]"', '"A-[B-Z]"'),
     Break("M3", "contracts/parts.py", "not (isinstance(answer, str) and self.can_answer(answer))", "not isinstance(answer, str)"),
     Break("M4.1", MCQA, "        if not trimmed:\n            return Deviation.EMPTY\n", "        if not raw:\n            return Deviation.EMPTY\n"),
-    Break("M4.2", MCQA, "raw.rpartition(THINK_END)[2]", "raw.partition(THINK_END)[2] or raw"),
+    Break("M4.2", LENSES, "raw.rpartition(THINK_END)[2]", "raw.partition(THINK_END)[2] or raw"),
     Break("M4.3", MCQA, "        if len(letters) == 1:\n            return Deviation.TEXT_AROUND", "        if letters:\n            return Deviation.TEXT_AROUND"),
     Break("M4.4", MCQA, "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 1 else", "Deviation.CONFLICTING_ANSWERS if len(letters) > 1 else"),
     Break("M4.5", MCQA, "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 1 else", "Deviation.CONFLICTING_ANSWERS if len(set(letters)) > 2 else"),
@@ -105,8 +107,29 @@ BREAKS = (
     Break("M4.12", MCQA, "return Deviation.UNOPENED_TAG if CLOSING in raw else None", "return None"),
     Break("M4.13", MCQA, r"(\*++){letter}\1", r"\*++{letter}\*++"),
     Break("M4.14", MCQA, 'f"{letter}[.):]"', 'f"{letter}[.)]"'),
-    Break("M5", MCQA, "            last = match\n        return AnswerReading.nothing() if last", "            last = last or match\n        return AnswerReading.nothing() if last"),
-    Break("M5", MCQA, "        after = _after_think(raw)\n        letter", '        after = raw.rpartition("<think>")[2]\n        letter'),
+    Break("M5", LENSES, "    for match in form.finditer(raw):\n        last = match", "    for match in form.finditer(raw):\n        last = last or match"),
+    Break("M5", LENSES, "        after = after_think(raw)\n", '        after = raw.rpartition("<think>")[2]\n'),
+    Break("M20", LENSES, '(".", ")", "*", "`")', '(".", ")", "*")'),
+    Break("M20", LENSES, "_kind: ClassVar[Deviation] = Deviation.BARE_LETTER", "_kind: ClassVar[Deviation] = Deviation.NO_TAG"),
+    Break("M21", LENSES, '(".", ")", ":")', '(".", ")")'),
+    Break("M21", LENSES, ".deviation is not self._kind:", ".deviation is None:"),
+    Break("M22", LENSES, "(?ai:answer)", "(?i:answer)"),
+    Break("M22", LENSES, 'raw.rfind("\\r", 0, match.start())', "-1"),
+    Break("M22", LENSES, "            if _ANSWER.fullmatch", "            if last is None and _ANSWER.fullmatch"),
+    Break("M22", LENSES, r"\.?{_BLANK}(?=[\r\n]|\Z)", r"\.*{_BLANK}(?=[\r\n]|\Z)"),
+    Break("M23", LENSES, "raw.rfind(letter)\n", "raw.find(letter)\n"),
+    Break("M23", LENSES, 'character.isalnum() or character == "_"', "character.isalnum()"),
+    Break("M24", THEIRS, "isinstance(item, KeyAndOptions) and item.options is not None", "True"),
+    Break("M24", ROWS, "            if parts.knows_enough(item):", "            if True:"),
+    Break("M25", THEIRS, "        bare = _IN_STARS", "        bare = bare or _IN_STARS"),
+    Break("M25", THEIRS, "if 0 <= blank < line_end or", "if"),
+    Break("M25", THEIRS, 'found.strip().upper().split(",")', 'found.strip().split(",")'),
+    Break("M26", THEIRS, 'key=lambda text: len(re.escape(text)), reverse=True', 'key=len'),
+    Break("M26", THEIRS, 'if "" in texts or not', "if not"),
+    Break("M27", THEIRS, r"(?i)Answer[ \t]*+:", r"Answer[ \t]*+:"),
+    Break("M28", "contracts/first_option.py", "        _at_end(rf\"[\\s，：:,]{one}[。，,\\.]?$\"),\n", ""),
+    Break("M28", "contracts/first_option.py", "or text[start:]", "or None"),
+    Break("M29", THEIRS, "there[0] if len(there) == 1 else None", "there[0] if there else None"),
     Break("M6", "contracts/parts.py", "return fields[COMPLIANT] is True", "return True"),
     Break("G12", "contracts/game24.py", 'return fields["extraction_method"] != Method.EMPTY', "return True"),
     Break("G12", "results/solving.py", 'cluster_sums("solve rate", "right", "known")', 'cluster_sums("solve rate", "right", "arrived")'),

@@ -5,11 +5,10 @@ outputs, and by how much that differs from the contract's own, paired over the s
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
 import polars as pl
 
 from affidavit.contracts.contract import AnyContract, label
@@ -22,7 +21,7 @@ from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of, sums_of
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Points, Value
-from affidavit.statistics.differences import PairedDifference
+from affidavit.statistics.differences import PairedDifference, Unit
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.multiplicity import holm_steps
 
@@ -87,7 +86,9 @@ def _tested(differences: Sequence[PairedDifference], seed: int) -> list[_Tested]
     """Each difference with its interval at the level of its test, all of them one family (rulings S2 and S3)."""
     if not differences:
         return []
-    p_values = [each.test(seed).p_value for each in differences]
+    # Many readings find the same: what is equal is tested once.
+    tests = {each: each.test(seed).p_value for each in dict.fromkeys(differences)}
+    p_values = [tests[each] for each in differences]
     steps = holm_steps(p_values)
     columns = zip(differences, p_values, steps.adjusted.tolist(), steps.levels.tolist(), strict=True)
     return [
@@ -136,17 +137,26 @@ _PAIRED = ("keyed", "strict", "right")
 
 
 def _differences(items: pl.DataFrame) -> dict[int, PairedDifference]:
-    """By group, the differences of items: a row for each, with its cluster, or for as many as count alike."""
+    """By group, the differences of items: a row for as many as count alike, or for each with its cluster."""
+    if UNITS not in items.columns:
+        return {int(str(group)): _clustered(rows) for (group,), rows in _by_group(items)}
+    # One division of whole numbers: equal differences are equal to the last bit.
+    by = (pl.col("right") - pl.col("strict")) / pl.col("keyed") + 0.0
+    counted = items.group_by(GROUP, difference=by).agg(pl.col(UNITS).sum(), most=pl.col("keyed").max())
     found = {}
-    for (group,), rows in items.sort(items.columns).partition_by(GROUP, as_dict=True).items():
-        keyed, strict, right = (rows[name].to_numpy() for name in _PAIRED)
-        clusters = None
-        if UNITS in rows.columns:
-            keyed, strict, right = (np.repeat(each, rows[UNITS].to_numpy()) for each in (keyed, strict, right))
-        else:
-            clusters = rows[UNIT].to_list()
-        found[int(str(group))] = PairedDifference.of_counts(strict, keyed, right, keyed, clusters=clusters)
+    for (group,), rows in _by_group(counted):
+        units = tuple((Unit(each, 1), times) for _, each, times, _ in rows.sort("difference").iter_rows())
+        found[int(str(group))] = PairedDifference(units, int(str(rows["most"].max())) == 1, 1.0)
     return found
+
+
+def _by_group(rows: pl.DataFrame) -> Iterable[tuple[tuple[object, ...], pl.DataFrame]]:
+    return rows.partition_by(GROUP, as_dict=True).items()
+
+
+def _clustered(rows: pl.DataFrame) -> PairedDifference:
+    keyed, strict, right = (rows[name].to_numpy() for name in _PAIRED)
+    return PairedDifference.of_counts(strict, keyed, right, keyed, clusters=rows[UNIT].to_list())
 
 
 def _bit(place: int, what: int) -> pl.Expr:
