@@ -22,7 +22,7 @@ help:
 	@echo "make bench    the benchmarks, with their bounds"
 	@echo "make docs     write what is generated: the command reference, transcripts, the outputs of the notebook"
 	@echo "make rulings  break each ruling in a scratch copy; a test must fail each time"
-	@echo "make interop  studies through other people's servers, each in an environment of its own"
+	@echo "make interop  other people's servers and harnesses, each in an environment of its own"
 	@echo "make clean    remove what the other targets made"
 
 demo: $(DEMO_STAMP)
@@ -69,8 +69,8 @@ rulings: $(STAMP)
 	$(BIN)/python tests/support/break_rulings.py
 
 # Heavy peers are no dependency of ours, of the tests or of CI: what is found here is kept in the tests as a fixture.
-interop: $(STAMP) .venv-interop/litellm/installed
-	$(BIN)/pytest -q -n 0 -rs tests/interop/test_litellm.py
+interop: $(STAMP) .venv-interop/litellm/installed .venv-interop/inspect/installed .venv-interop/lm_eval/installed
+	$(BIN)/pytest -q -n 0 -rs tests/interop/test_litellm.py tests/interop/test_harness_readings.py
 
 .venv-interop/%/installed: tests/interop/%.txt
 	$(PYTHON) -m venv $(@D)

@@ -13,11 +13,14 @@ A kB is 1,024 bytes of UTF-8.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from time import perf_counter, sleep
 
 from affidavit import Hand, LabelSet, Number, Pattern, game24, judge, locate, mcqa, mcqa_reasoned, number, text
 from affidavit.contracts import expression, strict_json
+from affidavit.contracts.contract import AnyContract
+from affidavit.contracts.harness_readings import KeyAndOptions
 
 KB, MB = 1024, 1024 * 1024
 SIZES = (64 * KB, 256 * KB, MB, 4 * MB)
@@ -94,6 +97,18 @@ SHAPES: Mapping[str, Shape] = {
     "#### on one line": around("#### "),
     "blanks, ####": around(" ", after="####"),
     "<ANSWER> unclosed": around("<ANSWER>"),
+    "ABCD": around("ABCD"),
+    "Answer:": around("Answer:"),
+    "Answer: blanks": around(" ", before="ANSWER:", after="é"),
+    "Answer: line feeds": around("ANSWER:\n"),
+    "answers on lines": around("Answer: B!\n"),
+    "$a": around("$a", after="$"),
+    "$ blanks": around(" ", before="$a", after="x"),
+    "** blanks": around("** a ", after="x"),
+    "答案是": around("答案是", after=" x"),
+    "答案是 blank": around("答案是 ", after="x"),
+    "the correct answer is": around("the correct answer is "),
+    "(a)": around("(a)"),
     "prose": around(PROSE),
     "prose, letter": around(PROSE, after="<answer>B</answer>"),
     "prose, labels": around(PROSE, after="<answer>sport, art</answer>"),
@@ -113,6 +128,8 @@ FREE_STEP = {
 FREE_COST = {
     "long key, NaN": "every NaN is a finding, and findings are what costs",
     "different calculations": "every line is a candidate that has to be looked at",
+    "ABCD": "every capital is a candidate that has to be looked at",
+    "answers on lines": "every line is a candidate that has to be looked at",
 }
 """Shapes of which one bound is not asked, and why; their growth over all sizes is bounded like any other's."""
 HAND = Hand((4, 9, 10, 13))
@@ -126,10 +143,17 @@ GSM8K = Pattern(
     compare="number",
 )
 TOPICS = LabelSet(["art", "economy", "sport"], none="none")
+ITEM = KeyAndOptions("B", ("Rome", "Paris", "a.b", "Guilty of Romance"))
+
+
+def _read(lens: AnyContract, raw: str) -> object:
+    return lens.read(raw, ITEM)
+
+
 PARSERS: Mapping[str, Parser] = {
     "mcqa.read": mcqa.read,
     "mcqa_reasoned.read": mcqa_reasoned.read,
-    **{f"{lens.name} lens": lens.read for lens in mcqa.lenient_readings()},
+    **{f"{lens.name} lens": partial(_read, lens) for lens in mcqa.lenient_readings()},
     "number.read": number.read,
     "number.read, marker": Number(marker="####", unit="$").read,
     "game24.read": game24.read,

@@ -17,6 +17,7 @@ from affidavit.contracts.deviation import Deviation, ReasonedDeviation
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
+from affidavit.contracts.harness_readings import NoAnswer
 from affidavit.contracts.label_set import LabelDeviation
 from affidavit.contracts.number import Number, number
 from affidavit.contracts.number_deviation import NumberDeviation, NumberMethod
@@ -35,6 +36,7 @@ ENUMS = {
     "contracts.md": {
         "Deviations": Deviation,
         "Deviations after reasoning": ReasonedDeviation,
+        "No answer": NoAnswer,
         "Extraction methods": Method,
         "Reasons": Reason,
         "Flags": Flag,

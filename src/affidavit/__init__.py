@@ -15,13 +15,14 @@ from importlib import import_module as _import_module
 TYPE_CHECKING = False  # without loading `typing`, which takes longer than all of this
 if TYPE_CHECKING:
     from affidavit import statistics
+    from affidavit.contracts.choice_readings import AfterThink, LastTag
     from affidavit.contracts.contract import AnswerKey, AnswerReading, Contract, Reading, Span, Validation, label
     from affidavit.contracts.count_table import CountTable
     from affidavit.contracts.evaluation import Asked
     from affidavit.contracts.game24 import Hand, game24
     from affidavit.contracts.judge import Judge, judge
     from affidavit.contracts.labels import LabelSet
-    from affidavit.contracts.mcqa import AfterThink, LastTag, MultipleChoice, mcqa
+    from affidavit.contracts.mcqa import MultipleChoice, mcqa
     from affidavit.contracts.mcqa_reasoned import ReasonedChoice, mcqa_reasoned
     from affidavit.contracts.number import Number, number
     from affidavit.contracts.pattern import Pattern
@@ -55,7 +56,8 @@ _HOME = {
     "affidavit.contracts.evaluation": ("Asked",),
     "affidavit.contracts.judge": ("Judge", "judge"),
     "affidavit.contracts.labels": ("LabelSet",),
-    "affidavit.contracts.mcqa": ("AfterThink", "LastTag", "MultipleChoice", "mcqa"),
+    "affidavit.contracts.choice_readings": ("AfterThink", "LastTag"),
+    "affidavit.contracts.mcqa": ("MultipleChoice", "mcqa"),
     "affidavit.contracts.mcqa_reasoned": ("ReasonedChoice", "mcqa_reasoned"),
     "affidavit.contracts.number": ("Number", "number"),
     "affidavit.contracts.pattern": ("Pattern",),

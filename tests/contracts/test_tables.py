@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from affidavit import Asked, Hand, LabelSet, MultipleChoice, Number, ReasonedChoice, game24, judge, locate
+from affidavit import Asked, Hand, LabelSet, MultipleChoice, Number, ReasonedChoice, game24, judge, locate, mcqa
+from affidavit.contracts.harness_readings import KeyAndOptions
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -20,7 +21,7 @@ def cases(table: str) -> list[ParameterSet]:
 def test_mcqa(case):
     contract = MultipleChoice(case.get("options", "A-D"))
     reading = contract.read(case["raw"])
-    after_think, last_tag = (lens.read(case["raw"]).extracted_answer for lens in contract.lenient_readings())
+    after_think, last_tag = (lens.read(case["raw"]).extracted_answer for lens in contract.lenient_readings()[:2])
     assert {
         "compliant": reading.protocol_compliant,
         "answer": reading.extracted_answer,
@@ -34,7 +35,7 @@ def test_mcqa(case):
 def test_mcqa_reasoned(case):
     contract = ReasonedChoice(case.get("options", "A-D"))
     reading = contract.read(case["raw"])
-    (last_tag,) = contract.lenient_readings()
+    last_tag, *_ = contract.lenient_readings()
     assert {
         "compliant": reading.protocol_compliant,
         "answer": reading.extracted_answer,
@@ -42,6 +43,23 @@ def test_mcqa_reasoned(case):
         "start": None if reading.answer_span is None else reading.answer_span.start,
         "last_tag": last_tag.read(case["raw"]).extracted_answer,
     } == {key: case[key] for key in ("compliant", "answer", "deviation", "start", "last_tag")}, case["why"]
+
+
+@pytest.mark.parametrize("case", cases("choice_readings"))
+def test_choice_readings(case):
+    ours = MultipleChoice(case.get("options", "A-D")).lenient_readings()[2:6]
+    found = {
+        lens.name.removeprefix("mcqa-").replace("-", "_"): lens.read(case["raw"]).extracted_answer for lens in ours
+    }
+    assert found == {name: case[name] for name in found}, case["why"]
+
+
+@pytest.mark.parametrize("case", cases("harness_readings"))
+def test_harness_readings(case):
+    (lens,) = (each for each in mcqa.lenient_readings() if each.name == case["lens"])
+    options = case.get("options")
+    reading = lens.read(case["raw"], options and KeyAndOptions(None, tuple(options)))
+    assert (reading.extracted_answer, reading.no_answer) == (case["answer"], case["no_answer"]), case["why"]
 
 
 @pytest.mark.parametrize("case", cases("game24"))

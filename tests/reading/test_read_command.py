@@ -101,7 +101,22 @@ def test_lenses_stand_in_a_block_of_their_own():
     assert [row["other_readings"] and row["other_readings"]["mcqa-last-tag/1"] for row in rows(done.stdout)] == [
         "B", "C", None, None, "D",
     ]  # fmt: skip
-    assert b"lenient readings: other readings, not the protocol\n  mcqa-after-think/1   2" in done.stderr
+    said = done.stderr.decode()
+    assert "lenient readings: other readings, not the protocol\n  mcqa-after-think/1                 2   " in said
+    assert "\n  lm-eval-flexible-0.4.13/1          –   not read: needs the options' texts\n" in said
+
+
+def test_a_reading_that_needs_the_options_reads_rows_that_have_them():
+    """Ruling M24: it is left out of the others, and its n is its own."""
+    options, lens = ["Rome", "Paris", "Oslo", "Bern"], "lm-eval-flexible-0.4.13/1"
+    given = jsonl(
+        {"raw_output": "It is Paris.", "options": options}, {"raw_output": "It is Paris.", "options": options[::-1]},
+        {"raw_output": "It is Paris."}, {"raw_output": "no", "options": options},
+    )  # fmt: skip
+    done = affidavit("read", "mcqa", "--lenses", given=given)
+    readings = [row["other_readings"] for row in rows(done.stdout)]
+    assert [each.get(lens, "not read") for each in readings] == ["B", "C", "not read", None]
+    assert f"{lens}          2   66.7% [20.8, 93.9] n=3, Wilson 95%" in done.stderr.decode()
 
 
 def test_another_option_set():
@@ -242,7 +257,8 @@ def test_several_files_and_standard_input_in_order(tmp_path):
 
 OWN = """
 from affidavit import AnswerReading, Pattern, Validation
-from affidavit.contracts.mcqa import LastTag, MultipleChoice
+from affidavit.contracts.choice_readings import LastTag
+from affidavit.contracts.mcqa import MultipleChoice
 
 class LastWord:
     name, version, params = "last-word", 3, {"letters": 1}

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 import scipy.stats
 
-from affidavit.results.choices import LENSES, chance_table, lenient_table, letter_table
+from affidavit.results.choices import chance_table, letter_table
 from affidavit.results.counting import groups
 from affidavit.results.groups import CELL
 from affidavit.results.table import Table
@@ -218,32 +218,3 @@ def test_without_an_answer_the_level_is_over_all_outputs_and_without_keys_there_
     (row,) = named_rows(chance([choice("q0", None), choice("q1", None, options="A-B")]))
     assert (row["items"], row["chance level"], row["accuracy over compliant"]) == (2, 0.375, None)
     assert chance([choice("q0", "A", None)]) is None
-
-
-# --- lenient readings ---
-
-
-@pytest.mark.parametrize("unit", ["item_id", "metadata.passage"])
-@pytest.mark.parametrize("by", [CELL, (*CELL, "sample")])
-def test_lenient_readings_are_shares_over_the_same_clusters(unit, by):
-    rows = []
-    for number in range(8):
-        for sample in range(2):
-            text = ["<answer>B</answer>", "So: <answer>B</answer>", "\ud800<answer>A</answer>", "no"][
-                (number + sample) % 4
-            ]
-            row = choice(f"q{number}", "B" if text[0] == "<" else None, sample=sample)
-            escaped = text.startswith("\ud800")
-            row |= {"raw_output": None if escaped else text, "metadata.passage": f"p{number // 4}"}
-            rows.append(row | {"raw_output_escaped": '"\\ud800<answer>A</answer>"' if escaped else None})
-    records = record_set(rows, by=by, cluster=unit)
-    found = named_rows(lenient_table(records, groups(records), ["quiz"], {}))
-    last = [row for row in found if row["reading"] == LENSES[1]]
-    for row in last:
-        own = [each for each in rows if each["sample"] == int(row.get("sample", each["sample"]))]
-        holds = defaultdict(lambda: [0, 0])
-        for each in own:
-            holds[each[unit]][0] += each["raw_output"] != "no"
-            holds[each[unit]][1] += 1
-        assert same(row["share of outputs"], literal_share([tuple(each) for each in holds.values()]))
-        assert (row["answers"], row["right, of answers"].n) == (sum(each[0] for each in holds.values()),) * 2

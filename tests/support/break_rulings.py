@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 QUICK = (
     "tests/contracts/test_tables.py",
+    "tests/contracts/test_harness_readings.py",
     "tests/contracts/test_rubric.py",
     "tests/contracts/test_contract_shape.py",
     "tests/contracts/test_number.py",
@@ -62,6 +63,7 @@ FORMS, REASONED = "contracts/choice_forms.py", "contracts/mcqa_reasoned.py"
 NUMBER, NOTATION, PARAMETERS = "contracts/number.py", "contracts/notation.py", "contracts/number_parameters.py"
 STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
 FINDINGS = "contracts/bounded_findings.py"
+LENSES, THEIRS = "contracts/choice_readings.py", "contracts/harness_readings.py"
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
 LABELS, LABEL_SET, LABEL_COLUMNS = "contracts/labels.py", "contracts/label_set.py", "contracts/label_columns.py"
 F1, LABEL_SCORES = "statistics/f1_scores.py", "results/label_scores.py"
@@ -117,8 +119,6 @@ BREAKS = (
     Break("M4.12", FORMS, "return Deviation.UNOPENED_TAG if CLOSING in text else None", "return None"),
     Break("M4.13", FORMS, r"(\*++){letter}\1", r"\*++{letter}\*++"),
     Break("M4.14", FORMS, 'f"{letter}[.):]"', 'f"{letter}[.)]"'),
-    Break("M5", MCQA, "            last = match\n        return AnswerReading.nothing() if last", "            last = last or match\n        return AnswerReading.nothing() if last"),
-    Break("M5", MCQA, "        after = after_think(raw)\n        letter", '        after = raw.rpartition("<think>")[2]\n        letter'),
     Break("M8", REASONED, "        part = after_think(trimmed)\n", "        part = trimmed\n"),
     Break("M8", REASONED, "        part = after_think(trimmed)\n", '        part = trimmed.rpartition("<think>")[2].rpartition("</think>")[2]\n'),
     Break("M9", REASONED, "        trimmed = raw.rstrip()\n", '        trimmed = raw.rstrip(" \\t\\r\\n\\v\\f")\n'),
@@ -134,8 +134,31 @@ BREAKS = (
     Break("M10.6", REASONED, "self.forms.without_block(part)", "self.forms.without_block(trimmed)"),
     Break("M11", REASONED, "root ::= [^<]", "root ::= [^>]"),
     Break("M11", REASONED, "LONGEST_REASONING = 800", "LONGEST_REASONING = 801"),
-    Break("M11", REASONED, "        return (LastTag(self),)", "        return super().lenient_readings()"),
+    Break("M11", REASONED, "        return (LastTag(self), *harness_readings_of(self))", "        return super().lenient_readings()"),
     Break("M11", REASONED, "Do not write anything after it.", "Do not write more."),
+    Break("M5", LENSES, "    for match in form.finditer(raw):\n        last = match", "    for match in form.finditer(raw):\n        last = last or match"),
+    Break("M5", LENSES, "        after = after_think(raw)\n", '        after = raw.rpartition("<think>")[2]\n'),
+    Break("M20", LENSES, '(".", ")", "*", "`")', '(".", ")", "*")'),
+    Break("M20", LENSES, "_kind: ClassVar[Deviation] = Deviation.BARE_LETTER", "_kind: ClassVar[Deviation] = Deviation.NO_TAG"),
+    Break("M21", LENSES, '(".", ")", ":")', '(".", ")")'),
+    Break("M21", LENSES, ".deviation is not self._kind:", ".deviation is None:"),
+    Break("M22", LENSES, "(?ai:answer)", "(?i:answer)"),
+    Break("M22", LENSES, 'raw.rfind("\\r", 0, match.start())', "-1"),
+    Break("M22", LENSES, "            if _ANSWER.fullmatch", "            if last is None and _ANSWER.fullmatch"),
+    Break("M22", LENSES, r"\.?{_BLANK}(?=[\r\n]|\Z)", r"\.*{_BLANK}(?=[\r\n]|\Z)"),
+    Break("M23", LENSES, "raw.rfind(letter)\n", "raw.find(letter)\n"),
+    Break("M23", LENSES, 'character.isalnum() or character == "_"', "character.isalnum()"),
+    Break("M24", THEIRS, "isinstance(item, KeyAndOptions) and item.options is not None", "True"),
+    Break("M24", ROWS, "            if parts.knows_enough(item):", "            if True:"),
+    Break("M25", THEIRS, "        bare = _IN_STARS", "        bare = bare or _IN_STARS"),
+    Break("M25", THEIRS, "if 0 <= blank < line_end or", "if"),
+    Break("M25", THEIRS, 'found.strip().upper().split(",")', 'found.strip().split(",")'),
+    Break("M26", THEIRS, 'key=lambda text: len(re.escape(text)), reverse=True', 'key=len'),
+    Break("M26", THEIRS, 'if "" in texts or not', "if not"),
+    Break("M27", THEIRS, r"(?i)Answer[ \t]*+:", r"Answer[ \t]*+:"),
+    Break("M28", "contracts/first_option.py", "        _at_end(rf\"[\\s，：:,]{one}[。，,\\.]?$\"),\n", ""),
+    Break("M28", "contracts/first_option.py", "or text[start:]", "or None"),
+    Break("M29", THEIRS, "there[0] if len(there) == 1 else None", "there[0] if there else None"),
     Break("M6", "contracts/parts.py", "return fields[COMPLIANT] is True", "return True"),
     Break("G12", "contracts/game24.py", 'return fields["extraction_method"] != Method.EMPTY', "return True"),
     Break("G12", "results/solving.py", 'cluster_sums("solve rate", "right", "known")', 'cluster_sums("solve rate", "right", "arrived")'),

@@ -2,8 +2,8 @@
 
 The whole output, trimmed, is `<answer>B</answer>` or it is not compliant; there is no repair and no
 second guess. What a non-compliant output did instead is *diagnosed* (ruling M4) for the people who read
-the tables; a diagnosis never becomes an answer. The two lenses (ruling M5) read the same text more
-leniently under names of their own, so that the cost of strictness can be seen and is never hidden.
+the tables; a diagnosis never becomes an answer. Lenses (ruling M5) read the same text more leniently, or
+as other harnesses would, under names of their own, so that the cost of strictness can be seen and is never hidden.
 
     >>> mcqa.read("<answer>B</answer>").extracted_answer
     'B'
@@ -17,9 +17,11 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from affidavit.contracts.choice_forms import ChoiceForms, after_think
-from affidavit.contracts.contract import Answered, AnswerReading, AnyContract, Span, Validation
+from affidavit.contracts.choice_readings import LastTag, lenient_readings_of
+from affidavit.contracts.contract import Answered, AnyContract, Validation
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END, Deviation, ReasonedDeviation
+from affidavit.contracts.harness_readings import harness_readings_of
 from affidavit.contracts.parts import (
     LENIENT,
     OPTIONS,
@@ -104,8 +106,8 @@ class MultipleChoice(KeyedParts):
         return len(key) == 1 and key in self.letters
 
     def lenient_readings(self) -> tuple[AnyContract, ...]:
-        """The companion readings of ruling M5, over the same option set."""
-        return AfterThink(self), LastTag(self)
+        """Our own other readings, and those of other harnesses (rulings M5, M20 to M29)."""
+        return (*lenient_readings_of(self), *harness_readings_of(self))
 
     def instruction(self, item: object = None, /) -> str:
         """The base instruction, byte for byte, whatever the item."""
@@ -290,79 +292,6 @@ def refuse_doubled_answer(options: list[str], answer: object, *, where: str) -> 
     if len({*map(str.strip, options)}) < len(options) and any(answer in each for each in equal_options(options)):
         hint = "A right choice could be counted as wrong: mend the row or take it out."
         raise InputError(where, expected="one option with the right answer", found=shown(options), hint=hint)
-
-
-@dataclass(frozen=True)
-class _Lens(KeyedParts):
-    """What the two lenses share: the words, the key and the grammar of the strict contract."""
-
-    choice: MultipleChoice
-
-    @property
-    def params(self) -> Mapping[str, object]:
-        """The option set."""
-        return self.choice.params
-
-    @property
-    def answers(self) -> str:
-        """What a key may be, in words."""
-        return self.choice.answers
-
-    def can_answer(self, key: str) -> bool:
-        """Whether an output could ever give this answer."""
-        return self.choice.can_answer(key)
-
-    def instruction(self, item: object = None, /) -> str:
-        """The base instruction: a lens reads outputs that were asked for by the protocol."""
-        return self.choice.instruction(item)
-
-    def validate(self, reading: AnswerReading, item: Answered, /) -> Validation | None:
-        """Compare the letter with the key, as the strict contract does."""
-        return self.choice.validate(ChoiceReading(reading.extracted_answer, None), item)
-
-    def grammar(self, item: object = None, /) -> str:
-        """The strict grammar: every lens reads a compliant output as the protocol does."""
-        return self.choice.grammar(item)
-
-
-@dataclass(frozen=True)
-class AfterThink(_Lens):
-    """mcqa-after-think/1: the strict rule on the text after the last `</think>` (ruling M5).
-
-    >>> AfterThink(mcqa).read("<think>C?</think> <answer>B</answer>").extracted_answer
-    'B'
-    """
-
-    name: str = field(default="mcqa-after-think", init=False, repr=False)
-    version: int = field(default=1, init=False, repr=False)
-
-    def read(self, raw: str, item: object = None, /) -> AnswerReading:
-        """The letter if what follows the reasoning is compliant."""
-        after = after_think(raw)
-        letter = self.choice.read(after, item).extracted_answer
-        if letter is None:
-            return AnswerReading.nothing()
-        start = len(raw) - len(after.lstrip()) + len(OPENING)
-        return AnswerReading(letter, Span(start, start + 1))
-
-
-@dataclass(frozen=True)
-class LastTag(_Lens):
-    """mcqa-last-tag/1: the last well-formed block anywhere (ruling M5).
-
-    >>> LastTag(mcqa).read("<answer>A</answer> No: <answer>B</answer>!").extracted_answer
-    'B'
-    """
-
-    name: str = field(default="mcqa-last-tag", init=False, repr=False)
-    version: int = field(default=1, init=False, repr=False)
-
-    def read(self, raw: str, item: object = None, /) -> AnswerReading:
-        """The letter of the last well-formed block."""
-        last = None
-        for match in self.choice.forms.block.finditer(raw):
-            last = match
-        return AnswerReading.nothing() if last is None else AnswerReading(last[1], Span(*last.span(1)))
 
 
 mcqa = MultipleChoice()

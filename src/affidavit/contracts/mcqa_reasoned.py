@@ -17,9 +17,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from affidavit.contracts.choice_forms import after_think
+from affidavit.contracts.choice_readings import LastTag
 from affidavit.contracts.contract import AnyContract, Span
 from affidavit.contracts.deviation import CLOSING, OPENING, ReasonedDeviation
-from affidavit.contracts.mcqa import AUTO, ChoiceReading, LastTag, MultipleChoice, options_of_item
+from affidavit.contracts.harness_readings import harness_readings_of
+from affidavit.contracts.mcqa import AUTO, ChoiceReading, MultipleChoice, options_of_item
 from affidavit.contracts.parts import ANSWER, LENIENT, FieldType, Mark
 from affidavit.json_values import Fields
 
@@ -68,8 +70,8 @@ class ReasonedChoice(MultipleChoice):
     name: str = field(default="mcqa-reasoned", init=False, repr=False)
 
     def lenient_readings(self) -> tuple[AnyContract, ...]:
-        """The one companion reading of ruling M5 that reads every compliant output alike (ruling M11)."""
-        return (LastTag(self),)
+        """Our one that reads every compliant output alike, and those of other harnesses (ruling M11)."""
+        return (LastTag(self), *harness_readings_of(self))
 
     def instruction(self, item: object = None, /) -> str:
         """The instruction, byte for byte, whatever the item."""

@@ -128,6 +128,13 @@ class Parts:
         """Companion contracts that read the same outputs more leniently, under names of their own (ruling M5)."""
         return ()
 
+    needs_to_know: ClassVar[str] = ""
+    """What must be known of a question beside its right answer, in words; empty if nothing must."""
+
+    def knows_enough(self, item: Any) -> bool:  # noqa: ANN401
+        """Whether what is known of the question suffices for reading; if not, nothing is read (ruling M24)."""
+        return True
+
     parameters: ClassVar[Mapping[str, str]] = {}
     """What may be given beside the contract's name, each in a few words; all of them are in its `params`."""
     file_parameters: ClassVar[tuple[str, ...]] = ()
@@ -290,7 +297,7 @@ def lettered_problem(row: Mapping[str, object]) -> str:
 class KeyedParts(Parts):
     """The parts of a contract whose items have their right answer in `answer`."""
 
-    item_fields = ("answer",)
+    item_fields: ClassVar[tuple[str, ...] | None] = ("answer",)
     counted: ClassVar[Mapping[str, str]] = {}
 
     @property

@@ -47,7 +47,7 @@ def _read(frame: pl.DataFrame, reader: RowReader) -> pl.DataFrame:
 
 
 def _read_pandas(frame: Any, reader: RowReader) -> Any:  # noqa: ANN401
-    needed = reader.parts.item_fields
+    needed = reader.item_fields
     texts = polars_frame(frame, None if needed is None else {*needed, reader.field})
     _check_text(reader, texts, [str(name) for name in frame.columns])
     names = list(columns_added(reader, texts.columns))

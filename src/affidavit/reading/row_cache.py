@@ -30,7 +30,8 @@ class RowCache:
 
     def __init__(self, reader: RowReader) -> None:
         self._reader = reader
-        reads = reader.parts.item_fields or ()
+        self._reads = reader.item_fields
+        reads = self._reads or ()
         paths = (reader.answer if name == ANSWER else ColumnPath(name) for name in reads)
         self._paths = (*paths, reader.text)
         self._known: dict[tuple[object, ...], tuple[RowResult, AddedFields]] = {}
@@ -49,8 +50,7 @@ class RowCache:
 
     def _key(self, row: Fields) -> tuple[object, ...] | None:
         """Everything that decides what the row gets; None if nobody can say."""
-        reads = self._reader.parts.item_fields
-        if reads is None or not self._reader.text.is_in(row):
+        if self._reads is None or not self._reader.text.is_in(row):
             return None
         # Whether a field is there matters too: an `answer` of null gives `correct`, no `answer` does not.
         return tuple((path.is_in(row), repr(path.of(row))) for path in self._paths)

@@ -21,7 +21,7 @@ from affidavit.contracts.contract import (
     guarded,
     label,
 )
-from affidavit.contracts.parts import FieldType, is_ours, parts_of
+from affidavit.contracts.parts import FieldType, Parts, is_ours, parts_of
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.reading.column_path import ColumnPath
@@ -173,7 +173,7 @@ class RowReader:
                 added.update(reading.fields())
                 added.update(self.parts.verdict(about, validation))
         if self.lenses:
-            added[LENIENT_READINGS] = self._lenient_readings(raw)
+            added[LENIENT_READINGS] = self._lenient_readings(raw, about, where=where)
         # Where an earlier reading left one of these and this one has none, it becomes null.
         added.update({name: None for name in (UNREAD, LENIENT_READINGS) if name in row and name not in added})
         return RowResult(outcome, item, added, None if isinstance(known, Unread) else known)
@@ -226,11 +226,30 @@ class RowReader:
             raise TypeError(f"validate() must give a Validation of a bool and a text, or None, not {validation!r}")
         return Read(_Checked(compliant, copied), validation)
 
-    def _lenient_readings(self, raw: str | NoOutput) -> Fields | None:
-        """What more lenient contracts read (ruling M5): apart from the protocol's own fields, never among them."""
+    def _lenient_readings(self, raw: str | NoOutput, about: Fields, *, where: str) -> Fields | None:
+        """What more lenient contracts read (ruling M5): apart from the protocol's own fields, never among them.
+
+        A reading that would need to know more of the question is left out: it has not read (ruling M24).
+        """
         if isinstance(raw, NoOutput):
             return None
-        return {label(lens): lens.read(raw).extracted_answer for lens in self.lenses}
+        found: Fields = {}
+        for name, lens, parts in self._labelled_lenses:
+            item = parts.item(about, where=where)
+            if parts.knows_enough(item):
+                found[name] = lens.read(raw, item).extracted_answer
+        return found
+
+    @cached_property
+    def _labelled_lenses(self) -> list[tuple[str, AnyContract, Parts]]:
+        return [(label(lens), lens, parts_of(lens)) for lens in self.lenses]
+
+    @property
+    def item_fields(self) -> tuple[str, ...] | None:
+        """The fields of a row that decide, beside its text, what it gets; None if any may."""
+        every = [self.parts.item_fields, *(parts.item_fields for _, _, parts in self._labelled_lenses)]
+        known = [each for each in every if each is not None]
+        return tuple(dict.fromkeys(name for each in known for name in each)) if len(known) == len(every) else None
 
 
 def _is_failure_record(row: Fields) -> bool:

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from affidavit.contracts.parts import Parts
+from affidavit.contracts.contract import label as contract_label
+from affidavit.contracts.parts import Parts, parts_of
 from affidavit.json_values import Fields
 from affidavit.plain_text import counted_noun, plain
 from affidavit.reading.accounting import identity as accounting_identity
@@ -61,7 +62,10 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: S
             else None
         ),
         **{_key(title): dict(ranked(counts)) for _, title, counts in tally.blocks(parts.counted)},
-        "other_readings": {lens: _share(count, tally.arrived) for lens, count in tally.lenses.items()},
+        "other_readings": {
+            lens: _share(tally.lenses.get(lens, 0), tally.looked_through.get(lens, 0))
+            for lens in _lenses(tally, parts)
+        },
         "unread_errors": dict(ranked(tally.errors)),
         "failures": dict(ranked(tally.failures)),
     }
@@ -175,7 +179,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
     words, blocks = parts.outcome_words, list(worded_blocks(tally, parts))
     width = max((len(label) for _, _, counts in blocks for label, _ in _labelled(counts)), default=0)
     least = words.nearly or words.broken
-    width, digits = max(width, len(least), *map(len, tally.lenses), 0), len(f"{tally.n:,}")
+    width, digits = max(width, len(least)), len(f"{tally.n:,}")
 
     def line(label: str, count: int, note: str = "") -> str:
         return f"  {label:<{width}}   {count:>{digits},}   {note}".rstrip()
@@ -203,13 +207,33 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
         yield plain(title)
         total = _whole(name, counts, tally, parts)
         yield from (line(label, count, f"{count / total:.1%}") for label, count in _labelled(counts))
-    if tally.lenses:
-        yield ""
-        yield "lenient readings: other readings, not the protocol"
-        for lens, count in tally.lenses.items():
-            yield line(lens, count, _noted(count, tally.arrived))
+    yield from _lens_lines(tally, parts, digits)
     yield ""
     yield identity(tally, parts)
+
+
+def _lenses(tally: Tally, parts: Parts) -> dict[str, str]:
+    """The names of all other readings if any was asked for, those that could not read too, with what they need."""
+    every = parts.lenient_readings() if tally.lenses else ()
+    return {contract_label(lens): parts_of(lens).needs_to_know for lens in every} or dict.fromkeys(
+        tally.lenses, ""
+    )
+
+
+def _lens_lines(tally: Tally, parts: Parts, digits: int) -> Iterator[str]:
+    """Other readings apart from everything else, in columns of their own: their names are long."""
+    lenses = _lenses(tally, parts)
+    if not lenses:
+        return
+    width = max(map(len, lenses))
+    yield ""
+    yield "lenient readings: other readings, not the protocol"
+    for lens, needs in lenses.items():
+        read = tally.looked_through.get(lens, 0)
+        count, noted = "–", f"not read: needs {needs}"
+        if read:
+            count, noted = f"{tally.lenses[lens]:,}", _noted(tally.lenses[lens], read)
+        yield f"  {lens:<{width}}   {count:>{digits}}   {noted}"
 
 
 def _whole(name: str, counts: Counter[str], tally: Tally, parts: Parts) -> int:

@@ -11,7 +11,7 @@ from affidavit.contracts.contract import COMPLIANT
 from affidavit.contracts.parts import Parts
 
 _COUNTERS = ("errors", "failures", "tokens")
-_OF_ITEMS = ("unread_keyed", "unread_unsaid", "failed_keyed", "failed_unsaid")
+_NOT_SEALED = ("unread_keyed", "unread_unsaid", "failed_keyed", "failed_unsaid", "looked_through")
 
 
 @dataclass
@@ -46,6 +46,9 @@ class Tally:
     valid_but_for_evidence: int = 0
     """Evaluations that nothing speaks against but `evidence_not_located` (ruling J6)."""
     lenses: dict[str, int] = field(default_factory=dict)
+    """By reading, outputs in which it finds an answer."""
+    looked_through: dict[str, int] = field(default_factory=dict)
+    """By reading, outputs that it could read: some need to know more of the question (ruling M24)."""
     errors: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     """Why no output arrived, where that is known."""
@@ -117,6 +120,7 @@ class Tally:
     def _add_readings(self, readings: Mapping[str, object], times: int) -> None:
         for lens, answer in readings.items():
             self.lenses[lens] = self.lenses.get(lens, 0) + times * (answer is not None)
+            self.looked_through[lens] = self.looked_through.get(lens, 0) + times
 
     def add_tokens(self, usage: Mapping[str, int | str] | None) -> None:
         """What a server counted for one output; what it told in words is not added up."""
@@ -141,8 +145,8 @@ class Tally:
             self.failed_unsaid += unsaid
 
     def counts(self) -> dict[str, object]:
-        """All counts as JSON values, but for what only items tell of unread and failed ones: no seal has it."""
-        counts = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _OF_ITEMS}
+        """All counts as JSON values, but for what only items tell: no seal has it."""
+        counts = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _NOT_SEALED}
         if not self.unsaid:
             del counts["unsaid"]  # which is so for all contracts but some of users
         blocks = {name: dict(counter) for name, counter in self.breakdowns.items()}
@@ -162,8 +166,9 @@ class Tally:
                 if each.name == "breakdowns":
                     for name, counts in other.items():
                         mine[name] = mine.get(name, Counter()) + counts
-                elif each.name == "lenses":
-                    total.lenses = {name: mine.get(name, 0) + other.get(name, 0) for name in mine | other}
+                elif each.name in ("lenses", "looked_through"):
+                    both = {name: mine.get(name, 0) + other.get(name, 0) for name in mine | other}
+                    setattr(total, each.name, both)
                 else:
                     setattr(total, each.name, mine + other)
         return total

@@ -1,16 +1,11 @@
-"""The tables of multiple choice that cannot be declared: letters, lenient readings, chance."""
+"""The tables of multiple choice that cannot be declared: letters and chance."""
 
-import json
 from collections.abc import Mapping, Sequence
 from math import fsum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
-from affidavit.contracts.contract import label
-from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
-from affidavit.contracts.mcqa import MultipleChoice
-from affidavit.contracts.whitespace import WHITESPACE
 from affidavit.results.coded_records import GROUP, UNITS, CodedRecords
 from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, names_of, place_of
 from affidavit.results.groups import Group
@@ -22,9 +17,6 @@ from affidavit.statistics.item_means import mean_difference, t_test
 from affidavit.statistics.multiplicity import holm_steps
 from affidavit.statistics.power import LEVEL
 from affidavit.statistics.shares import ClusterSums, share
-
-LENSES = tuple(label(lens) for lens in MultipleChoice().lenient_readings())
-"""Those of mcqa/1; other contracts of multiple choice have some of them."""
 
 
 def chance_table(
@@ -215,112 +207,3 @@ def _letter_rows(letters: Sequence[_LetterCounts], units: str) -> list[tuple[Val
         chances = (Chance(p[each.names]) if each.names in p else None for p in (tested, adjusted))
         rows.append((*names_of(each.names), *figures, differ, *chances))
     return rows
-
-
-def lenient_table(
-    records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
-) -> Table | None:
-    """What would lenient readings give? They are not the protocol (ruling M5)."""
-    coded, compliant, correct = records.coded, pl.col("compliant"), pl.col("correct")
-    gained = pl.col(_BITS)
-    counts = {
-        "size": pl.lit(value=True),
-        "n": compliant,
-        "right": compliant & correct.fill_null(value=False),
-        "keyed": compliant & correct.is_not_null(),
-        **{name: (gained & 2**bit) != 0 for bit, name in enumerate(_GAINED)},
-    }
-    through_lenses = coded.plus(_through_lenses(records))
-    found: dict[tuple[tuple[str, ...], str], dict[str, Any]] = {}
-    for having, lenses in _tasks_by_lenses(records, tasks):
-        read = pl.col("task").is_in(having) & pl.col("arrived") & pl.col("options").is_not_null()
-        kinds = through_lenses.kinds(read, counts)
-        for sums in kinds.group_by(GROUP).agg(**_lens_sums(lenses)).iter_rows(named=True):
-            found |= {(names_of(coded.names[sums[GROUP]]), lens): sums for lens in lenses}
-    rows = tuple(
-        (
-            *group.names,
-            lens,
-            sums_of(row, f"{lens} share").successes,
-            share_of(row, f"{lens} share"),
-            share_of(row, f"{lens} accuracy"),
-        )
-        for group in groups
-        for lens in LENSES
-        if (row := found.get((group.names, lens))) is not None
-    )
-    columns = (*records.by, "reading", "answers", "share of outputs", "right, of answers")
-    title = "Other readings, not the protocol: what would lenient readings give?"
-    foot = identity_of_tasks(records, groups, tasks)
-    return Table("other readings", title, columns, rows, foot) if rows else None
-
-
-def _tasks_by_lenses(records: RecordSet, tasks: Sequence[str]) -> list[tuple[list[str], list[str]]]:
-    """Lenses, together if they read the same tasks, behind these tasks: not every contract has every lens."""
-    own = {task: {label(lens) for lens in records.parts[task].lenient_readings()} for task in tasks}
-    found: dict[tuple[str, ...], list[str]] = {}
-    for lens in LENSES:
-        if having := tuple(task for task in tasks if lens in own[task]):
-            found.setdefault(having, []).append(lens)
-    return [(list(having), lenses) for having, lenses in found.items()]
-
-
-def _lens_sums(lenses: Sequence[str]) -> dict[str, pl.Expr]:
-    sums: dict[str, pl.Expr] = {}
-    for lens in lenses:
-        # A compliant output reads the same through every lens that its contract has.
-        n, right, keyed = (pl.col(f"{lens} {name}") + pl.col(name) for name in ("n", "right", "keyed"))
-        sums |= cluster_sums(f"{lens} share", n, "size", times=UNITS)
-        sums |= cluster_sums(f"{lens} accuracy", right, keyed, times=UNITS)
-    return sums
-
-
-_GAINED = tuple(f"{lens} {name}" for lens in LENSES for name in ("n", "right", "keyed"))
-_BITS, _ROW = "gained by lenses", "number of the record"
-
-
-def _through_lenses(records: RecordSet) -> pl.Series:
-    """For each record, as bits, whether each lens gains an answer, and whether that is right and has a key."""
-    others = (
-        records.outputs()
-        .with_row_index(_ROW)
-        .filter(pl.col("protocol_compliant").not_() & pl.col("options").is_not_null())
-    )
-    gained = pl.zeros(len(records.coded.frame), pl.UInt8, eager=True).alias(_BITS)
-    broken = records.coded.frame.filter(pl.col("arrived") & ~pl.col("compliant"))
-    for options in broken["options"].drop_nulls().unique().cast(pl.String).sort():
-        read = _read_through_lenses(others.filter(pl.col("options") == options), options)
-        gained.scatter(read[_ROW], read.select(_bits()).to_series())
-    return gained
-
-
-def _read_through_lenses(others: pl.LazyFrame, options: str) -> pl.DataFrame:
-    """The letters that lenses read in outputs to items of one option set, where there may be one."""
-    block, text, escaped = f"{OPENING}([{options}]){CLOSING}", pl.col("raw_output"), pl.col("raw_output_escaped")
-    after = text.str.split(THINK_END).list.last().str.strip_chars(WHITESPACE).str.extract(f"^{block}$")
-    # `$` also matches before a last line feed in some engines; the stripped text has none.
-    last = text.str.extract_all(block).list.last().str.slice(len(OPENING), 1)
-    read = (
-        others.filter(text.str.contains(OPENING, literal=True) | escaped.is_not_null())
-        .select(_ROW, "right_letter", escaped, **dict(zip(LENSES, (after, last), strict=True)))
-        .collect(engine="streaming")
-    )
-    is_escaped = escaped.is_not_null()
-    return pl.concat([read.filter(~is_escaped), _escaped_through_lenses(read.filter(is_escaped), options)])
-
-
-def _bits() -> pl.Expr:
-    """What lenses gain by one output, from the letters that they read and the right one."""
-    gained = []
-    for lens in LENSES:
-        there, right = pl.col(lens).is_not_null(), pl.col("right_letter")
-        gained += [there, (pl.col(lens) == right).fill_null(value=False), there & right.is_not_null()]
-    return pl.sum_horizontal(each.cast(pl.UInt8) * 2**bit for bit, each in enumerate(gained)).cast(pl.UInt8)
-
-
-def _escaped_through_lenses(others: pl.DataFrame, options: str) -> pl.DataFrame:
-    """The same of texts that no column can hold, one by one."""
-    lenses = MultipleChoice(options).lenient_readings()
-    texts = [json.loads(text) for text in others["raw_output_escaped"]]
-    read = {label(lens): [lens.read(text).extracted_answer for text in texts] for lens in lenses}
-    return others.with_columns(**{name: pl.Series(letters, dtype=pl.String) for name, letters in read.items()})

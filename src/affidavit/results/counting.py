@@ -14,6 +14,7 @@ from affidavit.contracts.parts import Parts
 from affidavit.results.coded_records import GROUP, UNIT, UNITS, CodedRecords, coded_records
 from affidavit.results.groups import CELL, Group, ItemKind, Kinds, identity, identity_of_counts
 from affidavit.results.item_shares import cluster_sums, sums_of
+from affidavit.results.shown_options import ShownOptions
 from affidavit.statistics.shares import ClusterSums
 
 ITEM = "item_id"
@@ -46,6 +47,9 @@ class RecordSet:
     pending: pl.LazyFrame | None = None
     """A row for each pending question: its cell, item, sample and cluster, what else groups are told apart by, and
     whether its right answer is known, `keyed`; None where nothing is pending."""
+
+    shown_options: ShownOptions | None = None
+    """The options' texts of each question, for readings that need them; None where nobody knows any."""
 
     def part(self, *named: pl.Expr) -> "RecordSet":
         """What was chosen of it by task, model or condition."""

@@ -28,6 +28,7 @@ from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
 from affidavit.results.no_value import METADATA, named_where_empty
 from affidavit.results.row_values import every_item_of_rows, items_of_rows, row_names, row_values
+from affidavit.results.shown_options import ShownOptions, options_of_items, options_of_rows
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, TRIAL, Report
 from affidavit.running.ledger import JudgingLedger
@@ -139,7 +140,17 @@ class StudyResults:
         named = named_where_empty(planned, [name for name in by if name in (*metadata, "paradigm")])
         records, *more = (each.with_columns(**added).with_columns(**named) for each, _ in clustered)
         planned = planned.with_columns(**named)
-        return RecordSet(records, planned, self.frozen.seed, by, parts, unit, paradigms, more[0] if more else None)
+        pending = more[0] if more else None
+        return RecordSet(
+            records, planned, self.frozen.seed, by, parts, unit, paradigms, pending, self._shown_options()
+        )
+
+    def _shown_options(self) -> ShownOptions:
+        if isinstance(self.frozen, ImportedStudy):
+            return options_of_rows(frozen_columns(self.frozen))
+        tasks = {} if self.study is None else self.study.tasks
+        orders = {name: task.option_order for name, task in tasks.items()}
+        return options_of_items(lambda: frozen_items(self.directory), orders, self.frozen.seed)
 
     def _with_metadata(self, records: pl.LazyFrame, metadata: Sequence[str], option: str) -> pl.LazyFrame:
         """The records with columns of metadata: of their items, or of the rows that outputs came in."""

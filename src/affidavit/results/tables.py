@@ -11,7 +11,7 @@ import polars as pl
 
 from affidavit.archive.record_columns import column_of
 from affidavit.contracts.count_table import CountTable
-from affidavit.results import changes, choices, label_scores, sensitivity, solving
+from affidavit.results import changes, choices, label_scores, other_readings, sensitivity, solving
 from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, label_counts
 from affidavit.results.groups import Group, identity
 from affidavit.results.judging_tables import JUDGING_TABLES
@@ -27,7 +27,7 @@ BUILDERS: dict[str, Builder] = {
     "label scores": label_scores.label_score_table,
     "chance": choices.chance_table,
     "letters": choices.letter_table,
-    "other readings": choices.lenient_table,
+    "other readings": other_readings.lenient_table,
     "flips": changes.changed_answers_table,
     "flips by paradigm": changes.changes_by_paradigm,
 }

@@ -1,0 +1,259 @@
+"""What other readings of multiple choice would make of a score: how far it depends on who reads (ruling M30).
+
+They are not the protocol (ruling M5). Of every reading stands how many answers it finds, its accuracy over all
+outputs, and by how much that differs from the contract's own, paired over the same outputs.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import polars as pl
+
+from affidavit.contracts.contract import AnyContract, label
+from affidavit.contracts.harness_readings import KeyAndOptions
+from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.parts import parts_of
+from affidavit.results.coded_records import GROUP, UNIT, UNITS, CodedRecords
+from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, names_of
+from affidavit.results.groups import Group
+from affidavit.results.item_shares import cluster_sums, share_of, sums_of
+from affidavit.results.table import Table
+from affidavit.results.values import Chance, Points, Value
+from affidavit.statistics.differences import PairedDifference, Unit
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.multiplicity import holm_steps
+
+LENSES = tuple(label(lens) for lens in MultipleChoice().lenient_readings())
+"""Those of mcqa/1; other contracts of multiple choice have some of them."""
+_NEED_OPTIONS = {
+    label(lens) for lens in MultipleChoice().lenient_readings() if not parts_of(lens).knows_enough(None)
+}
+_READ, _ANSWERED, _RIGHT = range(3)
+"""What a bit says: that the reading could read, that it found an answer, that this is right."""
+_BITS, _ROW = "by other readings", "number of the record"
+
+
+def lenient_table(
+    records: RecordSet, groups: Sequence[Group], tasks: Sequence[str], controls: Mapping[str, str]
+) -> Table | None:
+    """What would other readings give, and how far would they move the score? They are not the protocol."""
+    coded = records.coded.plus(_through_lenses(records, tasks))
+    found = {lens: _figures(records, coded, place) for place, lens in enumerate(LENSES)}
+    rows = [(group.names, lens, found[lens].get(group.names)) for group in groups for lens in LENSES]
+    read = {names for names, _, figures in rows if figures is not None}
+    # A dash is for what could be read if more were known: no other reading that a contract has lacks figures.
+    rows = [row for row in rows if row[0] in read and (row[2] is not None or row[1] in _NEED_OPTIONS)]
+    differences = [figures.difference for _, _, figures in rows if figures is not None]
+    compared = iter(_tested([each for each in differences if each is not None], records.seed))
+    cells = tuple((*names, lens, *_cells(figures, compared)) for names, lens, figures in rows)
+    columns = (*records.by, "reading", *_COLUMNS)
+    title = "Other readings, not the protocol: what would lenient readings and other harnesses give?"
+    foot, unread = identity_of_tasks(records, groups, tasks), any(figures is None for _, _, figures in rows)
+    notes = (_NOTE, *((_NOT_READ,) if unread else ()))
+    return Table("other readings", title, columns, cells, foot, notes) if cells else None
+
+
+_COLUMNS = ("answers", "share of outputs", "right, of answers", "yield", "difference", "p", "p (Holm)")
+_NOTE = (
+    "Difference: accuracy over all outputs by this reading less that by the contract, over the same outputs, the "
+    "mean over items; p by McNemar's exact test, of several samples by sign flips over items, adjusted by Holm "
+    "over the table, and the interval at the level of that test. Outputs were not asked for in the formats of "
+    "other harnesses."
+)
+_NOT_READ = "A dash: the reading needs the options' texts, which are not known of these outputs."
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """What one reading gives in one group."""
+
+    answers: int
+    share: Estimate | None
+    of_answers: Estimate | None
+    of_all: Estimate | None
+    difference: PairedDifference | None
+    """None: no right answer is known."""
+
+
+_Tested = tuple[Points, Chance, Chance]
+
+
+def _cells(figures: _Figures | None, compared: Iterator[_Tested]) -> tuple[Value, ...]:
+    if figures is None:
+        return (None,) * len(_COLUMNS)
+    tested: tuple[Value, ...] = (None, None, None) if figures.difference is None else next(compared)
+    return (figures.answers, figures.share, figures.of_answers, figures.of_all, *tested)
+
+
+def _tested(differences: Sequence[PairedDifference], seed: int) -> list[_Tested]:
+    """Each difference with its interval at the level of its test, all of them one family (rulings S2 and S3)."""
+    if not differences:
+        return []
+    # Many readings find the same: what is equal is tested once.
+    tests = {each: each.test(seed).p_value for each in dict.fromkeys(differences)}
+    p_values = [tests[each] for each in differences]
+    steps = holm_steps(p_values)
+    columns = zip(differences, p_values, steps.adjusted.tolist(), steps.levels.tolist(), strict=True)
+    return [
+        (Points(each.estimate(level)), Chance(p_value), Chance(adjusted))
+        for each, p_value, adjusted, level in columns
+    ]
+
+
+def _figures(records: RecordSet, coded: CodedRecords, place: int) -> dict[tuple[str, ...], _Figures]:
+    """By group, what one reading gives; groups in which it could read nothing are left out."""
+    read, answered, right = (_bit(place, what) for what in (_READ, _ANSWERED, _RIGHT))
+    keyed = pl.col("right_letter").is_not_null()
+    counts = {
+        "size": pl.lit(value=True),
+        "n": answered,
+        "known": answered & keyed,
+        "keyed": keyed,
+        "right": right,
+        "strict": pl.col("compliant") & pl.col("correct").fill_null(value=False),
+    }
+    kinds = coded.kinds(read, counts)
+    sums = {
+        **cluster_sums("share", "n", "size", times=UNITS),
+        **cluster_sums("answers", "right", "known", times=UNITS),
+        **cluster_sums("all", "right", "keyed", times=UNITS),
+    }
+    if records.cluster == ITEM:
+        items = kinds.select(GROUP, *_PAIRED, UNITS)
+    else:
+        sides = [counts[name].sum().cast(pl.Int64).alias(name) for name in _PAIRED]
+        items = coded.where(read).group_by(GROUP, UNIT, records.item_unit).agg(sides).collect(engine="streaming")
+    differences = _differences(items.filter(pl.col("keyed") > 0))
+    return {
+        names_of(coded.names[row[GROUP]]): _Figures(
+            sums_of(row, "share").successes,
+            share_of(row, "share"),
+            share_of(row, "answers"),
+            share_of(row, "all"),
+            differences.get(row[GROUP]),
+        )
+        for row in kinds.group_by(GROUP).agg(**sums).iter_rows(named=True)
+    }
+
+
+_PAIRED = ("keyed", "strict", "right")
+
+
+def _differences(items: pl.DataFrame) -> dict[int, PairedDifference]:
+    """By group, the differences of items: a row for as many as count alike, or for each with its cluster."""
+    if UNITS not in items.columns:
+        return {int(str(group)): _clustered(rows) for (group,), rows in _by_group(items)}
+    # One division of whole numbers: equal differences are equal to the last bit.
+    by = (pl.col("right") - pl.col("strict")) / pl.col("keyed") + 0.0
+    counted = items.group_by(GROUP, difference=by).agg(pl.col(UNITS).sum(), most=pl.col("keyed").max())
+    found = {}
+    for (group,), rows in _by_group(counted):
+        units = tuple((Unit(each, 1), times) for _, each, times, _ in rows.sort("difference").iter_rows())
+        found[int(str(group))] = PairedDifference(units, int(str(rows["most"].max())) == 1, 1.0)
+    return found
+
+
+def _by_group(rows: pl.DataFrame) -> Iterable[tuple[tuple[object, ...], pl.DataFrame]]:
+    return rows.partition_by(GROUP, as_dict=True).items()
+
+
+def _clustered(rows: pl.DataFrame) -> PairedDifference:
+    keyed, strict, right = (rows[name].to_numpy() for name in _PAIRED)
+    return PairedDifference.of_counts(strict, keyed, right, keyed, clusters=rows[UNIT].to_list())
+
+
+def _bit(place: int, what: int) -> pl.Expr:
+    return (pl.col(_BITS) & pl.lit(1 << (3 * place + what), dtype=pl.UInt64)) != 0
+
+
+# --- reading ---
+
+
+def _through_lenses(records: RecordSet, tasks: Sequence[str]) -> pl.Series:
+    """For each record, as bits, what each reading of its contract says of it; nothing of what did not arrive."""
+    asked = ("raw_output", "raw_output_escaped", "options", "right_letter")
+    more = ("task", ITEM, "sample", "row") if records.shown_options is not None else ()
+    bits = pl.struct(*asked, *more).map_batches(
+        _BatchReader(records).bits, return_dtype=pl.UInt64, is_elementwise=True
+    )
+    read = (
+        records.outputs()
+        .with_row_index(_ROW)
+        .filter(pl.col("protocol_compliant").is_not_null() & pl.col("options").is_not_null())
+        .select(_ROW, (bits & _of_contract(records, tasks)).alias(_BITS))
+        .collect(engine="streaming")
+    )
+    return pl.zeros(len(records.coded.frame), pl.UInt64, eager=True).alias(_BITS).scatter(read[_ROW], read[_BITS])
+
+
+def _of_contract(records: RecordSet, tasks: Sequence[str]) -> pl.Expr:
+    """The bits of the readings that the contract of a record's task has."""
+    own = {task: {label(lens) for lens in records.parts[task].lenient_readings()} for task in tasks}
+    masks = {
+        task: sum(7 << 3 * place for place, lens in enumerate(LENSES) if lens in labels)
+        for task, labels in own.items()
+    }
+    return pl.col("task").cast(pl.String).replace_strict(masks, default=0, return_dtype=pl.UInt64)
+
+
+@cache
+def _lenses(options: str) -> tuple[AnyContract, ...]:
+    return MultipleChoice(options).lenient_readings()
+
+
+class _BatchReader:
+    """Other readings over batches of records; equal texts of a batch are read once."""
+
+    def __init__(self, records: RecordSet) -> None:
+        self._shown = records.shown_options
+
+    def bits(self, batch: pl.Series) -> pl.Series:
+        """What each reading says of each output."""
+        frame = batch.struct.unnest()
+        texts = ["raw_output", "raw_output_escaped", "options", "right_letter"]
+        kinds = frame.select(texts).unique(maintain_order=True)
+        read = [self._read(*row) for row in kinds.iter_rows()]
+        kinds = kinds.with_columns(pl.Series(_BITS, read, dtype=pl.UInt64))
+        bits = frame.join(kinds, on=texts, how="left", nulls_equal=True, maintain_order="left")[_BITS]
+        return bits if self._shown is None else bits | self._by_options(frame)
+
+    def _read(self, raw: str | None, escaped: str | None, options: str, right: str | None) -> int:
+        text, bits = _text(raw, escaped), 0
+        for place, lens in enumerate(_lenses(options)):
+            if parts_of(lens).knows_enough(None):
+                bits |= _said(lens.read(text).extracted_answer, right) << 3 * place
+        return bits
+
+    def _by_options(self, frame: pl.DataFrame) -> pl.Series:
+        """The same of readings that need the options' texts, each question by itself."""
+        known: dict[tuple[object, ...], int] = {}
+        found = []
+        for raw, escaped, options, right, *question in frame.iter_rows():
+            shown = None if self._shown is None else self._shown(*question)
+            key = (raw, escaped, options, right, shown)
+            if key not in known:
+                known[key] = _read_knowing(_text(raw, escaped), options, right, shown)
+            found.append(known[key])
+        return pl.Series(found, dtype=pl.UInt64)
+
+
+def _read_knowing(text: str, options: str, right: str | None, shown: tuple[str, ...] | None) -> int:
+    item, bits = KeyAndOptions(right, shown), 0
+    for place, lens in enumerate(_lenses(options)):
+        parts = parts_of(lens)
+        fits = shown is not None and len(shown) == ord(options[-1]) - ord("A") + 1
+        if not parts.knows_enough(None) and fits and parts.knows_enough(item):
+            bits |= _said(lens.read(text, item).extracted_answer, right) << 3 * place
+    return bits
+
+
+def _said(answer: str | None, right: str | None) -> int:
+    """The bits of a reading that could read."""
+    return 1 << _READ | (answer is not None) << _ANSWERED | (answer is not None and answer == right) << _RIGHT
+
+
+def _text(raw: str | None, escaped: str | None) -> str:
+    """The text; of one that no column can hold, from its escapes."""
+    return str(json.loads(escaped)) if raw is None and escaped is not None else raw or ""
