@@ -22,7 +22,7 @@ from affidavit.contracts.harness_readings import (
     SimpleEvals,
     harness_readings_of,
 )
-from affidavit.contracts.mcqa import MultipleChoice, choice_of, mcqa
+from affidavit.contracts.mcqa import MultipleChoice, mcqa
 from affidavit.contracts.punctuation import without_punctuation
 from support.harness_readings import LENSES, WITH, WITHOUT, kept, ours
 from support.harness_texts import OPTIONS, PARTS, asked
@@ -193,7 +193,7 @@ def test_larger_sets_have_more_letters(lens):
     raw = "answer: E"
     item = KeyAndOptions(None, ("one", "two", "six", "ten", "all"))
     assert lens(MultipleChoice("A-E")).read(raw, item).extracted_answer == "E"
-    assert lens(choice_of(4)).read(raw, KeyAndOptions(None, ("one", "two", "six", "ten"))).extracted_answer != "E"
+    assert lens(mcqa).read(raw, KeyAndOptions(None, ("one", "two", "six", "ten"))).extracted_answer != "E"
 
 
 def test_drawn_texts_are_drawn_again_alike():

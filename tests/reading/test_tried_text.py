@@ -16,7 +16,9 @@ def test_any_text_is_read_as_the_contract_reads_it(contract, text):
     assert (found.compliant, found.error) == (reading.protocol_compliant, None)
     assert found.fields == reading.fields()
     assert found.lenient_readings == {
-        f"{lens.name}/{lens.version}": lens.read(text).extracted_answer for lens in contract.lenient_readings()
+        f"{lens.name}/{lens.version}": lens.read(text).extracted_answer
+        for lens in contract.lenient_readings()
+        if lens.knows_enough(None)
     }
     assert all(0 <= start < end <= len(text) for start, end, _ in found.marks)
 

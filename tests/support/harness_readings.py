@@ -11,7 +11,7 @@ from affidavit.contracts.harness_readings import (
     LmEvalFlexible,
     OpenCompassFirstOption,
 )
-from affidavit.contracts.mcqa import choice_of
+from affidavit.contracts.mcqa import LETTERS, MultipleChoice
 from support.golden_files import GOLDEN
 from support.harness_texts import Asked
 from support.pages import ROOT
@@ -23,7 +23,7 @@ WITH, WITHOUT = 130, 70
 
 def ours(name: str, asked: Asked) -> str | None:
     """What our reading of that name takes from a text."""
-    lens = LENSES[name](choice_of(len(asked.options)))
+    lens = LENSES[name](MultipleChoice(f"A-{LETTERS[len(asked.options) - 1]}"))
     return lens.read(asked.raw, KeyAndOptions(None, tuple(asked.options))).extracted_answer
 
 

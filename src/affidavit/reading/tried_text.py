@@ -4,8 +4,8 @@ It is read as a row that has nothing but this text, so that a contract of the us
 
     >>> from affidavit import mcqa
     >>> found = try_text(mcqa, "So <answer>B</answer>")
-    >>> found.compliant, found.fields["deviation"], found.lenient_readings
-    (False, <Deviation.TEXT_AROUND: 'text_around'>, {'mcqa-after-think/1': None, 'mcqa-last-tag/1': 'B'})
+    >>> found.compliant, found.fields["deviation"], found.lenient_readings["mcqa-last-tag/1"]
+    (False, <Deviation.TEXT_AROUND: 'text_around'>, 'B')
     >>> [(found.text[start:end], kind) for start, end, kind in found.marks]
     [('<answer>B</answer>', 'lenient')]
 """
