@@ -129,6 +129,15 @@ def test_other_readings_need_no_options():
     ]
 
 
+@pytest.mark.parametrize("lens", mcqa.lenient_readings(), ids=label)
+def test_every_other_reading_shows_what_it_reads_and_what_not(lens):
+    item = KeyAndOptions("B", ("Rome", "Paris", "Oslo", "Bern"))
+    assert lens.read(lens.passing, item).extracted_answer == "B"
+    assert lens.read(lens.failing, item).extracted_answer is None
+    assert lens.summary.endswith(".")
+    assert re.match(r"M\d+", lens.rulings)
+
+
 def test_fields_are_told_beforehand():
     for lens in THEIRS:
         assert {*lens.fields_added({})} == {*lens.read("", None).fields()}

@@ -115,6 +115,10 @@ class AfterThink(Lens):
 
     name: str = field(default="mcqa-after-think", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "The tag that is all there is after the reasoning."
+    rulings: ClassVar[str] = "M5"
+    passing: ClassVar[str] = "<think>C?</think><answer>B</answer>"
+    failing: ClassVar[str] = "<think>C?</think>It is <answer>B</answer>"
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter if what follows the reasoning is compliant."""
@@ -133,6 +137,10 @@ class LastTag(Lens):
 
     name: str = field(default="mcqa-last-tag", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "The last well-formed tag, wherever it stands."
+    rulings: ClassVar[str] = "M5"
+    passing: ClassVar[str] = "It is <answer>B</answer>."
+    failing: ClassVar[str] = "It is B."
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter of the last well-formed block."""
@@ -172,6 +180,10 @@ class BareLetter(_Diagnosed):
 
     name: str = field(default="mcqa-bare-letter", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "A letter that is the whole output."
+    rulings: ClassVar[str] = "M20"
+    passing: ClassVar[str] = "(B)"
+    failing: ClassVar[str] = "B. Paris"
     _kind: ClassVar[Deviation] = Deviation.BARE_LETTER
 
     def _may_be(self, trimmed: str) -> bool:
@@ -189,6 +201,10 @@ class OptionText(_Diagnosed):
 
     name: str = field(default="mcqa-option-text", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "The letter at the beginning of an option's line."
+    rulings: ClassVar[str] = "M21"
+    passing: ClassVar[str] = "B. Paris"
+    failing: ClassVar[str] = "It is B."
     _kind: ClassVar[Deviation] = Deviation.OPTION_TEXT
 
     def _may_be(self, trimmed: str) -> bool:
@@ -206,6 +222,10 @@ class AnswerLine(Lens):
 
     name: str = field(default="mcqa-answer-line", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "The last line that is `Answer: B`."
+    rulings: ClassVar[str] = "M22"
+    passing: ClassVar[str] = "So:\nAnswer: B"
+    failing: ClassVar[str] = "The answer: B"
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter of a compliant text, or of the last such line."""
@@ -228,6 +248,10 @@ class LastLetter(Lens):
 
     name: str = field(default="mcqa-last-letter", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "The last capital of the set that stands alone as a word."
+    rulings: ClassVar[str] = "M23"
+    passing: ClassVar[str] = "I say B."
+    failing: ClassVar[str] = "I say b."
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter of the last such word."""

@@ -86,6 +86,10 @@ class InspectChoice(HarnessLens):
 
     name: str = field(default="inspect-choice-0.3.285", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "What Inspect 0.3.285 takes from an output."
+    rulings: ClassVar[str] = "M24-M25"
+    passing: ClassVar[str] = "ANSWER: B"
+    failing: ClassVar[str] = "The answer is B."
     source = "inspect_ai 0.3.285, one answer allowed"
 
     def read(self, raw: str, item: object = None, /) -> HarnessReading:
@@ -197,6 +201,10 @@ class LmEvalFlexible(HarnessLens):
 
     name: str = field(default="lm-eval-flexible-0.4.13", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "What lm-evaluation-harness 0.4.13 takes by flexible extraction."
+    rulings: ClassVar[str] = "M24, M26"
+    passing: ClassVar[str] = "The answer is (B)."
+    failing: ClassVar[str] = "The answer is B."
     source = "lm_eval 0.4.13, flexible-extract of mmlu_flan_cot_zeroshot"
     item_fields = ("answer", "options")
     needs_to_know = "the options' texts"
@@ -287,6 +295,10 @@ class SimpleEvals(HarnessLens):
 
     name: str = field(default="simple-evals-9e2fafd", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "What simple-evals takes from an output."
+    rulings: ClassVar[str] = "M24, M27"
+    passing: ClassVar[str] = "Answer: B"
+    failing: ClassVar[str] = "The answer is B."
     source = "simple-evals 9e2fafd, gpqa_eval.py"
 
     def read(self, raw: str, item: object = None, /) -> HarnessReading:
@@ -314,6 +326,10 @@ class OpenCompassFirstOption(HarnessLens):
 
     name: str = field(default="opencompass-first-option-0.5.4", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "What OpenCompass 0.5.4 takes for the first option."
+    rulings: ClassVar[str] = "M24, M28"
+    passing: ClassVar[str] = "The answer is B."
+    failing: ClassVar[str] = "the answer is b."
     source = "opencompass 0.5.4, first_option_postprocess"
 
     def read(self, raw: str, item: object = None, /) -> HarnessReading:
@@ -332,6 +348,10 @@ class LawBench(HarnessLens):
 
     name: str = field(default="lawbench-e30981b", init=False, repr=False)
     version: int = field(default=1, init=False, repr=False)
+    summary: ClassVar[str] = "The one letter of the set that LawBench finds in an output."
+    rulings: ClassVar[str] = "M24, M29"
+    passing: ClassVar[str] = "It is B."
+    failing: ClassVar[str] = "A or B"
     source = "LawBench e30981b, multi_choice_judge"
 
     def read(self, raw: str, item: object = None, /) -> HarnessReading:
