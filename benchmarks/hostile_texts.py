@@ -129,6 +129,7 @@ FREE_COST = {
     "long key, NaN": "every NaN is a finding, and findings are what costs",
     "different calculations": "every line is a candidate that has to be looked at",
     "ABCD": "every capital is a candidate that has to be looked at",
+    "Answer: line feeds": "every line is a candidate that has to be looked at",
     "answers on lines": "every line is a candidate that has to be looked at",
 }
 """Shapes of which one bound is not asked, and why; their growth over all sizes is bounded like any other's."""

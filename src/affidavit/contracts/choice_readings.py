@@ -255,20 +255,19 @@ class LastLetter(Lens):
 
     def read(self, raw: str, item: object = None, /) -> AnswerReading:
         """The letter of the last such word."""
-        last = -1
-        for letter in self.choice.letters:
-            at = raw.rfind(letter)
-            while at > last and (_is_word(raw[at + 1 : at + 2]) or (at > 0 and _is_word(raw[at - 1]))):
-                at = raw.rfind(letter, 0, at)
-            last = max(last, at)
-        return AnswerReading.nothing() if last < 0 else AnswerReading(raw[last], Span(last, last + 1))
+        form, end, size = _forms(self.choice.options).lone_letter, len(raw), _FIRST_LOOK
+        # From the end, ever further back: most texts name their answer there.
+        while end > 0:
+            start = max(0, end - size)
+            found = [match.start() for match in form.finditer(raw, start, end + 1) if match.start() < end]
+            if found:
+                return AnswerReading(raw[found[-1]], Span(found[-1], found[-1] + 1))
+            end, size = start, size * 4
+        return AnswerReading.nothing()
 
 
-def _is_word(character: str) -> bool:
-    """Whether a letter beside this is part of a word; nothing is beside the ends of a text."""
-    return character.isalnum() or character == "_"
-
-
+_FIRST_LOOK = 256
+"""Characters that are looked at first."""
 _ENDS_BARE, _AFTER_LETTER = (".", ")", "*", "`"), (".", ")", ":")
 _BLANK = r"[^\S\r\n]*+"
 """Whitespace within a line (rulings M1 and G2)."""
@@ -281,6 +280,7 @@ class _Forms:
 
     block: re.Pattern[str]
     letter: re.Pattern[str]
+    lone_letter: re.Pattern[str]
     end_of_answer_line: re.Pattern[str]
     """From the colon on: a text has few of them."""
 
@@ -290,6 +290,8 @@ def _forms(options: str) -> _Forms:
     return _Forms(
         block=re.compile(f"{OPENING}([{options}]){CLOSING}"),
         letter=re.compile(f"[{options}]"),
+        # The letter first: a set of letters is searched for quickly.
+        lone_letter=re.compile(rf"[{options}](?!\w)(?<!\w[{options}])"),
         end_of_answer_line=re.compile(rf":{_BLANK}([{options}])\.?{_BLANK}(?=[\r\n]|\Z)"),
     )
 

@@ -13,7 +13,7 @@ what they read here says how much a figure depends on who reads, and nothing abo
 import re
 import string
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -96,13 +96,11 @@ class InspectChoice(HarnessLens):
         """The letter of the last `ANSWER:`, in either case, if it is one letter of the set."""
         if ":" not in raw:
             return _reading(None)
-        bare = _IN_DOLLARS.sub(r"\1", raw)
-        bare = _IN_STARS.sub(r"\1", bare)
-        bare = _IN_PARENTHESES.sub(r"\1\2\3", bare)
-        found = _last_of(_answers_on_lines(bare))
-        if found is None:
-            found = _last_of(_answers_anywhere(bare))
-        tokens = [] if found is None else [each for each in found.strip().upper().split(",") if each]
+        bare = _IN_DOLLARS.sub(r"\1", raw) if "$" in raw else raw
+        bare = _IN_STARS.sub(r"\1", bare) if "**" in bare else bare
+        bare = _IN_PARENTHESES.sub(r"\1\2\3", bare) if "(" in bare else bare
+        matches = _ON_A_LINE.findall(bare) or _ANYWHERE.findall(bare)
+        tokens = [each for each in matches[-1].strip().upper().split(",") if each] if matches else []
         alone = len(tokens) == 1 and len(tokens[0]) == 1 and tokens[0] in self.choice.letters
         return _reading(tokens[0] if alone else None)
 
@@ -113,67 +111,19 @@ the same by trying ever longer ones."""
 _IN_DOLLARS = re.compile(rf"\$\s*+{_BODY}\s*+\$")
 _IN_STARS = re.compile(rf"\*\*\s*+{_BODY}\s*+\*\*")
 _IN_PARENTHESES = re.compile(r"(^|[:,])(\s*+)\(([A-Za-z\d])\)(?=\s*(?:,|\.|\n|\Z))", re.IGNORECASE)
-_LINE_HEAD = re.compile(r"^ANSWER\s*+:(\s*+)", re.IGNORECASE | re.MULTILINE)
-_HEAD = re.compile(r"ANSWER\s*+:(\s*+)", re.IGNORECASE)
-_RUN = re.compile(r"([A-Za-z\d,][A-Za-z\d ,]*+)(\s*+)", re.IGNORECASE)
-_BLANK_BEFORE_BLANK = re.compile(r" \s")
-_NO_WORD = re.compile(r"\W|\Z")
-
-
-def _last_of(found: Iterator[str]) -> str | None:
-    every = [*found]
-    return every[-1] if every else None
-
-
-def _answers_on_lines(text: str) -> Iterator[str]:
-    r"""What stands after `ANSWER:` at the beginning of a line, up to a full stop or the end of a line.
-
-    The source's pattern is `^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)`, which may take a blank for the answer
-    where it takes nothing else: that is an answer too, and no letter.
-    """
-    end = 0
-    for head in _LINE_HEAD.finditer(text):
-        if head.start() < end:
-            continue
-        run, after = _RUN.match(text, head.end()), head.end()
-        if run is not None:
-            blanks, after = run[2], run.end()
-            if after == len(text) or text[after] == "." or "\n" in blanks:
-                end = run.end(1) + blanks.rfind("\n") if text[after : after + 1] not in ("", ".") else after
-                yield run[1]
-                continue
-            after = head.end()
-        gap, last = head[1], text[after : after + 1]
-        blank, line_end = gap.find(" "), gap.rfind("\n")
-        if 0 <= blank < line_end or (run is None and blank >= 0 and last in ("", ".")):
-            yield ""
-
-
-def _answers_anywhere(text: str) -> Iterator[str]:
-    r"""What stands after `ANSWER:` anywhere, up to what is no word.
-
-    The source's pattern is `ANSWER\s*:\s*([A-Za-z\d ,]+)(?:[^\w]|\n|$|\.)`; where a word goes on in other letters,
-    it goes back to the last blank or comma.
-    """
-    end = 0
-    for head in _HEAD.finditer(text):
-        if head.start() < end:
-            continue
-        run, gap = _RUN.match(text, head.end()), head[1]
-        if run is not None:
-            if _NO_WORD.match(text, run.end(1)):
-                end = run.end(1)
-                yield run[1]
-                continue
-            step = max(run[1].rfind(" "), run[1].rfind(","))
-            if step > 0:
-                end = run.start() + step
-                yield run[1][:step]
-                continue
-        comma = run is not None and run[1][0] == "," and gap.endswith(" ")
-        alone = run is None and gap.endswith(" ") and _NO_WORD.match(text, head.end()) is not None
-        if comma or alone or _BLANK_BEFORE_BLANK.search(gap):
-            yield ""
+_ON_A_LINE = re.compile(
+    r"^ANSWER\s*+:(?:\s*+([A-Za-z\d,][A-Za-z\d ,]*+)(?=\s*+(?:\Z|\.)|[^\S\n]*+\n)"
+    r"|(?=[^\S ]*+ (?:[^\S\n]*+\n|\s*+(?:\Z|\.))))",
+    re.IGNORECASE | re.MULTILINE,
+)
+r"""What `^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)` finds, in one way. Where that pattern finds nothing else, it
+takes a blank for the answer: that is an answer too, and no letter."""
+_ANYWHERE = re.compile(
+    r"ANSWER\s*+:(?:\s*+([A-Za-z\d,][A-Za-z\d ,]*)(?!\w)|(?=\s* (?!\w)))",
+    re.IGNORECASE,
+)
+r"""The same of `ANSWER\s*:\s*([A-Za-z\d ,]+)(?:[^\w]|\n|$|\.)`; where a word goes on in other letters, both go
+back to the last blank or comma."""
 
 
 # --- the LM evaluation harness ---
