@@ -137,7 +137,7 @@ BREAKS = (
     Break("J1", STRICT, "    if len(members) != len(pairs):\n        raise _Odd\n", ""),
     Break("J1", STRICT, "LARGEST = 256 * 1024", "LARGEST = 256 * 1024 + 1"),
     Break("J1", STRICT, "DEEPEST = 32\n", "DEEPEST = 33\n"),
-    Break("J1", STRICT, "MOST_EVIDENCE = 64", "MOST_EVIDENCE = 65"),
+    Break("J1", JUDGE, "MOST_EVIDENCE = 64", "MOST_EVIDENCE = 65"),
     Break("J1", STRICT, "    if isinf(value):\n        raise _Odd\n", ""),
     Break("J1", STRICT, "not _may_hold_surrogates(text) and ", ""),
     Break("J1", STRICT, "        _, end = _SYNTAX_ALONE.raw_decode(text, start)", "        return text  # type: ignore\n        _, end = _SYNTAX_ALONE.raw_decode(text, start)"),
