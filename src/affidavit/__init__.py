@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from affidavit.contracts.count_table import CountTable
     from affidavit.contracts.evaluation import Asked
     from affidavit.contracts.game24 import Hand, game24
+    from affidavit.contracts.json_object import JsonObject, json_object
     from affidavit.contracts.judge import Judge, judge
     from affidavit.contracts.mcqa import AfterThink, LastTag, MultipleChoice, mcqa
     from affidavit.contracts.pattern import Pattern
@@ -50,6 +51,7 @@ _HOME = {
     "affidavit.contracts.count_table": ("CountTable",),
     "affidavit.contracts.game24": ("Hand", "game24"),
     "affidavit.contracts.evaluation": ("Asked",),
+    "affidavit.contracts.json_object": ("JsonObject", "json_object"),
     "affidavit.contracts.judge": ("Judge", "judge"),
     "affidavit.contracts.mcqa": ("AfterThink", "LastTag", "MultipleChoice", "mcqa"),
     "affidavit.contracts.pattern": ("Pattern",),
@@ -72,10 +74,11 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "AffidavitError", "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable",
-    "GateResult", "Hand", "InputError", "Judge", "LastTag", "LockedError", "MistakesError", "MultipleChoice",
-    "Pattern", "Reading", "Results", "Rubric", "Span", "StorageError", "Study", "Table", "UsageError",
-    "Validation", "Verified", "compare", "game24", "gate", "judge", "judge_study", "label", "locate", "mcqa",
-    "open_study", "read_frame", "run_study", "statistics", "text", "verify",
+    "GateResult", "Hand", "InputError", "JsonObject", "Judge", "LastTag", "LockedError", "MistakesError",
+    "MultipleChoice", "Pattern", "Reading", "Results", "Rubric", "Span", "StorageError", "Study", "Table",
+    "UsageError", "Validation", "Verified", "compare", "game24", "gate", "json_object", "judge",
+    "judge_study", "label", "locate", "mcqa", "open_study", "read_frame", "run_study", "statistics", "text",
+    "verify",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Contracts by the names that people type: `mcqa`, `game24`, `judge`, `text`, or `my_file.py:name`."""
+"""Contracts by the names that people type: `mcqa`, `game24`, `json`, `judge`, `text`, or `my_file.py:name`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from affidavit.contracts.contract import AnyContract, label
 from affidavit.contracts.declaration import DeclaredParts
 from affidavit.contracts.game24 import game24
+from affidavit.contracts.json_object import json_object
 from affidavit.contracts.judge import judge
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.own_file import is_in_file, load_contract
@@ -16,6 +17,7 @@ from affidavit.errors import InputError, UsageError, did_you_mean
 BUILT_IN: dict[str, AnyContract] = {
     "mcqa": mcqa,
     "game24": game24,
+    "json": json_object,
     "judge": judge,
     "text": text,
 }
@@ -71,7 +73,7 @@ def refuse_unknown(name: str, *, where: str) -> None:
 
     >>> refuse_unknown("mcq", where="study.toml: tasks.quiz.contract")
     Traceback (most recent call last):
-    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, game24, judge, text or my_file.py:name, found 'mcq'
+    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, game24, json, judge, text or my_file.py:name, found 'mcq'
     Did you mean mcqa?
     """  # noqa: E501
     if not is_known(name):
