@@ -194,6 +194,8 @@ class JsonObject(KeyedParts):
 
     def with_parameters(self, given: Mapping[str, object]) -> "JsonObject":
         """The same with another schema, other fields, or both."""
+        if not given:
+            return self
         chosen: dict[str, Any] = {**self.params, **given}
         return JsonObject(chosen["schema"], chosen["fields"])
 

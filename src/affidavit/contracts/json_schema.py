@@ -42,7 +42,7 @@ def schema_text(schema: object) -> str:
 def _written(schema: object) -> str:
     """The canonical JSON of what may be a schema: an object of JSON values, neither too large nor too deep."""
     if not isinstance(schema, Mapping):
-        hint = "On a command line it is the name of a JSON file: --param schema=FILE.json."
+        hint = "It is given by a JSON file: `affidavit read json --param schema=FILE.json`, or schema in a study."
         raise InputError(PLACE, expected=_EXPECTED, found=shown(schema), hint=hint)
     try:
         text = canonical(dict(schema)).decode()
