@@ -12,7 +12,9 @@ from affidavit.contracts.strict_json import decode
 numbers = st.one_of(
     st.integers(-(10**25), 10**25),
     st.decimals(allow_nan=False, allow_infinity=False, places=4, min_value=-(10**6), max_value=10**6),
-    st.tuples(st.integers(-(10**9), 10**9), st.integers(-40, 40)).map(lambda pair: Decimal(pair[0]).scaleb(pair[1])),
+    st.tuples(st.integers(-(10**9), 10**9), st.integers(-40, 40)).map(
+        lambda pair: Decimal(pair[0]).scaleb(pair[1])
+    ),
     st.sampled_from([0, 1, Decimal("1.0"), Decimal("-0.0"), Decimal("1E+2"), 100, 10**22, Decimal("1e22")]),
 )
 values = st.recursive(

@@ -11,7 +11,12 @@ from support.gbnf_texts import texts_of
 
 
 def of(**properties: object) -> dict:
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 USUAL = {
@@ -67,7 +72,7 @@ NONE = {
     "a number of members": {**of(a={"type": "null"}), "minProperties": 2},
     "not listed but required": {"properties": {}, "required": ["a"]},
     "one of two": of(a={"oneOf": [{"type": "string"}, {"type": "null"}]}),
-    "all of two": of(a={"allOf": [{"type": "string"}, {"maxLength": 2}]}),
+    "all of two": of(a={"allOf": [{"type": "string"}, {"type": "string", "maxLength": 2}]}),
     "beside a reference": {**of(a={"$ref": "#/$defs/t", "maxLength": 2}), "$defs": {"t": {"type": "string"}}},
     "back to itself": {"$ref": "#/$defs/t", "$defs": {"t": of(a={"$ref": "#/$defs/t"})}},
     "no value": of(a={"enum": ["x"], "type": "null"}),
@@ -86,11 +91,19 @@ def deep(levels: int) -> dict:
 
 
 USUAL["32 deep"], NONE["33 deep"] = deep(32), deep(33)
+NONE["deep at its second place"] = {
+    **of(a={"$ref": "#/$defs/d20"}, b={"anyOf": [{"$ref": "#/$defs/e15"}, {"$ref": "#/$defs/d20"}]}),
+    "$defs": {
+        **deep(21)["$defs"],
+        "e0": {"$ref": "#/$defs/d20"},
+        **{f"e{n + 1}": of(a={"$ref": f"#/$defs/e{n}"}) for n in range(15)},
+    },
+}
 
 
 @pytest.mark.parametrize("name", USUAL)
 def test_what_a_grammar_lets_through_fits(name):
-    contract, chance = JsonObject(USUAL[name]), Random(9)
+    contract, chance = JsonObject(USUAL[name]), Random(9)  # noqa: S311 - no secret
     draw = texts_of(contract.grammar())
     for _ in range(300):
         text = draw(chance)

@@ -99,7 +99,9 @@ def test_a_key_that_no_output_could_equal_is_refused(name):
 def test_a_key_may_be_a_part_of_an_object():
     """Ruling O6: what is required beside it, and what holds under a condition only, is not held against it."""
     assert DATED.item({"answer": {"year": 1815}}, where="") == ObjectKey({"year": 1815})
-    branch = JsonObject({"if": {"properties": {"kind": {"const": "a"}}}, "then": {"properties": {"x": {"type": "null"}}}})
+    branch = JsonObject(
+        {"if": {"properties": {"kind": {"const": "a"}}}, "then": {"properties": {"x": {"type": "null"}}}}
+    )
     assert branch.item({"answer": {"x": 1}}, where="").answer == {"x": 1}
     inner = JsonObject({"properties": {"place": {"required": ["city", "land"]}}}, ["place.city"])
     assert inner.item({"answer": {"place": {"city": "Brno"}}}, where="").answer
@@ -109,7 +111,7 @@ def test_a_key_may_be_a_part_of_an_object():
 
 def test_a_key_needs_every_field_that_is_compared():
     contract = JsonObject(fields=["name", "place.city"])
-    with pytest.raises(InputError, match="a field 'place.city' in 'answer'"):
+    with pytest.raises(InputError, match=r"a field 'place\.city' in 'answer'"):
         contract.item({"answer": {"name": "Ada", "place": "London"}}, where="items.jsonl:1")
     assert contract.item({"answer": None}, where="") == contract.item({}, where="") == ObjectKey(None)
     assert [contract.right_answer_known(ObjectKey(key)) for key in ({"a": 1}, None)] == [True, False]
@@ -172,8 +174,11 @@ def test_parameters_give_the_same_contract_again():
 
 def test_the_words_ask_for_one_object_and_show_the_schema():
     """Ruling O8."""
-    assert json_object.instruction() == INSTRUCTION
-    words = JsonObject({"required": ["b"], "properties": {"a": {"title": "é"}, "b": {}, "properties": {"properties": {"z": {}}}}}).instruction()
+    asked = "Answer with exactly one JSON object, and nothing else: no Markdown, no explanation."
+    assert json_object.instruction() == INSTRUCTION == asked
+    words = JsonObject(
+        {"required": ["b"], "properties": {"a": {"title": "é"}, "b": {}, "properties": {"properties": {"z": {}}}}}
+    ).instruction()
     head, _, shown = words.partition("\n\n")
     assert head == f"{INSTRUCTION} {FITTING}"
     assert '"é"' in shown

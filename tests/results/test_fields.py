@@ -49,7 +49,7 @@ def test_nothing_compared_is_no_table():
 
 @pytest.mark.parametrize("by", [("task", "model", "condition"), ("model",), ("task",)], ids=str)
 def test_shares_are_over_items(by):
-    chance, rows = Random(3), []
+    chance, rows = Random(3), []  # noqa: S311 - no secret
     for at in range(12):
         for sample in range(4):
             answer = {"name": chance.choice(["Ada", "Bob"]), "year": chance.choice([1815, 1816])}
@@ -72,7 +72,9 @@ def test_a_study_of_objects_is_reported_and_verified(tmp_path):
     tmp_path.joinpath("schema.json").write_text(json.dumps(CONTRACT.schema))
     task = {"contract": "json", "items": "quiz.jsonl", "parameters": {"schema": "schema.json", "fields": ["name"]}}
     items = [{"id": f"q{n}", "question": "Who?", "answer": KEY} for n in range(4)]
-    texts = iter(['{"name": "Ada", "year": 1}', '{"name": "Bob"}', '```json\n{"name": "Ada"}\n```', '{"year": "x"}'])
+    texts = iter(
+        ['{"name": "Ada", "year": 1}', '{"name": "Bob"}', '```json\n{"name": "Ada"}\n```', '{"year": "x"}']
+    )
     directory = written(tmp_path, tables(tasks={"quiz": task}), {"quiz": items}, lambda _: next(texts))
     found = reported(here("report", directory, "--format", "json"))
     deviations = [row["deviation"] for row in found["deviations"]["rows"]]

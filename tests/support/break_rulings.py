@@ -21,6 +21,10 @@ QUICK = (
 THOROUGH = (
     "tests/contracts/test_laws.py",
     "tests/contracts/test_bounded_findings.py",
+    "tests/contracts/test_json_object.py",
+    "tests/contracts/test_json_schema.py",
+    "tests/contracts/test_json_grammar.py",
+    "tests/contracts/test_exact_json.py",
     "tests/contracts/test_judge_oracle.py",
     "tests/archive/test_archive_names.py",
     "tests/judging/test_amplification.py",
@@ -52,6 +56,12 @@ class Break:
 MCQA, GAME, JUDGE = "contracts/mcqa.py", "contracts/game24.py", "contracts/judge.py"
 STRICT, QUOTES, EVALUATION = "contracts/strict_json.py", "contracts/quotes.py", "contracts/evaluation_reader.py"
 FINDINGS = "contracts/bounded_findings.py"
+OBJECT, OBJECT_KEY, SCHEMA = "contracts/json_object.py", "contracts/json_key.py", "contracts/json_schema.py"
+VIOLATIONS, EXACT, GRAMMAR = (
+    "contracts/schema_violations.py",
+    "contracts/exact_json.py",
+    "contracts/json_grammar.py",
+)
 ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
 REQUEST, HTTP = "models/request_body.py", "models/http_connection.py"
 
@@ -134,6 +144,38 @@ BREAKS = (
     Break("G8", "contracts/expression.py", "        values.append(left / right)", "        values.append(Fraction(float(left) / float(right)))"),
     Break("G9", GAME, "in (Method.ANSWER_BLOCK, Method.OUTPUT_LINE)", "is not Method.EMPTY"),
     Break("G11", GAME, "using each number exactly once.", "using each number once."),
+    Break("O1", OBJECT, '        text = raw.strip()\n        answer', '        text = raw.strip(" \\t\\r\\n")\n        answer'),
+    Break("O2", SCHEMA, 'validate_formats=False', 'validate_formats=True'),
+    Break("O2", SCHEMA, 'offline=True, **given', '**given'),
+    Break("O2", SCHEMA, 'pattern_options=linear, ', ''),
+    Break("O2", SCHEMA, 'LARGEST, DEEPEST = 256 * 1024, 64', 'LARGEST, DEEPEST = 256 * 1024, 63'),
+    Break("O3", OBJECT, '    if _is_fenced(text):', '    if False and _is_fenced(text):'),
+    Break("O3", OBJECT, '\\n[ \\t]*+```"', '\\n```"'),
+    Break("O3", OBJECT, 'not isinstance(decode(inner[1].strip()), Refused)', 'True'),
+    Break("O3", OBJECT, '    found.sort(key=lambda each: ORDER[each.code])  #', '    found = found  #'),
+    Break("O3", "contracts/json_deviation.py", '    NOT_AN_OBJECT = "not_an_object"\n    NO_JSON = "no_json"\n', '    NO_JSON = "no_json"\n    NOT_AN_OBJECT = "not_an_object"\n'),
+    Break("O3", VIOLATIONS, '(keyword == "oneOf" and sum(fitting) > 1)', 'False'),
+    Break("O4", VIOLATIONS, 'key=lambda each: (ORDER[each.code], each.steps))', 'key=lambda each: (ORDER[each.code], each.path))'),
+    Break("O4", VIOLATIONS, 'self._say(JsonDeviation.SCHEMA_REQUIRED, (*steps, name))', 'self._say(JsonDeviation.SCHEMA_REQUIRED, steps)'),
+    Break("O4", VIOLATIONS, 'MOST = 1000', 'MOST = 2000'),
+    Break("O4", VIOLATIONS, 'branch = "then" if self', 'branch = "else" if self'),
+    Break("O4", VIOLATIONS, 'found and self._schema.old_draft', 'False'),
+    Break("O5", STRICT, 'return Decimal(text) if double else Decimal(0)', 'return Decimal(repr(double))'),
+    Break("O5", STRICT, 'return Decimal(text) if double else Decimal(0)', 'return Decimal(text)'),
+    Break("O5", EXACT, '_LONG = re.compile("[0-9]{22}")', '_LONG = re.compile("[0-9]{40}")'),
+    Break("O6", OBJECT, 'if (missing := missing_field(key, chosen)) is not None:', 'if (missing := missing_field(key, {})) is not None:'),
+    Break("O6", OBJECT, 'if any(each.steps[: len(steps)] == steps for steps in chosen.values()):', 'if False:'),
+    Break("O6", OBJECT, 'dict(key), branches=False)', 'dict(key), branches=True)'),
+    Break("O6", OBJECT_KEY, 'tuple(name.split(".")) for name', '(name,) for name'),
+    Break("O7", EXACT, '_kind(one) is _kind(other) and one == other', 'one == other'),
+    Break("O7", EXACT, 'Decimal if type(value) in (int, Decimal, float) else type(value)', 'type(value)'),
+    Break("O7", OBJECT_KEY, '    return bool(found) and bool(expected) and equal_json(found[-1], expected[-1])', '    return equal_json(found[-1] if found else None, expected[-1])'),
+    Break("O8", OBJECT, 'no Markdown, no explanation.', 'no Markdown.'),
+    Break("O9", GRAMMAR, '        if depth >= DEEPEST:', '        if depth > DEEPEST:'),
+    Break("O9", GRAMMAR, 'self._heights[name] = self._deepest - self._depth', 'self._heights[name] = 0'),
+    Break("O9", GRAMMAR, 'if most is None and least in (0, 1):', 'if most is None and least in (0, 1, 7):'),
+    Break("O9", GRAMMAR, '[1-9] [0-9]{0,14})"\n        raise', '[0-9] [0-9]{0,14})"\n        raise'),
+    Break("O9", GRAMMAR, '(keyword == "anyOf" or len(part[keyword]) == 1)', 'True'),
     Break("J1", STRICT, "    if len(members) != len(pairs):\n        raise _Odd\n", ""),
     Break("J1", STRICT, "LARGEST = 256 * 1024", "LARGEST = 256 * 1024 + 1"),
     Break("J1", STRICT, "DEEPEST = 32\n", "DEEPEST = 33\n"),
