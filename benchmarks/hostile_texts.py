@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from time import perf_counter, sleep
 
-from affidavit import Hand, Pattern, game24, judge, locate, mcqa, text
+from affidavit import Hand, JsonObject, Pattern, game24, json_object, judge, locate, mcqa, text
 from affidavit.contracts import expression, strict_json
 
 KB, MB = 1024, 1024 * 1024
@@ -80,6 +80,15 @@ SHAPES: Mapping[str, Shape] = {
     "equations": around("1+1=x\n"),
     "half calculations": around("(1+1\n"),
     "different calculations": lambda size: "".join(f"{number:06}+1+1+1\n" for number in range(size // 13)),
+    "fence": around("```json\n"),
+    "fence, blanks": around(" ", before="```\n", after="\n```"),
+    "fenced object": around(" ", before='```\n{"a":', after="1}\n```"),
+    "members": lambda size: "{" + ",".join(f'"{number:06}":1' for number in range(size // 11)) + "}",
+    "items, none fits": around("1,", before='{"a": [', after="1]}"),
+    "items, all fit": around('"b",', before='{"name": "Ada", "year": 7, "a": ["b"], "b": [', after='"b"]}'),
+    "one long number": around("7", before='{"name": "Ada", "year": 7.', after="}"),
+    "one long name": around("Aa ", before='{"year": 7, "name": "', after='1"}'),
+    "one long key": around("a", before='{"name": "Ada", "year": 7, "', after='b": 1}'),
     "long key, NaN": lambda size: around("NaN,", before=f'{{"{"k" * (size // 2)}": [', after="0]}")(size),
     "prose": around(PROSE),
     "prose, letter": around(PROSE, after="<answer>B</answer>"),
@@ -93,6 +102,10 @@ FREE_STEP = {
 }
 FREE_COST = {
     "long key, NaN": "every NaN is a finding, and findings are what costs",
+    "members": "every member is a finding, up to a thousand of them",
+    "items, none fits": "every item is a finding, up to a thousand of them",
+    "items, all fit": "one is there twice, and every item is asked whether it is the fault",
+    "one long number": "it is taken exactly",
     "different calculations": "every line is a candidate that has to be looked at",
 }
 """Shapes of which one bound is not asked, and why; their growth over all sizes is bounded like any other's."""
@@ -106,11 +119,24 @@ GSM8K = Pattern(
     words="Solve the problem step by step. End with a line that holds #### and the number alone.",
     compare="number",
 )
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "pattern": "^(?:[A-Z][a-z]* ?)+$"},
+        "year": {"type": "integer", "minimum": 0, "multipleOf": 7},
+    },
+    "required": ["name", "year"],
+    "patternProperties": {"^(?:a|aa)+$": {"maxLength": 3}},
+    "additionalProperties": {"items": {"type": "string", "maxLength": 1}, "uniqueItems": True},
+}
+DATED = JsonObject(SCHEMA)
 PARSERS: Mapping[str, Parser] = {
     "mcqa.read": mcqa.read,
     **{f"{lens.name} lens": lens.read for lens in mcqa.lenient_readings()},
     "game24.read": game24.read,
     "game24.read, hand": lambda raw: game24.read(raw, HAND),
+    "json_object.read": json_object.read,
+    "JsonObject(schema).read": DATED.read,
     "judge.read": judge.read,
     "locate in shape": lambda raw: locate(QUOTE, raw),
     "locate shape": lambda raw: locate(raw, SHORT_TEXT),
@@ -120,6 +146,8 @@ PARSERS: Mapping[str, Parser] = {
     "Pattern.read, GSM8K": GSM8K.read,
 }
 SMALL_PARSERS: Mapping[str, Parser] = {
+    "json_object.read, small": json_object.read,
+    "JsonObject.read, small": DATED.read,
     "judge.read, small": judge.read,
     "strict_json.decode, small": strict_json.decode,
 }

@@ -17,6 +17,7 @@ from affidavit.contracts.deviation import Deviation
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
+from affidavit.contracts.json_deviation import JsonDeviation
 from affidavit.judging.directory import _Judge, _JudgingFile
 from affidavit.models import model
 from affidavit.models.model import PERMANENT
@@ -28,6 +29,7 @@ from affidavit.study.study_file import Study
 from support import write_commands_page
 from support.pages import PAGES, ROOT
 
+ON_THE_PAGE_OF_OBJECTS = {"Deviations": [*JsonDeviation], "Reasons": ["ok", "wrong_fields"]}
 ENUMS = {
     "Deviations": Deviation,
     "Extraction methods": Method,
@@ -144,6 +146,13 @@ def test_every_name_of_a_closed_list_has_its_heading():
     for title, names in ENUMS.items():
         text = re.split(r"^## ", by_title[title], flags=re.MULTILINE)[0]
         assert re.findall(r"^#### `(.+)`$", text, re.MULTILINE) == [name.value for name in names], title
+
+
+def test_every_name_of_the_contract_of_objects_has_its_heading():
+    sections = re.split(r"^## (.+)$", (ROOT / "docs" / "json.md").read_text(), flags=re.MULTILINE)
+    by_title = dict(zip(sections[1::2], sections[2::2], strict=True))
+    for title, names in ON_THE_PAGE_OF_OBJECTS.items():
+        assert re.findall(r"^#### `(.+)`$", by_title[title], re.MULTILINE) == names, title
 
 
 def test_the_command_reference_is_what_the_commands_say():

@@ -43,6 +43,8 @@ def exact_text(value: object) -> str:
 
 
 def _written(value: object) -> str:
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
     if isinstance(value, dict):
         return (
             "{"
@@ -62,6 +64,9 @@ def _number(number: Decimal) -> str:
     >>> [_number(Decimal(text)) for text in ("100", "0.00012", "-1e-7", "12.5e21", "0e9")]
     ['100', '0.00012', '-1e-7', '1.25e22', '0']
     """
+    text = str(number)
+    if len(text) <= 21 and "." in text and text[-1] != "0" and "E" not in text:
+        return text  # as most are
     sign, places, exponent = number.as_tuple()
     digits = "".join(map(str, places)).lstrip("0")
     size = len(digits) + int(exponent)

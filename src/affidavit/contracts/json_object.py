@@ -180,6 +180,7 @@ class JsonObject(KeyedParts):
     file_parameters = ("schema",)
     failing_field = "deviation"
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations", "wrong_fields": "wrong fields"}
+    counted_if_kept = ("wrong_fields",)
     tables = (
         CountTable(
             name="deviations",
