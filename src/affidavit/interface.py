@@ -575,10 +575,10 @@ def read_frame(
 ) -> Any:  # noqa: ANN401 - Polars or pandas, whichever came in
     """A contract over somebody's own frame: the columns that `affidavit read` adds to Parquet, after its own.
 
-    `contract` is a name (mcqa, game24, judge, text, "my_file.py:name") or a contract; `text` is the column of
-    outputs, null where none arrived; `options` is the option set of multiple choice, such as "A-E"; `lenses` adds
-    the lenient readings. Right answers are looked for where the command looks: in `answer`, or in `numbers` and
-    `target`. Polars comes back as a DataFrame, from a LazyFrame too; pandas as pandas, with its index.
+    `contract` is a name (mcqa, game24, json, judge, text, "my_file.py:name") or a contract; `text` is the column
+    of outputs, null where none arrived; `options` is the option set of multiple choice, such as "A-E"; `lenses`
+    adds the lenient readings. Right answers are looked for where the command looks: in `answer`, or in `numbers`
+    and `target`. Polars comes back as a DataFrame, from a LazyFrame too; pandas as pandas, with its index.
     """
     if isinstance(contract, str):
         asked = contract_named(contract, options)

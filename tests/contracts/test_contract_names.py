@@ -52,7 +52,7 @@ def test_an_unknown_name_is_told_those_that_are_known():
     with pytest.raises(UsageError) as caught:
         contract_named("gaem24")
     assert str(caught.value) == (
-        "CONTRACT: expected mcqa, game24, judge, text or my_file.py:name, found 'gaem24'\nDid you mean game24?"
+        "CONTRACT: expected mcqa, game24, json, judge, text or my_file.py:name, found 'gaem24'\nDid you mean game24?"
     )
 
 

@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement as hands
 
 import pytest
 
-from affidavit import Hand, MultipleChoice, game24, judge, mcqa
+from affidavit import Hand, MultipleChoice, game24, json_object, judge, mcqa
 from affidavit.contracts.contract import AnswerKey, label
 from affidavit.contracts.expression import solve
 from affidavit.contracts.pattern import Pattern
@@ -228,7 +228,7 @@ def test_every_break_of_a_ruling_still_stands_in_the_code():
     assert break_rulings.misplaced() == []
 
 
-@pytest.mark.parametrize("contract", [mcqa, game24, judge, text])
+@pytest.mark.parametrize("contract", [mcqa, game24, json_object, judge, text])
 def test_a_missing_text_is_no_output(contract):
     """Ruling C1: nothing arrived, so nothing is read and nothing is non-compliant."""
     added = RowReader(contract).read({"raw_output": None}, where="x:1").added

@@ -307,7 +307,7 @@ def test_ready_made_contracts_can_be_named_in_a_file(own):
 # --- what can go wrong ---
 
 MISTAKES = {
-    "no such contract": (["mcq"], b"", "CONTRACT: expected mcqa, game24, judge, text or my_file.py:name, found 'mcq'\nDid you mean mcqa?"),
+    "no such contract": (["mcq"], b"", "CONTRACT: expected mcqa, game24, json, judge, text or my_file.py:name, found 'mcq'\nDid you mean mcqa?"),
     "no such file": (["mcqa", "nope.jsonl"], b"", "nope.jsonl: expected a file to read, found No such file or directory"),
     "a directory": (["mcqa", "."], b"", ".: expected a file to read, found a directory\nName the files in it"),
     "no text field": (["mcqa"], b'{"text": "x"}', "standard input:1: expected a field 'raw_output', found the fields 'text'\nA column `text` may hold the models' texts: name it with --field text."),

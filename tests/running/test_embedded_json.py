@@ -23,7 +23,10 @@ SCHEMA = {
     "required": ["who", "kind", "years", "share", "sure"],
     "additionalProperties": False,
     "$defs": {
-        "person": {"properties": {"name": {"type": "string", "minLength": 1, "maxLength": 12}}, "required": ["name"]}
+        "person": {
+            "properties": {"name": {"type": "string", "minLength": 1, "maxLength": 12}},
+            "required": ["name"],
+        }
     },
 }
 
@@ -44,7 +47,11 @@ def test_what_ended_by_itself_under_a_grammar_complies(tmp_path):
     (tmp_path / "extraction_items.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
     done = affidavit("run", "study.toml", "--out", "out", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    records = [json.loads(line) for path in (tmp_path / "out" / "records").iterdir() for line in path.read_text().splitlines()]
+    records = [
+        json.loads(line)
+        for path in (tmp_path / "out" / "records").iterdir()
+        for line in path.read_text().splitlines()
+    ]
     ended = [record for record in records if record["finish_reason"] == "stop"]
     assert len(records) == 8
     assert ended

@@ -19,7 +19,7 @@ FINE = {
 WRONG = {
     "an unknown contract": (
         {"tasks": {"quiz": {"contract": "mcq"}}},
-        "study.toml: tasks.quiz.contract: expected mcqa, game24, judge, text or my_file.py:name, found 'mcq'\n"
+        "study.toml: tasks.quiz.contract: expected mcqa, game24, json, judge, text or my_file.py:name, found 'mcq'\n"
         "Did you mean mcqa?",
     ),
     "an unknown condition": (

@@ -81,7 +81,7 @@ def read(
 ) -> None:
     """Read outputs that exist already.
 
-    CONTRACT is mcqa, game24, judge, text, or a contract of your own as my_file.py:name. FILES are JSON
+    CONTRACT is mcqa, game24, json, judge, text, or a contract of your own as my_file.py:name. FILES are JSON
     Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, recognised by their content; the first two
     may be compressed (.gz, .zst). `-`, or no file, is standard input. The same rows come out in the same
     order, with the contract's fields at their end; JSON Lines keep every byte that they had.
