@@ -17,7 +17,21 @@ from functools import partial
 from itertools import pairwise
 from time import perf_counter, sleep
 
-from affidavit import Hand, LabelSet, Number, Pattern, game24, judge, locate, mcqa, mcqa_reasoned, number, text
+from affidavit import (
+    Hand,
+    JsonObject,
+    LabelSet,
+    Number,
+    Pattern,
+    game24,
+    json_object,
+    judge,
+    locate,
+    mcqa,
+    mcqa_reasoned,
+    number,
+    text,
+)
 from affidavit.contracts import expression, strict_json
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.harness_readings import KeyAndOptions
@@ -90,6 +104,15 @@ SHAPES: Mapping[str, Shape] = {
     "equations": around("1+1=x\n"),
     "half calculations": around("(1+1\n"),
     "different calculations": lambda size: "".join(f"{number:06}+1+1+1\n" for number in range(size // 13)),
+    "fence": around("```json\n"),
+    "fence, blanks": around(" ", before="```\n", after="\n```"),
+    "fenced object": around(" ", before='```\n{"a":', after="1}\n```"),
+    "members": lambda size: "{" + ",".join(f'"{number:06}":1' for number in range(size // 11)) + "}",
+    "items, none fits": around("1,", before='{"a": [', after="1]}"),
+    "items, all fit": around('"b",', before='{"name": "Ada", "year": 7, "a": ["b"], "b": [', after='"b"]}'),
+    "one long number": around("7", before='{"name": "Ada", "year": 7.', after="}"),
+    "one long name": around("Aa ", before='{"year": 7, "name": "', after='1"}'),
+    "one long key": around("a", before='{"name": "Ada", "year": 7, "', after='b": 1}'),
     "long key, NaN": lambda size: around("NaN,", before=f'{{"{"k" * (size // 2)}": [', after="0]}")(size),
     "groups of three": around(",000", before="<answer>1", after="x</answer>"),
     "digits in a block": around("1234567890", before="<answer>", after=".x</answer>"),
@@ -127,6 +150,10 @@ FREE_STEP = {
 }
 FREE_COST = {
     "long key, NaN": "every NaN is a finding, and findings are what costs",
+    "members": "every member is a finding, up to a thousand of them",
+    "items, none fits": "every item is a finding, up to a thousand of them",
+    "items, all fit": "one is there twice, and every item is asked whether it is the fault",
+    "one long number": "it is taken exactly",
     "different calculations": "every line is a candidate that has to be looked at",
     "ABCD": "every capital is a candidate that has to be looked at",
     "Answer: line feeds": "every line is a candidate that has to be looked at",
@@ -147,6 +174,19 @@ TOPICS = LabelSet(["art", "economy", "sport"], none="none")
 ITEM = KeyAndOptions("B", ("Rome", "Paris", "a.b", "Guilty of Romance"))
 
 
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "pattern": "^(?:[A-Z][a-z]* ?)+$"},
+        "year": {"type": "integer", "minimum": 0, "multipleOf": 7},
+    },
+    "required": ["name", "year"],
+    "patternProperties": {"^(?:a|aa)+$": {"maxLength": 3}},
+    "additionalProperties": {"items": {"type": "string", "maxLength": 1}, "uniqueItems": True},
+}
+DATED = JsonObject(SCHEMA)
+
+
 def _read(lens: AnyContract, raw: str) -> object:
     return lens.read(raw, ITEM)
 
@@ -160,6 +200,8 @@ PARSERS: Mapping[str, Parser] = {
     "game24.read": game24.read,
     "game24.read, hand": lambda raw: game24.read(raw, HAND),
     "labels.read": TOPICS.read,
+    "json_object.read": json_object.read,
+    "JsonObject(schema).read": DATED.read,
     "judge.read": judge.read,
     "locate in shape": lambda raw: locate(QUOTE, raw),
     "locate shape": lambda raw: locate(raw, SHORT_TEXT),
@@ -169,6 +211,8 @@ PARSERS: Mapping[str, Parser] = {
     "Pattern.read, GSM8K": GSM8K.read,
 }
 SMALL_PARSERS: Mapping[str, Parser] = {
+    "json_object.read, small": json_object.read,
+    "JsonObject.read, small": DATED.read,
     "judge.read, small": judge.read,
     "strict_json.decode, small": strict_json.decode,
 }

@@ -169,6 +169,7 @@ def test_files_and_functions_fit_a_reader(path):
 
 LATE = {
     "contracts.labels": {"affidavit.contracts.label_columns"},
+    "contracts.json_schema": {"jsonschema_rs"},
     "contracts.mcqa": {"affidavit.contracts.choice_columns"},
     "contracts.mcqa_reasoned": {"affidavit.contracts.reasoned_columns"},
     "contracts.number": {"affidavit.contracts.number_columns"},
@@ -301,7 +302,7 @@ def _texts(node: ast.AST) -> list[str]:
 def _is_label(text: str) -> bool:
     """Whether a text can only be the name or the label of a contract; common words may be anything."""
     name, slash, _ = text.partition("/")
-    return name in BUILT_IN and (bool(slash) or name not in {"judge", "labels", "number", "text"})
+    return name in BUILT_IN and (bool(slash) or name not in {"json", "judge", "labels", "number", "text"})
 
 
 def _is_of_contract(node: ast.AST) -> bool:
@@ -377,14 +378,14 @@ def test_what_only_uses_a_contract_is_no_such_question(line):
 
 def test_every_ruling_that_is_cited_is_written_down():
     """A citation leads somewhere: docs/rulings.md has a heading for each, and every ruling of it."""
-    stated = set(re.findall(r"^### ([CMGNLJ]\d+)\. ", (ROOT / "docs" / "rulings.md").read_text(), re.MULTILINE))
+    stated = set(re.findall(r"^### ([CMGNOLJ]\d+)\. ", (ROOT / "docs" / "rulings.md").read_text(), re.MULTILINE))
     expected = {
         f"{group}{number}"
-        for group, last in (("C", 11), ("M", 11), ("G", 12), ("N", 9), ("L", 8), ("J", 16))
+        for group, last in (("C", 11), ("M", 11), ("G", 12), ("N", 9), ("O", 9), ("L", 8), ("J", 16))
         for number in range(1, last + 1)
     } | {f"M{number}" for number in range(20, 31)}
     assert stated == expected
     for path in (*FILES, *sorted((ROOT / "tests").rglob("test_*.py"))):
-        sentences = re.findall(r"[Rr]ulings? ((?:[CMGNJ]\d+[\d.]*(?:,| and| to)? ?)+)", path.read_text())
-        cited = {number for sentence in sentences for number in re.findall(r"[CMGNJ]\d+", sentence)}
+        sentences = re.findall(r"[Rr]ulings? ((?:[CMGNOLJ]\d+[\d.]*(?:,| and| to)? ?)+)", path.read_text())
+        cited = {number for sentence in sentences for number in re.findall(r"[CMGNOLJ]\d+", sentence)}
         assert cited <= expected, path

@@ -18,6 +18,7 @@ from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import Code, Flag
 from affidavit.contracts.game24 import INSTRUCTION, Method, Reason
 from affidavit.contracts.harness_readings import NoAnswer
+from affidavit.contracts.json_deviation import JsonDeviation
 from affidavit.contracts.label_set import LabelDeviation
 from affidavit.contracts.number import Number, number
 from affidavit.contracts.number_deviation import NumberDeviation, NumberMethod
@@ -32,6 +33,7 @@ from affidavit.study.study_file import Study
 from support import write_commands_page
 from support.pages import PAGES, ROOT
 
+ON_THE_PAGE_OF_OBJECTS = {"Deviations": [*JsonDeviation], "Reasons": ["ok", "wrong_fields"]}
 ENUMS = {
     "contracts.md": {
         "Deviations": Deviation,
@@ -165,6 +167,13 @@ def test_every_name_of_the_closed_lists_of_numbers_has_its_heading():
         assert found == [name.value for name in names], title
     parameters = re.findall(r"^\| `(\w+)` \|", by_title["Parameters"], re.MULTILINE)
     assert parameters == list(number.parameters)
+
+
+def test_every_name_of_the_contract_of_objects_has_its_heading():
+    sections = re.split(r"^## (.+)$", (ROOT / "docs" / "json.md").read_text(), flags=re.MULTILINE)
+    by_title = dict(zip(sections[1::2], sections[2::2], strict=True))
+    for title, names in ON_THE_PAGE_OF_OBJECTS.items():
+        assert re.findall(r"^#### `(.+)`$", by_title[title], re.MULTILINE) == names, title
 
 
 def test_the_command_reference_is_what_the_commands_say():

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from affidavit.contracts.count_table import CountTable
     from affidavit.contracts.evaluation import Asked
     from affidavit.contracts.game24 import Hand, game24
+    from affidavit.contracts.json_object import JsonObject, json_object
     from affidavit.contracts.judge import Judge, judge
     from affidavit.contracts.labels import LabelSet
     from affidavit.contracts.mcqa import MultipleChoice, mcqa
@@ -54,6 +55,7 @@ _HOME = {
     "affidavit.contracts.count_table": ("CountTable",),
     "affidavit.contracts.game24": ("Hand", "game24"),
     "affidavit.contracts.evaluation": ("Asked",),
+    "affidavit.contracts.json_object": ("JsonObject", "json_object"),
     "affidavit.contracts.judge": ("Judge", "judge"),
     "affidavit.contracts.labels": ("LabelSet",),
     "affidavit.contracts.choice_readings": ("AfterThink", "LastTag"),
@@ -80,11 +82,11 @@ _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "AffidavitError", "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable",
-    "GateResult", "Hand", "InputError", "Judge", "LabelSet", "LastTag", "LockedError", "MistakesError",
-    "MultipleChoice", "Number", "Pattern", "Reading", "ReasonedChoice", "Results", "Rubric", "Span",
-    "StorageError", "Study", "Table", "UsageError", "Validation", "Verified", "compare", "game24", "gate",
-    "judge", "judge_study", "label", "locate", "mcqa", "mcqa_reasoned", "number", "open_study", "read_frame",
-    "run_study", "statistics", "text", "verify",
+    "GateResult", "Hand", "InputError", "JsonObject", "Judge", "LabelSet", "LastTag", "LockedError",
+    "MistakesError", "MultipleChoice", "Number", "Pattern", "Reading", "ReasonedChoice", "Results", "Rubric",
+    "Span", "StorageError", "Study", "Table", "UsageError", "Validation", "Verified", "compare", "game24",
+    "gate", "json_object", "judge", "judge_study", "label", "locate", "mcqa", "mcqa_reasoned", "number",
+    "open_study", "read_frame", "run_study", "statistics", "text", "verify",
 ]  # fmt: skip
 
 

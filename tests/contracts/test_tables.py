@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-from affidavit import Asked, Hand, LabelSet, MultipleChoice, Number, ReasonedChoice, game24, judge, locate, mcqa
+from affidavit import (
+    Asked,
+    Hand,
+    JsonObject,
+    LabelSet,
+    MultipleChoice,
+    Number,
+    ReasonedChoice,
+    game24,
+    judge,
+    locate,
+    mcqa,
+)
 from affidavit.contracts.harness_readings import KeyAndOptions
 
 TABLES = Path(__file__).parents[1] / "tables"
@@ -15,6 +27,11 @@ TABLES = Path(__file__).parents[1] / "tables"
 def cases(table: str) -> list[ParameterSet]:
     lines = map(json.loads, (TABLES / f"{table}.jsonl").read_text().splitlines())
     return [pytest.param(case, id=f"{table}:{number}-{case['ruling']}") for number, case in enumerate(lines, 1)]
+
+
+def text_of(case: dict) -> str:
+    """The raw text of a case; long ones are told by their parts and how often each is repeated."""
+    return case["raw"] if "raw" in case else "".join(part * times for part, times in case["raw_repeat"])
 
 
 @pytest.mark.parametrize("case", cases("mcqa"))
@@ -104,10 +121,32 @@ def test_labels(case):
     assert reading.protocol_compliant == (case["deviation"] is None)
 
 
+@pytest.mark.parametrize("case", cases("json"))
+def test_json(case):
+    contract = JsonObject(case.get("schema"), case.get("fields"))
+    reading = contract.read(text_of(case))
+    key = contract.item({"answer": case.get("key")}, where="the table")
+    validation = contract.validate(reading, key)
+    answer = reading.extracted_answer
+    if "answer_size" in case:
+        assert len(answer) == case["answer_size"], case["why"]
+        answer = None
+    assert {
+        "compliant": reading.protocol_compliant,
+        "answer": answer,
+        "deviation": reading.deviation,
+        "findings": [[finding.code.value, finding.path] for finding in reading.findings],
+        "reason": validation and validation.reason,
+        "wrong_fields": validation and list(validation.wrong_fields),
+    } == {
+        name: case[name] for name in ("compliant", "answer", "deviation", "findings", "reason", "wrong_fields")
+    }, case["why"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", cases("judge"))
 def test_judge(case):
-    raw = case["raw"] if "raw" in case else "".join(part * times for part, times in case["raw_repeat"])
+    raw = text_of(case)
     reading = judge.read(raw, Asked(case["asked"] or {}, case["judged"]))
     assert {
         "findings": sorted([finding.code.value, finding.path] for finding in reading.findings),

@@ -11,7 +11,7 @@ from pathlib import Path
 from affidavit import __version__
 from affidavit.json_values import Fields
 
-_PACKAGES = ("click", "httptools", "msgspec", "polars")
+_PACKAGES = ("click", "httptools", "jsonschema-rs", "msgspec", "polars")
 
 
 def versions() -> Fields:

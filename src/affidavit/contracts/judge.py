@@ -25,6 +25,10 @@ from affidavit.contracts.rubric import DEFAULT, Rubric
 from affidavit.contracts.strict_json import Refused, decode
 from affidavit.json_values import Fields
 
+MOST_EVIDENCE = 64
+"""Evidence items of one evaluation (ruling J1)."""
+_MOST = {"evidence": MOST_EVIDENCE}
+
 
 @dataclass(frozen=True)
 class Judge(Parts):
@@ -47,7 +51,7 @@ class Judge(Parts):
     def read(self, raw: str, item: Asked | None = None, /) -> EvaluationReading:
         """Every finding that can be told, and the evaluation as far as it can be read."""
         asked = item or NOTHING_ASKED
-        evaluation = decode(raw)
+        evaluation = decode(raw, most=_MOST)
         if isinstance(evaluation, Refused):
             found, checked = evaluation.findings, (asked.judged_output is not None, asked.identified)
             return EvaluationReading(found.kept, found.flags, *checked, {}, further_findings=found.further)

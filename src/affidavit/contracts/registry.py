@@ -6,6 +6,7 @@ from typing import Any
 from affidavit.contracts.contract import AnyContract, label
 from affidavit.contracts.declaration import DeclaredParts
 from affidavit.contracts.game24 import game24
+from affidavit.contracts.json_object import json_object
 from affidavit.contracts.judge import judge
 from affidavit.contracts.labels import labels
 from affidavit.contracts.mcqa import mcqa
@@ -21,6 +22,7 @@ BUILT_IN: dict[str, AnyContract] = {
     "mcqa-reasoned": mcqa_reasoned,
     "number": number,
     "labels": labels,
+    "json": json_object,
     "game24": game24,
     "judge": judge,
     "text": text,
@@ -77,7 +79,7 @@ def refuse_unknown(name: str, *, where: str) -> None:
 
     >>> refuse_unknown("mcq", where="study.toml: tasks.quiz.contract")
     Traceback (most recent call last):
-    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, number, labels, game24, judge, text or my_file.py:name, found 'mcq'
+    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, number, labels, json, game24, judge, text or my_file.py:name, found 'mcq'
     Did you mean mcqa?
     """  # noqa: E501
     if not is_known(name):

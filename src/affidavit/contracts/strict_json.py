@@ -2,16 +2,19 @@
 
 The standard library's decoder reads, because faster ones keep the last of two equal keys without a word.
 What it lets pass is caught by its hooks: repeated keys, `NaN` and `Infinity`, numbers beyond a double.
-It recurses, so depth is measured first.
+It recurses, so depth is measured first. Numbers with a fraction or an exponent are doubles, or exact (ruling O5).
 """
 
 import json
 import re
 from array import array
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import accumulate
 from math import isinf
-from typing import Never
+from types import MappingProxyType
+from typing import NamedTuple, Never
 
 from affidavit.contracts.bounded_findings import Findings, FindingsSoFar
 from affidavit.contracts.finding import Code, at_key, found_value
@@ -19,7 +22,6 @@ from affidavit.contracts.finding import Code, at_key, found_value
 LARGEST = 256 * 1024
 """Bytes of UTF-8, a lone surrogate counted as three."""
 DEEPEST = 32
-MOST_EVIDENCE = 64
 
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 _STEPS = bytes.maketrans(b"[]{}", b"\x01\xff\x01\xff")
@@ -36,33 +38,37 @@ class Refused:
     findings: Findings
 
 
-def decode(text: str) -> dict[str, object] | Refused:
+def decode(
+    text: str, *, exact: bool = False, most: Mapping[str, int] = MappingProxyType({})
+) -> dict[str, object] | Refused:
     """The object that the whole text is; JSON whitespace around it is allowed, nothing else is.
 
-    >>> decode(' {"a": 1} ')
-    {'a': 1}
+    `most` says how many items the lists under some names may have.
+
+    >>> decode(' {"a": 1} '), decode('{"a": 1.50}', exact=True)
+    ({'a': 1}, {'a': Decimal('1.50')})
     >>> [finding.code.value for finding in decode('Here: {"a": 1}').findings.kept]
     ['json_syntax', 'text_around_json']
     """
     if _may_be_beyond_limits(text) and (beyond := _beyond_limits(text)):
         return Refused(beyond.all())
     try:
-        value = _STRICT.decode(text)
-        if type(value) is dict and not _may_hold_surrogates(text) and not _too_much_evidence(value):
+        value = (_EXACT if exact else _DOUBLES).strict.decode(text)
+        if type(value) is dict and not _may_hold_surrogates(text) and not _too_many(value, most):
             return value
     except (_Odd, json.JSONDecodeError):
         pass
-    return _second_look(text)
+    return _second_look(text, most, exact=exact)
 
 
-def _second_look(text: str) -> dict[str, object] | Refused:
+def _second_look(text: str, most: Mapping[str, int], *, exact: bool) -> dict[str, object] | Refused:
     """The same verdict with every reason, for the few texts that are not sound at first sight."""
     try:
-        value = _LENIENT.decode(text)
+        value = (_EXACT if exact else _DOUBLES).lenient.decode(text)
     except json.JSONDecodeError as error:
         return Refused(_not_json(text, error).all())
     found = FindingsSoFar()
-    _shape(text, value, found)
+    _shape(text, value, most, found)
     _Walk(found).value("$", value)
     return Refused(found.all()) if found or not isinstance(value, dict) else value
 
@@ -169,13 +175,17 @@ def _finite(text: str) -> float:
     return value
 
 
+def _finite_exact(text: str) -> Decimal:
+    return _decimal(text, _finite(text))
+
+
+def _decimal(text: str, double: float) -> Decimal:
+    """The number as it is written; one that is too small for a double is zero (ruling O5)."""
+    return Decimal(text) if double else Decimal(0)
+
+
 def _no_constant(text: str) -> Never:
     raise _Odd
-
-
-_STRICT = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_int=_short, parse_float=_finite, parse_constant=_no_constant
-)
 
 
 # ... and the few others are read again, by hooks that keep every oddity in its place.
@@ -199,35 +209,58 @@ def _keep_float(text: str) -> float:
     return _keep_not_finite(text) if isinf(value) else value
 
 
+def _keep_exact(text: str) -> Decimal | float:
+    value = float(text)
+    return _keep_not_finite(text) if isinf(value) else _decimal(text, value)
+
+
 def _keep_not_finite(text: str) -> float:
     value = _NotFinite("nan")
     value.text = text
     return value
 
 
-_LENIENT = json.JSONDecoder(
-    object_pairs_hook=_keep_repeats,
-    parse_int=_keep_int,
-    parse_float=_keep_float,
-    parse_constant=_keep_not_finite,
-)
+class _Decoders(NamedTuple):
+    """The first reading and the second, with one kind of numbers."""
+
+    strict: json.JSONDecoder
+    lenient: json.JSONDecoder
+
+    @classmethod
+    def of(cls, finite: Callable[[str], object], keep: Callable[[str], object]) -> "_Decoders":
+        return cls(
+            json.JSONDecoder(
+                object_pairs_hook=_unique, parse_int=_short, parse_float=finite, parse_constant=_no_constant
+            ),
+            json.JSONDecoder(
+                object_pairs_hook=_keep_repeats,
+                parse_int=_keep_int,
+                parse_float=keep,
+                parse_constant=_keep_not_finite,
+            ),
+        )
+
+
+_DOUBLES = _Decoders.of(_finite, _keep_float)
+_EXACT = _Decoders.of(_finite_exact, _keep_exact)
 
 
 _WALKED = (_NotFinite, str, list, dict)
 
 
-def _shape(text: str, value: object, found: FindingsSoFar) -> None:
+def _shape(text: str, value: object, most: Mapping[str, int], found: FindingsSoFar) -> None:
     if not isinstance(value, dict):
         if "{" not in text:
             _add_no_json(text, found)
         found.add(Code.NOT_AN_OBJECT, "$", "one JSON object", found_value(text.strip()))
-    elif _too_much_evidence(value):
-        found.add(Code.TOO_LARGE, "$.evidence", f"at most {MOST_EVIDENCE} items", "more")
+        return
+    for name in _too_many(value, most):
+        found.add(Code.TOO_LARGE, at_key("$", name), f"at most {most[name]} items", "more")
 
 
-def _too_much_evidence(value: dict[str, object]) -> bool:
-    evidence = value.get("evidence")
-    return isinstance(evidence, list) and len(evidence) > MOST_EVIDENCE
+def _too_many(value: dict[str, object], most: Mapping[str, int]) -> list[str]:
+    """The names of lists that have too many items."""
+    return [name for name in most if isinstance(each := value.get(name), list) and len(each) > most[name]]
 
 
 def _may_hold_surrogates(text: str) -> bool:
