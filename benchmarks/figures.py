@@ -2,8 +2,7 @@
 
     python benchmarks/figures.py [--quick]
 
-Bounds: all tables with their intervals at most 60 times the plain Polars group-by and below 600 MB; two thirds
-of it are for eleven other readings of all texts, and 660 paired tests of what they would change. A cluster
+Bounds: all tables with their intervals at most 20 times the plain Polars group-by and below 600 MB; a cluster
 bootstrap of 2,000 resamples in 60 groups at most 10 times. What is compared takes turns, and the least of all
 rounds counts; each measurement is a process of its own, since Linux counts memory by its peak. `--quick` has a
 tenth of the records. (Not called `numbers`: Python has a module of that name.)
@@ -30,7 +29,7 @@ from affidavit.results.groups import CELL
 from affidavit.results.tables import all_tables
 
 MODELS, CONDITIONS, SAMPLES = 5, 12, 2
-MOST_TABLES, MOST_BOOTSTRAP, MOST_MEGABYTES = 60.0, 10.0, 600.0
+MOST_TABLES, MOST_BOOTSTRAP, MOST_MEGABYTES = 20.0, 10.0, 600.0
 ROUNDS = 3
 _OUTPUTS = ["<answer>A</answer>", "<answer>B</answer>", "<answer>C</answer>", "<answer>D</answer>"]
 _OTHERS = [

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from affidavit import AnswerKey, Number
 from affidavit.results.counting import groups
 from affidavit.results.majorities import majority_table, repeated_table
 from affidavit.statistics.shares import wilson
@@ -64,6 +65,25 @@ def majorities(rows: Iterable[Row]) -> list[tuple]:
 def test_one_item_by_hand(letters, right, counts, lead, share):
     near = (each if each is None else pytest.approx(each) for each in (lead, share))
     assert majorities(said(letters, right=right)) == [(*counts, *near)]
+
+
+@pytest.mark.parametrize(
+    ("values", "share"),
+    [
+        (["10.1", "10.1", "9.9", "9.9", "7"], 1),
+        (["10.1", "10.1", "10", "7", "7"], 1 / 2),
+        (["10.1", "9.9", "7"], 2 / 3),
+        (["10.1", "9.9", "10.2", "7", "7"], 0),
+    ],
+)
+def test_within_a_tolerance_several_leaders_may_be_right(values, share):
+    """Ruling S5 with ruling N8: votes are by value, and each leader is right or wrong by itself."""
+    contract = Number(tolerance="0.5")
+    rows = [
+        {**choice("q0", value, "10", sample=sample), "correct": contract.validate(contract.read(f"<answer>{value}</answer>"), AnswerKey("10")).correct}
+        for sample, value in enumerate(values)
+    ]  # fmt: skip
+    assert majorities(rows)[0][-1] == pytest.approx(share)
 
 
 def test_items_without_any_answer_have_no_row():

@@ -18,13 +18,14 @@ from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.f1_scores import f1_scores
 from affidavit.statistics.shares import ClusterSums, share
 
-MACRO = "macro average, all labels"
-"""The row over all labels; no label has a comma (ruling L1)."""
+MACRO = "macro average, labels that occur"
+"""The row over labels; no label has a comma (ruling L1)."""
 _COLUMNS = ("label", "outputs", "TP", "FP", "FN", "precision", "recall", "F1")
 _NOTE = (
     "Over outputs with an answer whose right answer is known. TP: outputs that give a label where it is right; "
     "FP: where it is not; FN: outputs that do not give it where it is right. Macro: the mean over labels that "
-    "occur in an answer or a right answer. The interval of F1 is drawn, over items or the named clusters."
+    "occur in an answer or a right answer. The n of an F1 counts outputs that give the label or should; its ends "
+    "are the outer ones of two intervals over items or the named clusters, one drawn and one of shares."
 )
 _PAIR = "number of the pair"
 _Counts = npt.NDArray[np.int64]

@@ -1,6 +1,7 @@
 """What the samples of an item give together: one right among k (ruling M7), and what most say (ruling S5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 
 import polars as pl
 
@@ -54,7 +55,7 @@ def majority_table(records: RecordSet, groups: Sequence[Group]) -> Table:
 
 
 def _votes(records: RecordSet) -> pl.DataFrame:
-    """How many items of each group have so many answers, leaders with so many, and whether one is right."""
+    """How many items of each group have so many answers, leaders with so many, and how many of these are right."""
     items, by = list(dict.fromkeys((*records.by, "task", "item_id"))), list(records.by)
     right = pl.when(pl.col("correct")).then(pl.lit("right")).otherwise(pl.lit("wrong"))
     by_word = pl.col("task").is_in(records.tasks_by_validation)
@@ -69,10 +70,14 @@ def _votes(records: RecordSet) -> pl.DataFrame:
         .agg(n=pl.len().cast(pl.Int64), known=known.max().cast(pl.Int64))
         # Answers that are equally frequent together: the largest of these numbers is then that of the leaders.
         .group_by([*items, "n"])
-        .agg(answers=pl.len().cast(pl.Int64), known=pl.col("known").max())
+        .agg(
+            answers=pl.len().cast(pl.Int64),
+            right=(pl.col("known") == 2).sum().cast(pl.Int64),
+            known=(pl.col("known") != 1).any().cast(pl.Int64),
+        )
         .group_by(items)
         .agg(
-            leader=(pl.col("n") * _SHIFT**2 + pl.col("answers") * _SHIFT + pl.col("known")).max(),
+            leader=reduce(lambda above, each: above * _SHIFT + each, map(pl.col, _LEADER)).max(),
             outputs=(pl.col("n") * pl.col("answers")).sum(),
         )
         .group_by([*by, "leader", "outputs"])
@@ -84,20 +89,22 @@ def _votes(records: RecordSet) -> pl.DataFrame:
 
 _SHIFT = 2**15
 """More outputs than an item has in a group (see `counting`)."""
+_LEADER = ("n", "answers", "right", "known")
+"""What one whole number says of leaders: outputs of each, how many there are and are right, if that is known."""
 
 
 def _majorities(kinds: pl.DataFrame) -> tuple[Value, ...]:
     """Items with an answer, with too few, with one leader, with several; the lead's share, and how often right."""
     counted = [
-        (leader // _SHIFT**2, leader // _SHIFT % _SHIFT, leader % _SHIFT, outputs, items)
+        (*(leader // _SHIFT**at % _SHIFT for at in (3, 2, 1, 0)), outputs, items)
         for leader, outputs, items in kinds.iter_rows()
     ]
     total = sum(items for *_, items in counted)
-    voted = [each for each in counted if each[3] >= FEWEST_VOTES]
+    voted = [each for each in counted if each[-2] >= FEWEST_VOTES]
     size, alone = sum(items for *_, items in voted), sum(items for _, tied, *_, items in voted if tied == 1)
-    lead = [(n / outputs, items, outputs) for n, _, _, outputs, items in voted]
-    # Of t leaders of which one is right, 1/t is right.
-    right = [((known == 2) / tied, items, outputs) for _, tied, known, outputs, items in voted if known != 1]
+    lead = [(n / outputs, items, outputs) for n, *_, outputs, items in voted]
+    # Of t leaders of which one is right, 1/t is right; within a tolerance, several may be.
+    right = [(good / tied, items, outputs) for _, tied, good, known, outputs, items in voted if known]
     return total, total - size, alone, size - alone, _mean(lead), _mean(right)
 
 

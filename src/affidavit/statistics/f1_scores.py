@@ -1,15 +1,16 @@
 """F1 of each label and its mean over labels, with intervals over clusters (rulings L7, L8).
 
 F1 is 2 TP of 2 TP + FP + FN. It looks like a share and is none of outputs: one output may count in it twice, once
-or not at all. So its interval is drawn: whole clusters, with replacement.
+or not at all. Its interval is drawn, whole clusters with replacement; but a label that is right in all of a few
+outputs is right in every sample, so that no end lies within the interval that ruling S1 would give.
 """
 
 from collections.abc import Sequence
-from math import fsum
+from math import fsum, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from affidavit.statistics.bootstrap import RESAMPLES, percentile_interval, resampled_totals
-from affidavit.statistics.estimate import EQUAL, Estimate
+from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import ClusterSums, share
 
 if TYPE_CHECKING:
@@ -40,33 +41,43 @@ def f1_scores(counts: "Counts", times: "Counts", *, outputs: int, seed: int) -> 
     """
     import numpy as np
 
-    kinds, sizes = len(counts), _Sizes(outputs, int(times.sum()))
     totals = np.einsum("k,klc->lc", times, counts).astype(float)
-    drawn = resampled_totals(counts.reshape(kinds, -1).astype(float), times.astype(float), seed=seed)
+    drawn = resampled_totals(counts.reshape(len(counts), -1).astype(float), times.astype(float), seed=seed)
     values, resampled = _f1(totals[None])[0], _f1(drawn.reshape(len(drawn), -1, 3))
     occurring: list[int] = np.flatnonzero(~np.isnan(values)).tolist()
     if not occurring:
         return F1Scores((None,) * len(values), None)
-    alike = {at: _alike(counts[:, at], times, sizes) for at in occurring}
-    own = {at: _drawn("F1", float(values[at]), resampled[:, at], sizes) or alike[at] for at in occurring}
-    macro = float(values[occurring].mean())
-    whole = _drawn("macro-F1", macro, _means(resampled), sizes) or _mean_ends(macro, list(alike.values()), sizes)
-    return F1Scores(tuple(own.get(at) for at in range(len(values))), whole)
+    by_share = {at: _by_share(counts[:, at], times) for at in occurring}
+    own = {at: by_share[at].beside(_drawn(by_share[at].value, resampled[:, at]), "F1") for at in occurring}
+    mean = _mean(list(by_share.values()), outputs=outputs, clusters=int(times.sum()))
+    macro = mean.beside(_drawn(mean.value, _means(resampled)), "macro-F1")
+    return F1Scores(tuple(own.get(at) for at in range(len(values))), macro)
 
 
-_SAME = "every sample gives the same"
+class _Drawn(NamedTuple):
+    """The middle 95 % of samples, and how many samples had no value."""
+
+    low: float
+    high: float
+    undefined: int
 
 
-class _Sizes(NamedTuple):
-    """What scores are over."""
+class _ByShare(NamedTuple):
+    """A value with the ends that ruling S1 gives it, and what it is over."""
 
+    value: float
+    low: float
+    high: float
     outputs: int
     clusters: int
 
-    def estimate(self, value: float, low: float, high: float, method: str) -> Estimate:
-        """The estimate over so many outputs and clusters."""
+    def beside(self, drawn: _Drawn, name: str) -> Estimate:
+        """The estimate whose ends are the outer ones of both (ruling L8)."""
+        undefined = f", {drawn.undefined} of {RESAMPLES} samples undefined" if drawn.undefined else ""
+        method = f"{name}, outer ends of cluster bootstrap 95% and Wilson 95%, {self.clusters} clusters{undefined}"
         clusters = None if self.clusters == self.outputs else self.clusters
-        return Estimate(value, min(low, value), max(high, value), self.outputs, method, clusters)
+        low, high = min(drawn.low, self.low, self.value), max(drawn.high, self.high, self.value)
+        return Estimate(self.value, low, high, self.outputs, method, clusters)
 
 
 def _f1(totals: "Floats") -> "Floats":
@@ -89,32 +100,26 @@ def _means(resampled: "Floats") -> "Floats":
     return means
 
 
-def _drawn(name: str, value: float, resampled: "Floats", sizes: _Sizes) -> Estimate | None:
-    """The value with the middle 95 % of its samples; None where that has no width (ruling S11)."""
+def _drawn(value: float, resampled: "Floats") -> _Drawn:
+    """The middle 95 % of the samples that have a value; of none, the value itself."""
     import numpy as np
 
     defined = resampled[~np.isnan(resampled)]
-    if not defined.size:
-        return None
-    low, high = percentile_interval(value, defined)
-    if high - low <= EQUAL:
-        return None
-    without = RESAMPLES - defined.size
-    undefined = f", {without} of {RESAMPLES} samples undefined" if without else ""
-    return sizes.estimate(value, low, high, f"{name}, cluster bootstrap 95%, {sizes.clusters} clusters{undefined}")
+    low, high = percentile_interval(value, defined) if defined.size else (value, value)
+    return _Drawn(low, high, RESAMPLES - defined.size)
 
 
-def _alike(counts: "Counts", times: "Counts", sizes: _Sizes) -> Estimate:
+def _by_share(counts: "Counts", times: "Counts") -> _ByShare:
     """F1 of one label with ruling S1's interval for 2 TP of 2 TP + FP + FN: agreement is no certainty."""
-    kinds = zip(counts.tolist(), times.tolist(), strict=True)
-    found = share(ClusterSums.counted((2 * tp, 2 * tp + fp + fn, many) for (tp, fp, fn), many in kinds))
-    method = f"{_SAME}: Wilson 95% at the effective size for 2 TP of 2 TP + FP + FN"
-    return sizes.estimate(found.value, found.low, found.high, method)
+    kinds = [(*each, many) for each, many in zip(counts.tolist(), times.tolist(), strict=True) if any(each)]
+    found = share(ClusterSums.counted((2 * tp, 2 * tp + fp + fn, many) for tp, fp, fn, many in kinds))
+    outputs = sum((tp + fp + fn) * many for tp, fp, fn, many in kinds)
+    return _ByShare(found.value, found.low, found.high, outputs, sum(many for *_, many in kinds))
 
 
-def _mean_ends(macro: float, labels: Sequence[Estimate], sizes: _Sizes) -> Estimate:
-    """Macro-F1 from the mean of the lower ends of its labels to the mean of the upper ones."""
-    low, high = (
-        fsum(ends) / len(labels) for ends in zip(*((each.low, each.high) for each in labels), strict=True)
-    )
-    return sizes.estimate(macro, low, high, f"{_SAME}: the mean of the ends of its labels, by Wilson 95%")
+def _mean(labels: Sequence[_ByShare], *, outputs: int, clusters: int) -> _ByShare:
+    """Macro-F1: the distances to the ends of its labels are squared and added, as of independent figures."""
+    value = fsum(each.value for each in labels) / len(labels)
+    below = sqrt(fsum((each.value - each.low) ** 2 for each in labels)) / len(labels)
+    above = sqrt(fsum((each.high - each.value) ** 2 for each in labels)) / len(labels)
+    return _ByShare(value, max(0.0, value - below), min(1.0, value + above), outputs, clusters)
