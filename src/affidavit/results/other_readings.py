@@ -40,7 +40,7 @@ def lenient_table(
 ) -> Table | None:
     """What would other readings give, and how far would they move the score? They are not the protocol."""
     coded = records.coded.plus(_through_lenses(records, tasks))
-    found = {lens: _figures(records, coded, place) for place, lens in enumerate(LENSES)}
+    found = dict(zip(LENSES, _all_figures(records, coded), strict=True))
     rows = [(group.names, lens, found[lens].get(group.names)) for group in groups for lens in LENSES]
     read = {names for names, _, figures in rows if figures is not None}
     # A dash is for what could be read if more were known: no other reading that a contract has lacks figures.
@@ -102,39 +102,70 @@ def _tested(differences: Sequence[PairedDifference], seed: int) -> list[_Tested]
     ]
 
 
-def _figures(records: RecordSet, coded: CodedRecords, place: int) -> dict[tuple[str, ...], _Figures]:
-    """By group, what one reading gives; groups in which it could read nothing are left out."""
-    read, answered, right = (_bit(place, what) for what in (_READ, _ANSWERED, _RIGHT))
+_ByGroup = dict[tuple[str, ...], _Figures]
+
+
+def _all_figures(records: RecordSet, coded: CodedRecords) -> list[_ByGroup]:
+    """By group, what each reading gives; groups in which it could read nothing are left out."""
+    said = coded.frame[_BITS].unique()
+    codes = [tuple((said // 2 ** (3 * place) % 8).to_list()) for place in range(len(LENSES))]
+    # Readings that say the same of every output are counted once, and those that could read the same in one walk.
+    walks: dict[tuple[bool, ...], dict[tuple[int, ...], int]] = {}
+    for place, code in enumerate(codes):
+        walks.setdefault(tuple(each & 1 << _READ != 0 for each in code), {}).setdefault(code, place)
+    found: dict[tuple[int, ...], _ByGroup] = {}
+    for places in walks.values():
+        figures = _figures(records, coded, list(places.values()))
+        found |= dict(zip(places, figures, strict=True))
+    return [found[code] for code in codes]
+
+
+def _figures(records: RecordSet, coded: CodedRecords, places: Sequence[int]) -> list[_ByGroup]:
+    """What readings give that could read the same outputs."""
     keyed = pl.col("right_letter").is_not_null()
     counts = {
         "size": pl.lit(value=True),
-        "n": answered,
-        "known": answered & keyed,
         "keyed": keyed,
-        "right": right,
         "strict": pl.col("compliant") & pl.col("correct").fill_null(value=False),
     }
+    for place in places:
+        answered, right = (_bit(place, what) for what in (_ANSWERED, _RIGHT))
+        counts |= {f"n {place}": answered, f"known {place}": answered & keyed, f"right {place}": right}
+    read = _bit(places[0], _READ)
     kinds = coded.kinds(read, counts)
-    sums = {
-        **cluster_sums("share", "n", "size", times=UNITS),
-        **cluster_sums("answers", "right", "known", times=UNITS),
-        **cluster_sums("all", "right", "keyed", times=UNITS),
-    }
+    sums: dict[str, pl.Expr] = {}
+    for place in places:
+        sums |= cluster_sums(f"share {place}", f"n {place}", "size", times=UNITS)
+        sums |= cluster_sums(f"answers {place}", f"right {place}", f"known {place}", times=UNITS)
+        sums |= cluster_sums(f"all {place}", f"right {place}", "keyed", times=UNITS)
+    groups = kinds.group_by(GROUP).agg(**sums)
+    return [_of_place(records, coded, kinds, groups, place) for place in places]
+
+
+def _of_place(
+    records: RecordSet, coded: CodedRecords, kinds: pl.DataFrame, groups: pl.DataFrame, place: int
+) -> _ByGroup:
     if records.cluster == ITEM:
-        items = kinds.select(GROUP, *_PAIRED, UNITS)
+        items = kinds.select(GROUP, "keyed", "strict", pl.col(f"right {place}").alias("right"), UNITS)
     else:
-        sides = [counts[name].sum().cast(pl.Int64).alias(name) for name in _PAIRED]
-        items = coded.where(read).group_by(GROUP, UNIT, records.item_unit).agg(sides).collect(engine="streaming")
+        read, right = _bit(place, _READ), _bit(place, _RIGHT)
+        sides = {
+            "keyed": pl.col("right_letter").is_not_null(),
+            "strict": pl.col("compliant") & pl.col("correct").fill_null(value=False),
+            "right": right,
+        }
+        summed = [side.sum().cast(pl.Int64).alias(name) for name, side in sides.items()]
+        items = coded.where(read).group_by(GROUP, UNIT, records.item_unit).agg(summed).collect(engine="streaming")
     differences = _differences(items.filter(pl.col("keyed") > 0))
     return {
         names_of(coded.names[row[GROUP]]): _Figures(
-            sums_of(row, "share").successes,
-            share_of(row, "share"),
-            share_of(row, "answers"),
-            share_of(row, "all"),
+            sums_of(row, f"share {place}").successes,
+            share_of(row, f"share {place}"),
+            share_of(row, f"answers {place}"),
+            share_of(row, f"all {place}"),
             differences.get(row[GROUP]),
         )
-        for row in kinds.group_by(GROUP).agg(**sums).iter_rows(named=True)
+        for row in groups.iter_rows(named=True)
     }
 
 
