@@ -113,6 +113,23 @@ def test_a_text_is_shown_with_its_reading_and_its_marks():
         "text, 33 characters",
         "  The answer is <answer>B</answer>",
         "                ~~~~~~~~~~~~~~~~~~",
+        "marked ~: the last well-formed block, which a lenient reading would accept and the protocol does not",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "strokes"),
+    [
+        (["number"], b"So <answer>72 clips</answer>", "             ~~~~~~~~"),
+        (["number", "--param", "marker=####"], b"#### 72 clips", "       ~~~~~~~~"),
+        (["labels", "--param", 'labels=["a"]'], b"So <answer> b </answer>", "              ~"),
+    ],
+)
+def test_where_no_lenient_reading_exists_none_is_spoken_of(arguments, given, strokes):
+    lines = said("try", *arguments, given=given).stdout.splitlines()
+    assert lines[-2:] == [
+        strokes,
+        "marked ~: what stands where the answer should stand, and is not in the format",
     ]
 
 

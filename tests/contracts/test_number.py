@@ -15,7 +15,7 @@ from affidavit.contracts.notation import Notation, exact_text
 from affidavit.contracts.number import FREE_CHARACTERS
 from affidavit.contracts.number_deviation import NumberDeviation
 from affidavit.contracts.number_parameters import exact_tolerance
-from affidavit.contracts.parts import ANSWER, LENIENT, Mark
+from affidavit.contracts.parts import ANSWER, PLACE, Mark
 from affidavit.contracts.registry import contract_named
 from affidavit.errors import InputError
 
@@ -220,7 +220,7 @@ def test_the_number_is_marked_or_what_stands_in_its_place():
     raw = "So <answer> 72 </answer>"
     assert list(number.marks(raw, number.read(raw).fields())) == [Mark(12, 14, ANSWER)]
     raw = "So <answer> 72 clips </answer>"
-    assert list(number.marks(raw, number.read(raw).fields())) == [Mark(12, 20, LENIENT)]
+    assert list(number.marks(raw, number.read(raw).fields())) == [Mark(12, 20, PLACE)]
     for raw in ("72", "<answer> </answer>"):
         assert list(number.marks(raw, number.read(raw).fields())) == []
 

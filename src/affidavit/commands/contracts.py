@@ -72,8 +72,8 @@ def try_contract(name: str, options: str | None, parameters: tuple[str, ...], *,
 
     NAME is one of those that `affidavit contracts` lists, or a contract of your own as my_file.py:name.
     The text comes from standard input and is read as it is, without an item: what needs the question or
-    the right answer is not said. What the contract read is underlined with ^, what only a lenient reading
-    would take with ~.
+    the right answer is not said. What the contract read is underlined with ^; with ~ what it did not read
+    and stands in the place of an answer: a line below the text says what it is.
 
     \b
     Examples:
@@ -220,9 +220,9 @@ def _tried_fields(contract: "AnyContract", found: "TriedText") -> "Fields":
 
 def _tried_lines(contract: "AnyContract", found: "TriedText") -> Iterator[str]:
     """The reading for people, every line safe for a terminal."""
-    from affidavit.commands.marked_text import marked_lines
+    from affidavit.commands.marked_text import STROKES, marked_lines
     from affidavit.contracts.contract import label
-    from affidavit.contracts.parts import parts_of
+    from affidavit.contracts.parts import MARKED, parts_of
 
     words = parts_of(contract).outcome_words
     outcome = words.kept if found.compliant else words.broken
@@ -240,6 +240,8 @@ def _tried_lines(contract: "AnyContract", found: "TriedText") -> Iterator[str]:
     yield f"\ntext, {len(found.text):,} characters"
     colours = on_terminal and "NO_COLOR" not in os.environ
     yield from (f"  {line}" for line in marked_lines(found.text, found.marks, width=width, colours=colours))
+    kinds = {mark.kind for mark in found.marks}
+    yield from (f"marked {STROKES[kind]}: {words}" for kind, words in MARKED.items() if kind in kinds)
 
 
 def _is_terminal() -> bool:

@@ -13,7 +13,7 @@ comes is told by precision, recall and F1 of every label.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -22,7 +22,7 @@ from affidavit.contracts.contract import Answered, AnswerKey, Span, Validation
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
 from affidavit.contracts.label_set import KnownLabels, LabelDeviation
-from affidavit.contracts.parts import FieldType, KeyedParts
+from affidavit.contracts.parts import PLACE, FieldType, KeyedParts, Mark
 from affidavit.errors import InputError, did_you_mean
 from affidavit.json_values import Fields, shown
 
@@ -114,20 +114,17 @@ class LabelSet(KeyedParts):
 
     def read(self, raw: str, item: object = None, /) -> LabelReading:
         """The set in the last block after the reasoning, if nothing follows it (rulings L2, L3)."""
-        start = len(raw) - len(raw.rpartition(THINK_END)[2])
-        opening = raw.rfind(OPENING, start)
-        closing = -1 if opening < 0 else raw.find(CLOSING, opening)
-        if closing < 0:
+        start = _spoken_from(raw)
+        block = _last_block(raw, start)
+        if block is None:
             return _nothing(_without_last_block(raw[start:], thought=start > 0))
-        if raw[closing + len(CLOSING) :].strip():
+        if raw[block.end + len(CLOSING) :].strip():
             return _nothing(LabelDeviation.TEXT_AFTER)
-        held = raw[opening + len(OPENING) : closing]
-        content = held.strip()
-        said = self.vocabulary.said(content)
+        span = _trimmed(raw, block)
+        said = self.vocabulary.said(raw[span.start : span.end])
         if isinstance(said, LabelDeviation):
             return _nothing(said)
-        first = closing - len(held.lstrip())
-        return LabelReading(said, self.vocabulary.written(said), Span(first, first + len(content)), None)
+        return LabelReading(said, self.vocabulary.written(said), span, None)
 
     def validate(self, reading: LabelReading, item: Answered, /) -> Validation | None:
         """Compare the sets as wholes (ruling L5); None for an output without one (ruling M6) or without a key."""
@@ -223,6 +220,15 @@ class LabelSet(KeyedParts):
         answer = self.item(row, where=where).answer
         return None if answer is None else f"{OPENING}{answer}{CLOSING}"
 
+    def marks(self, raw: str, fields: Mapping[str, object]) -> Iterator[Mark]:
+        """The set; or what stands in its place."""
+        if fields.get("answer_start") is not None:
+            yield from super().marks(raw, fields)
+        elif (block := _last_block(raw, _spoken_from(raw))) is not None:
+            span = _trimmed(raw, block)
+            if span.start < span.end:
+                yield Mark(*span, PLACE)
+
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
         """The set that was given and the right one, both as they are recorded."""
         right = self.vocabulary.right(fields.get("right_answer"))
@@ -234,6 +240,24 @@ class LabelSet(KeyedParts):
 
 def _nothing(deviation: LabelDeviation) -> LabelReading:
     return LabelReading(None, None, None, deviation)
+
+
+def _spoken_from(raw: str) -> int:
+    """Where the text after the last `</think>` begins; 0 if there is none."""
+    return len(raw) - len(raw.rpartition(THINK_END)[2])
+
+
+def _last_block(raw: str, start: int) -> Span | None:
+    """The content of the block that the last opening tag from `start` on begins; None if it is not closed."""
+    opening = raw.rfind(OPENING, start)
+    closing = -1 if opening < 0 else raw.find(CLOSING, opening)
+    return None if closing < 0 else Span(opening + len(OPENING), closing)
+
+
+def _trimmed(raw: str, span: Span) -> Span:
+    held = raw[span.start : span.end]
+    first = span.end - len(held.lstrip())
+    return Span(first, first + len(held.strip()))
 
 
 def _without_last_block(text: str, *, thought: bool) -> LabelDeviation:

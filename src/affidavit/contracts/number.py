@@ -32,7 +32,7 @@ from affidavit.contracts.number_parameters import (
     refuse_unit,
     shown_number,
 )
-from affidavit.contracts.parts import LENIENT, FieldType, KeyedParts, Mark
+from affidavit.contracts.parts import PLACE, FieldType, KeyedParts, Mark
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 
@@ -257,10 +257,10 @@ class Number(KeyedParts):
 
     def marks(self, raw: str, fields: Mapping[str, object]) -> Iterator[Mark]:
         """The number; or what stands in its place."""
-        if fields.get("value") is not None:
+        if fields.get("answer_start") is not None:
             yield from super().marks(raw, fields)
         elif (place := self._place(raw)) is not None and place[1].start < place[1].end:
-            yield Mark(*place[1], LENIENT)
+            yield Mark(*place[1], PLACE)
 
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
         """The value is the answer: equal numbers are equal answers, however they are written (ruling N8)."""

@@ -54,8 +54,14 @@ class Mark(NamedTuple):
     kind: str
 
 
-ANSWER, LENIENT = "answer", "lenient"
-"""What marks are of: what the contract read, and what only a more lenient reading would take."""
+ANSWER, LENIENT, PLACE = "answer", "lenient", "place"
+"""What marks are of: what was read, what only a lenient reading would take, what stands in the answer's place."""
+MARKED: Mapping[str, str] = {
+    ANSWER: "what the contract read",
+    LENIENT: "the last well-formed block, which a lenient reading would accept and the protocol does not",
+    PLACE: "what stands where the answer should stand, and is not in the format",
+}
+"""What people are told of a mark, by its kind."""
 
 
 class Parts:
