@@ -310,7 +310,7 @@ BREAKS = (
     Break("L4.12", LABEL_SET, "return () if len(entries) == 1 else", "return () if len(different) == 1 else"),
     Break("L4.13", LABEL_SET, "        if len(different) < len(entries):", "        if False:"),
     Break("L4.14", LABEL_SET, "if self.single and len(entries) > 1:", "if self.single and len(entries) > 2:"),
-    Break("L5", LABELS, "Validation(reading.labels == right,", "Validation(set(reading.labels) <= set(right),"),
+    Break("L5", LABELS, "correct = reading.extracted_labels == right", "correct = set(reading.extracted_labels) <= set(right)"),
     Break("L5", LABEL_SET, "enough = len(answer) == 1 if self.single else bool(answer or self.none)", "enough = True"),
     Break("L5", LABEL_SET, " and len(set(answer)) == len(answer)", ""),
     Break("L6", LABELS, 'rules = [f\'root ::= [^<]{{0,', 'rules = [f\'root ::= [^>]{{0,'),

@@ -174,7 +174,7 @@ def _read_rows(order: _Order, contract: "AnyContract") -> int:
     from affidavit.judging.coverage import Coverage
     from affidavit.reading.engines import batch_reader, common_format, read_files
     from affidavit.reading.first_row import first_names
-    from affidavit.reading.output_columns import ANSWER, Role
+    from affidavit.reading.output_columns import ANSWER, Role, named_columns
     from affidavit.reading.rows import RowReader
 
     sources, out, as_json = order.sources, order.out, order.as_json
@@ -195,7 +195,8 @@ def _read_rows(order: _Order, contract: "AnyContract") -> int:
             raise UsageError("-o", expected=f"a name for the {row_format.name} file", found="none")
         progress = stack.enter_context(Progress(sys.stderr, _size(sources)))
         stack.enter_context(redirect_stdout(sys.stderr))  # whatever a user's contract prints is not a row
-        result = read_files(sources, batches, out=rows, on_row=on_row, progress=progress.tell)
+        named = named_columns(order.columns)
+        result = read_files(sources, batches, out=rows, on_row=on_row, progress=progress.tell, named=named)
         if rows is not None and on_stdout:
             rows.flush()
     _report(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)

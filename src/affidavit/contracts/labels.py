@@ -39,7 +39,7 @@ _OPENING, _CLOSING = (re.compile(tag, re.IGNORECASE | re.ASCII) for tag in (OPEN
 class LabelReading:
     """The set and where it stands, or why there is none: either all three, or the deviation."""
 
-    labels: tuple[str, ...] | None
+    extracted_labels: tuple[str, ...] | None
     extracted_answer: str | None
     answer_span: Span | None
     deviation: LabelDeviation | None
@@ -54,7 +54,7 @@ class LabelReading:
         start, end = self.answer_span if self.answer_span is not None else (None, None)
         return {
             "extracted_answer": self.extracted_answer,
-            "labels": None if self.labels is None else list(self.labels),
+            "extracted_labels": None if self.extracted_labels is None else list(self.extracted_labels),
             "answer_start": start,
             "answer_end": end,
             "deviation": self.deviation,
@@ -128,12 +128,13 @@ class LabelSet(KeyedParts):
 
     def validate(self, reading: LabelReading, item: Answered, /) -> Validation | None:
         """Compare the sets as wholes (ruling L5); None for an output without one (ruling M6) or without a key."""
-        if reading.labels is None or item.answer is None:
+        if reading.extracted_labels is None or item.answer is None:
             return None
         right = self.vocabulary.right(item.answer)
         if right is None:
             raise InputError("answer", expected=self.answers, found=shown(item.answer))
-        return Validation(reading.labels == right, "ok" if reading.labels == right else "wrong_set")
+        correct = reading.extracted_labels == right
+        return Validation(correct, "ok" if correct else "wrong_set")
 
     def grammar(self, item: object = None, /) -> str:
         """A finite GBNF grammar: some reasoning, then a block with labels in their order (ruling L6)."""
@@ -211,7 +212,7 @@ class LabelSet(KeyedParts):
 
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
         """The set, its place and its diagnosis; `correct` where the row has a key."""
-        added: dict[str, FieldType] = {"extracted_answer": str, "labels": [str]}
+        added: dict[str, FieldType] = {"extracted_answer": str, "extracted_labels": [str]}
         added |= {"answer_start": int, "answer_end": int, "deviation": str}
         return {**added, "correct": bool} if "answer" in row else added
 
