@@ -1,6 +1,7 @@
 """`affidavit contracts`: what there is, and what one of them says of a text."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner, Result
@@ -68,6 +69,32 @@ def test_the_first_of_the_list():
         "  fails      The answer is <answer>B</answer>.",
         "             non-compliant: deviation text_around",
     ]
+
+
+def test_defaults_are_said_once_and_what_is_required_has_none():
+    lines = said().stdout.splitlines()
+    told = {
+        line.split()[1].rstrip(":"): line.rpartition("; ")[2] for line in lines if line.startswith("  parameter  ")
+    }
+    assert told == {
+        "options": "A-D unless given",
+        "marker": "none unless given",
+        "thousands": '"," unless given',
+        "decimal": '"." unless given',
+        "sign": "true unless given",
+        "unit": "none unless given",
+        "tolerance": '"0" unless given',
+        "labels": "required (economy, politics, sport in the examples)",
+        "none": "none unless given",
+        "single": "false unless given",
+    }
+    for contract in BUILT_IN.values():
+        for words in contract.parameters.values():
+            assert not re.search("unless given|default|required", words), "the list says it"
+    found = {
+        each["contract"]: each["required_parameters"] for each in json.loads(said("--json").stdout)["contracts"]
+    }
+    assert {name: names for name, names in found.items() if names} == {"labels/1": ["labels"]}
 
 
 def test_for_machines_the_examples_are_whole():
@@ -186,6 +213,7 @@ def test_one_that_raises_leaves_the_text_unread(tmp_path):
         (["text", "--options", "A-E"], b"", "--options: expected a contract that shows options"),
         (["text", "--param", "x=1"], b"", "parameters: expected no parameters of text, found 'x'"),
         (["text", "--param", "x"], b"", "--param: expected a name and a value"),
+        (["mcqa", "--param", "options=A-E"], b"", "The option set has an option of its own: use --options A-E."),
         (["nowhere.py:x"], b"", "nowhere.py"),
         (
             ["text"],

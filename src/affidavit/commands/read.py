@@ -12,6 +12,7 @@ import click
 
 from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.typed_contract import typed_contract
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
@@ -112,7 +113,7 @@ def read(
     gc.set_threshold(100_000, 50, 50)
     given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
     order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
-    read_by = _contract(contract, options, parameters)
+    read_by = typed_contract(contract, options, parameters)
     if out is None and by is None:
         unread = _read_rows(order, read_by.contract)
     else:
@@ -141,15 +142,6 @@ def _refuse_beside(option: str, order: _Order) -> None:
             "--lenses": "The report of a study, made with --out, has lenient readings in a table of their own.",
         }.get(other, "")
         raise UsageError(other, expected=f"no {option} beside it", found="both", hint=hint)
-
-
-def _contract(name: str, options: str | None, parameters: tuple[str, ...]) -> "NamedContract":
-    from affidavit.contracts.frozen_contract import named_contract
-    from affidavit.contracts.given_parameters import parameters_given, with_files
-    from affidavit.contracts.registry import parts_named
-
-    given = with_files(parts_named(name), parameters_given(parameters), beside=Path())
-    return named_contract(name, options, given)
 
 
 def _read_groups(order: _Order, contract: str, read_by: "NamedContract", out: Path | None, by: str | None) -> int:

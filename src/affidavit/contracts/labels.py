@@ -154,8 +154,9 @@ class LabelSet(KeyedParts):
     parameters: ClassVar[Mapping[str, str]] = {
         "labels": "the labels there are, a list",
         "none": "the word that stands for no label at all; without it, an answer has at least one",
-        "single": "true: exactly one label",
+        "single": "whether an answer is exactly one label",
     }
+    required_parameters = ("labels",)
     columns_hold_all = True
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations"}
     failing_field = "deviation"

@@ -173,12 +173,12 @@ class Number(KeyedParts):
     passing: ClassVar[str] = "48 / 2 = 24, and 48 + 24 = 72.\n<answer>72</answer>"
     failing: ClassVar[str] = "48 / 2 = 24, and 48 + 24 = 72.\n<answer>72 clips</answer>"
     parameters: ClassVar[Mapping[str, str]] = {
-        "marker": "what a line with the answer begins with, where there is no block; none unless given",
-        "thousands": "what may part full groups of three digits; a comma unless given, nothing to forbid it",
-        "decimal": "what stands before decimals: a point unless given, or a comma",
-        "sign": "whether a plus or a minus may stand before the number; true unless given",
-        "unit": "a text that may stand directly before or after the number, such as $ or km; none unless given",
-        "tolerance": "how far off a right answer may be, as an exact decimal; 0 unless given",
+        "marker": "what a line with the answer begins with, where there is no block",
+        "thousands": "what may part full groups of three digits, or an empty text: nothing may",
+        "decimal": "what stands before decimals, a point or a comma",
+        "sign": "whether a plus or a minus may stand before the number",
+        "unit": "a text that may stand directly before or after the number, such as $ or km",
+        "tolerance": "how far off a right answer may be, as an exact decimal",
     }
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations", "extraction_method": "methods"}
     failing_field = "deviation"

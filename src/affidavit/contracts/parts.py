@@ -142,7 +142,11 @@ class Parts:
         return True
 
     parameters: ClassVar[Mapping[str, str]] = {}
-    """What may be given beside the contract's name, each in a few words; all of them are in its `params`."""
+    """What may be given beside the contract's name, each in a few words that name no default: `params` has it.
+
+    All of them are in `params`."""
+    required_parameters: ClassVar[tuple[str, ...]] = ()
+    """Those of them that have to be given: `params` of the contract that has a name are an example's."""
     file_parameters: ClassVar[tuple[str, ...]] = ()
     """Those of them that are given as the name of a JSON file, whose content counts."""
 

@@ -1,0 +1,20 @@
+"""A contract as it is typed: mistakes are told in the words of a command line."""
+
+import pytest
+
+from affidavit.commands.typed_contract import typed_contract
+from affidavit.errors import UsageError
+
+
+def test_options_and_parameters_are_taken_as_they_are_typed():
+    assert typed_contract("mcqa", "A-E", ()).contract.params == {"options": "A-E"}
+    assert typed_contract("number", None, ["marker=####", "sign=false"]).contract.params["marker"] == "####"
+
+
+@pytest.mark.parametrize("name", ["mcqa", "mcqa-reasoned"])
+def test_the_option_set_is_no_parameter(name):
+    with pytest.raises(
+        UsageError, match=rf"^--param: expected a parameter of {name}, found 'options=A-E'"
+    ) as caught:
+        typed_contract(name, None, ["options=A-E"])
+    assert caught.value.hint == "The option set has an option of its own: use --options A-E."
