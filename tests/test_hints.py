@@ -37,6 +37,7 @@ SHOWN_BY = {
     "contracts.given_parameters": "read",
     "contracts.own_file": "judge verify",
     "contracts.parts": "read",
+    "errors": "read",
     "judging.outputs": "judge",
     "judging.prompt": "judge",
     "models.environment_values": "report",

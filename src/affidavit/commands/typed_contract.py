@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affidavit.errors import UsageError
+from affidavit.errors import ParameterError, UsageError
 
 if TYPE_CHECKING:
     from affidavit.contracts.frozen_contract import NamedContract
@@ -23,4 +23,7 @@ def typed_contract(name: str, options: str | None, words: Sequence[str]) -> "Nam
         found = f"{OPTION_SET}={given[OPTION_SET]}"
         hint = f"The option set has an option of its own: use --options {given[OPTION_SET]}."
         raise UsageError("--param", expected=f"a parameter of {name}", found=repr(found), hint=hint)
-    return named_contract(name, options, with_files(parts, given, beside=Path()))
+    try:
+        return named_contract(name, options, with_files(parts, given, beside=Path()))
+    except ParameterError as error:
+        raise error.typed() from error

@@ -208,7 +208,7 @@ class LabelSet(KeyedParts):
         texts = [each.strip() for each in entries if isinstance(each, str)] if isinstance(entries, list) else []
         unknown = (did_you_mean(text, self.known) for text in texts if text and text not in self.known)
         if not answer and not self.none and not self.single:
-            return 'Where no label may be right, give the contract a word for that: none = "none".'
+            return "Where no label may be right, give the contract a word for that, its parameter `none`."
         return next(unknown, "") or f"The labels are {shown(list(self.known))}. Unknown: leave it null."
 
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
