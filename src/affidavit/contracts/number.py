@@ -302,7 +302,9 @@ class Number(KeyedParts):
         ):
             if sign in text:
                 return deviation
-        return NumberDeviation.BARE_NUMBER if self.notation.is_number(trimmed) else NumberDeviation.NO_ANSWER
+        if self.notation.is_number(trimmed):
+            return NumberDeviation.BARE_NUMBER
+        return NumberDeviation.NO_ANSWER if _DIGIT.search(text) is None else NumberDeviation.NUMBER_IN_TEXT
 
     def _has_place_in_any_case(self, text: str) -> bool:
         opening = _ANY_OPENING.search(text)
@@ -312,6 +314,7 @@ class Number(KeyedParts):
         return bool(self.marker) and _last_line(text, self._marker_line_in_any_case) is not None
 
 
+_DIGIT = re.compile("[0-9]")
 _ANY_OPENING, _ANY_CLOSING = re.compile(in_any_case(OPENING)), re.compile(in_any_case(CLOSING))
 
 
