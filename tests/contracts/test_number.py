@@ -228,7 +228,35 @@ def test_the_number_is_marked_or_what_stands_in_its_place():
 def test_equal_numbers_are_equal_answers():
     """Ruling N8: a majority is over values."""
     answers = [
-        number.result_columns(number.read(f"<answer>{text}</answer>").fields(), {})
+        number.result_columns(number.read(f"<answer>{text}</answer>").fields(), {})["answer"]
         for text in ("1,072", "1072.0", "x")
     ]
-    assert answers == [{"answer": "1072"}, {"answer": "1072"}, {"answer": None}]
+    assert answers == ["1072", "1072", None]
+
+
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [
+        ("24 + 48 = 72\n#### 72", "72"),
+        ("#### 1,072.50", "1072.5"),
+        ("1,072", "1072"),
+        (72, "72"),
+        (72.0, "72"),
+        (None, None),
+        (True, None),
+        (["72"], None),
+        ({}, None),
+        ("\ud800", None),
+        ("many", None),
+        (10**4000, None),
+    ],
+)
+def test_results_have_the_right_number_whatever_the_key_looks_like(key, right):
+    """Ruling N7. A record may hold anything: what is no key is none."""
+    assert number.result_columns({"right_answer": key}, {}) == {"answer": None, "right_letter": right}
+    assert number.result_columns({}, {})["right_letter"] is None
+
+
+def test_the_right_number_is_written_as_outputs_are():
+    german = Number(decimal=",", thousands=".")
+    assert german.result_columns({"right_answer": 0.5}, {})["right_letter"] == "0,5"

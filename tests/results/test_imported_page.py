@@ -22,8 +22,8 @@ ROWS = [
 """Seven rows of four items, of which one to three each; one never arrived."""
 
 
-def imported(folder: Path, rows: list[dict]) -> Content:
-    kept(folder / "study", write_jsonl(folder / "rows.jsonl", rows), contract="mcqa")
+def imported(folder: Path, rows: list[dict], contract: str = "mcqa") -> Content:
+    kept(folder / "study", write_jsonl(folder / "rows.jsonl", rows), contract=contract)
     return content(StudyDirectory(folder / "study"))
 
 
@@ -46,6 +46,17 @@ def test_what_is_left_of_a_row_is_no_question(tmp_path):
     assert words(samples["q1"].row) == "answer: B\nsubject: art"
     assert words(samples["q2"].question) == "Which?"
     assert words(samples["q2"].row) == "answer: B"
+
+
+def test_the_right_number_is_shown_also_where_a_whole_solution_is_known(tmp_path):
+    rows = [
+        {"id": "q1", "raw_output": "<answer>10</answer>", "answer": "2 * 536 = 1072\n#### 1,072"},
+        {"id": "q2", "raw_output": "It is 7.", "answer": 7},
+        {"id": "q3", "raw_output": "It is 8.", "answer": None},
+    ]
+    samples = imported(tmp_path, rows, contract="number").samples
+    right = {sample.where["item id"]: sample.where.get("right answer") for sample in samples}
+    assert right == {"q1": "1072", "q2": "7", "q3": None}
 
 
 def test_nothing_is_said_of_requests_and_servers_that_nobody_knows(shown):

@@ -230,7 +230,7 @@ BREAKS = (
     Break("N7", NUMBER, "- Fraction(right)) <= Fraction(", "- Fraction(right)) < Fraction("),
     Break("N7", NUMBER, "    answer = answer_of_solution(key)\n", "    answer = None\n"),
     Break("N7", NUMBER, "            answer = self.notation.written(exact)\n", "            answer = exact\n"),
-    Break("N8", NUMBER, 'return {"answer": fields.get("value")}', "return {}"),
+    Break("N8", NUMBER, 'return {"answer": fields.get("value"), "right_letter"', 'return {"answer": None, "right_letter"'),
     Break("N9", NUMBER, "f\"free ::= [^<]{{0,{FREE_CHARACTERS}}}\"", "f\"free ::= .{{0,{FREE_CHARACTERS}}}\""),
     Break("N9", NUMBER, "sign = '\"-\"? ' if self.sign else \"\"", "sign = '\"-\"? '"),
     Break("N9", NUMBER, '"{_in_grammar(self.marker)} " number', '"{self.marker} " number'),

@@ -263,8 +263,18 @@ class Number(KeyedParts):
             yield Mark(*place[1], PLACE)
 
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
-        """The value is the answer: equal numbers are equal answers, however they are written (ruling N8)."""
-        return {"answer": fields.get("value")}
+        """The value is the answer: equal numbers are equal answers, however they are written (ruling N8).
+
+        The right one is a number as well, also where the key is a whole solution.
+        """
+        return {"answer": fields.get("value"), "right_letter": self._right(fields.get("right_answer"))}
+
+    def _right(self, key: object) -> str | None:
+        """The number that a key means, as this notation writes it; None if it means none."""
+        exact = None if isinstance(key, str) else exact_text(key)
+        text = key if exact is None else self.notation.written(exact)
+        value = _key_value(self.notation, text) if isinstance(text, str) else None
+        return None if value is None else self.notation.written(value)
 
     # --- where the number stands ---
 
