@@ -42,6 +42,7 @@ SHOWN_BY = {
     "judging.prompt": "judge",
     "models.environment_values": "report",
     "models.setup_fault": "judge",
+    "reading.advice_notes": "read",
     "reading.engines": "read",
     "reading.frames": "read",
     "reading.output_columns": "read",

@@ -225,6 +225,30 @@ def test_the_number_is_marked_or_what_stands_in_its_place():
         assert list(number.marks(raw, number.read(raw).fields())) == []
 
 
+@pytest.mark.parametrize(
+    ("raw", "marker"),
+    [
+        ("#### 72", "####"),
+        ("So\r  ####72", "####"),
+        ("Answer: 7\n#### 72", "####"),
+        ("Answer: 7", "Answer:"),
+        ("answer: 7", None),
+        ("The Answer: 7", None),
+        ("#### 7</think>It is 7.", None),
+        ("<answer>7</answer>\n#### 7", None),
+        ("<answer>7 clips</answer>\n#### 7", None),
+        ("", None),
+    ],
+)
+def test_a_marker_is_proposed_where_it_would_be_read(raw, marker):
+    """A block counts before every marker line (ruling N2): where there is one, a marker changes nothing."""
+    advice = number.advice(raw, number.read(raw).fields())
+    assert (None if advice is None else advice.value) == marker
+    if marker is not None:
+        assert Number(marker=marker).read(raw).extraction_method == "marker_line"
+    assert Number(marker="Result:").advice(raw, Number(marker="Result:").read(raw).fields()) is None
+
+
 def test_equal_numbers_are_equal_answers():
     """Ruling N8: a majority is over values."""
     answers = [

@@ -309,6 +309,7 @@ _LOOKED_AT = 1_000
 
 
 def _notes(result: "Result", reader: "RowReader") -> list[str]:
+    from affidavit.reading.advice_notes import advice_notes
     from affidavit.reading.summary import unknown_answers_note
 
     notes = [] if result.tally.n else ["there are columns and no rows: nothing was read"]
@@ -324,6 +325,7 @@ def _notes(result: "Result", reader: "RowReader") -> list[str]:
             f"{result.empty_cells:,} cells without a text were read as empty outputs: CSV cannot say that none "
             "arrived; JSON Lines and Parquet can, with null"
         )
+    notes.extend(advice_notes(result.advised))
     if result.replaced:
         notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")
     notes.extend(f"{count:,} unread: {error}" for error, count in result.tally.errors.most_common(5))

@@ -32,7 +32,7 @@ from affidavit.contracts.number_parameters import (
     refuse_unit,
     shown_number,
 )
-from affidavit.contracts.parts import PLACE, FieldType, KeyedParts, Mark
+from affidavit.contracts.parts import PLACE, Advice, FieldType, KeyedParts, Mark
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 
@@ -203,6 +203,16 @@ class Number(KeyedParts):
         """The same with these parameters; an InputError at the name of one that does not fit."""
         return replace(self, **given) if given else self  # type: ignore[arg-type]  # they are checked as they come
 
+    def advice(self, raw: str, fields: Mapping[str, object]) -> Advice | None:
+        """A marker that begins a line of an output without a block, where no marker was given."""
+        if self.marker or fields.get("deviation") is None or fields.get("extraction_method") is not None:
+            return None
+        text = raw[_spoken_from(raw) :]
+        for marker, lines in _USUAL_MARKERS.items():
+            if marker in text and _last_line(text, lines) is not None:
+                return Advice(f"have a line that begins with `{marker}`", "marker", marker)
+        return None
+
     @property
     def answers(self) -> str:
         """What a key may be, in words."""
@@ -367,6 +377,8 @@ def _trimmed(raw: str, span: Span) -> Span:
 # --- right answers ---
 
 _SOLUTION_LINE = _line_pattern(escaped(SOLUTION_MARKER))
+_USUAL_MARKERS = {SOLUTION_MARKER: _SOLUTION_LINE, "Answer:": _line_pattern("Answer:")}
+"""Markers that models use without being told, by what finds their lines."""
 
 
 def answer_of_solution(solution: str) -> str | None:

@@ -54,6 +54,15 @@ class Mark(NamedTuple):
     kind: str
 
 
+class Advice(NamedTuple):
+    """A parameter that an output calls for, and what of the output does."""
+
+    seen: str
+    """What outputs do, as in "have a line that begins with `####`"."""
+    parameter: str
+    value: str
+
+
 ANSWER, LENIENT, PLACE = "answer", "lenient", "place"
 """What marks are of: what was read, what only a lenient reading would take, what stands in the answer's place."""
 MARKED: Mapping[str, str] = {
@@ -156,6 +165,10 @@ class Parts:
         A contract's own `params` give the same contract again. Only called with names of `parameters`.
         """
         return cast("AnyContract", self)
+
+    def advice(self, raw: str, fields: Mapping[str, object]) -> Advice | None:
+        """The parameter that would have this output read, if it is not compliant for want of it; None if none."""
+        return None
 
     def with_options(self, options: str) -> AnyContract:
         """The same contract over an option set, such as `A-E`; refused unless it shows options."""
