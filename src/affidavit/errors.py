@@ -3,6 +3,7 @@
     AffidavitError
     ├── UsageError      what was asked for cannot be done            exit code 2
     ├── InputError      a file or value does not say what it must    exit code 2
+    │   ├── ParameterError  a parameter of a contract does not fit
     │   └── MistakesError   more than one of these, told together
     ├── StorageError    the disk refused, or what it holds is broken exit code 5
     └── LockedError     another run holds the directory              exit code 6
@@ -11,6 +12,8 @@ A model that breaks its contract is a value, never an exception: see `contract.p
 """
 
 import difflib
+import json
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from textwrap import indent
@@ -54,6 +57,37 @@ class UsageError(AffidavitError):
 
 class InputError(AffidavitError):
     """A file or a value does not say what it must."""
+
+
+class ParameterError(InputError):
+    """A parameter of a contract that does not fit; its hint spells parameters as they are given where it is read.
+
+    `say` are the parameters that stand for `{}` in the hint.
+
+    >>> labels = [("labels", ["bug", "question"])]
+    >>> error = ParameterError("labels", expected="a list", found="3", hint="Say {}.", say=labels)
+    >>> print(error)
+    parameters.labels: expected a list, found 3
+    Say labels = ["bug", "question"].
+    >>> print(error.typed())
+    --param labels: expected a list, found 3
+    Say --param 'labels=["bug", "question"]'.
+    """
+
+    def __init__(
+        self, name: str, *, expected: str, found: str, hint: str = "", say: Sequence[tuple[str, object]] = ()
+    ) -> None:
+        self.name = name
+        self._hint, self._say = hint, say
+        written = [f"{each} = {json.dumps(value, ensure_ascii=False)}" for each, value in say]
+        filled = hint.format(*written) if say else hint
+        super().__init__(f"parameters.{name}", expected=expected, found=found, hint=filled)
+
+    def typed(self) -> InputError:
+        """The same for somebody who types a command."""
+        words = [f"{each}={json.dumps(value, ensure_ascii=False)}" for each, value in self._say]
+        hint = self._hint.format(*(f"--param {shlex.quote(word)}" for word in words)) if words else self._hint
+        return InputError(f"--param {self.name}", expected=self.expected, found=self.found, hint=hint)
 
 
 class MistakesError(InputError):

@@ -1,6 +1,7 @@
 """`affidavit contracts`: what there is, and what one of them says of a text."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner, Result
@@ -70,6 +71,32 @@ def test_the_first_of_the_list():
     ]
 
 
+def test_defaults_are_said_once_and_what_is_required_has_none():
+    lines = said().stdout.splitlines()
+    told = {
+        line.split()[1].rstrip(":"): line.rpartition("; ")[2] for line in lines if line.startswith("  parameter  ")
+    }
+    assert told == {
+        "options": "A-D unless given",
+        "marker": "none unless given",
+        "thousands": '"," unless given',
+        "decimal": '"." unless given',
+        "sign": "true unless given",
+        "unit": "none unless given",
+        "tolerance": '"0" unless given',
+        "labels": "required (economy, politics, sport in the examples)",
+        "none": "none unless given",
+        "single": "false unless given",
+    }
+    for contract in BUILT_IN.values():
+        for words in contract.parameters.values():
+            assert not re.search("unless given|default|required", words), "the list says it"
+    found = {
+        each["contract"]: each["required_parameters"] for each in json.loads(said("--json").stdout)["contracts"]
+    }
+    assert {name: names for name, names in found.items() if names} == {"labels/1": ["labels"]}
+
+
 def test_for_machines_the_examples_are_whole():
     found = {each["contract"]: each for each in json.loads(said("--json").stdout)["contracts"]}
     assert found.keys() == {label(each) for each in BUILT_IN.values()}
@@ -113,6 +140,23 @@ def test_a_text_is_shown_with_its_reading_and_its_marks():
         "text, 33 characters",
         "  The answer is <answer>B</answer>",
         "                ~~~~~~~~~~~~~~~~~~",
+        "marked ~: the last well-formed block, which a lenient reading would accept and the protocol does not",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "strokes"),
+    [
+        (["number"], b"So <answer>72 clips</answer>", "             ~~~~~~~~"),
+        (["number", "--param", "marker=####"], b"#### 72 clips", "       ~~~~~~~~"),
+        (["labels", "--param", 'labels=["a"]'], b"So <answer> b </answer>", "              ~"),
+    ],
+)
+def test_where_no_lenient_reading_exists_none_is_spoken_of(arguments, given, strokes):
+    lines = said("try", *arguments, given=given).stdout.splitlines()
+    assert lines[-2:] == [
+        strokes,
+        "marked ~: what stands where the answer should stand, and is not in the format",
     ]
 
 
@@ -169,6 +213,7 @@ def test_one_that_raises_leaves_the_text_unread(tmp_path):
         (["text", "--options", "A-E"], b"", "--options: expected a contract that shows options"),
         (["text", "--param", "x=1"], b"", "parameters: expected no parameters of text, found 'x'"),
         (["text", "--param", "x"], b"", "--param: expected a name and a value"),
+        (["mcqa", "--param", "options=A-E"], b"", "The option set has an option of its own: use --options A-E."),
         (["nowhere.py:x"], b"", "nowhere.py"),
         (
             ["text"],

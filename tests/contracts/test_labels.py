@@ -184,7 +184,7 @@ def test_a_row_gets_the_fields_of_the_contract():
     reader = RowReader(OR_NONE)
     row = {"raw_output": "So <answer>sport, art</answer>", "answer": ["art", "sport"]}
     assert reader.read(row, where="x:1").added == {
-        "protocol_compliant": True, "extracted_answer": "art, sport", "labels": ["art", "sport"], "answer_start": 11,
+        "protocol_compliant": True, "extracted_answer": "art, sport", "extracted_labels": ["art", "sport"], "answer_start": 11,
         "answer_end": 21, "deviation": None, "correct": True,
     }  # fmt: skip
     added = reader.read({"raw_output": None, "answer": "art"}, where="x:1").added

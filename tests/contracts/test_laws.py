@@ -465,21 +465,31 @@ def test_labels_are_read_as_the_rulings_say(raw, contract):
         labels, expected = said(held[-1], contract)
     reading = contract.read(raw)
     assert reading.deviation == expected
-    assert (None if reading.labels is None else frozenset(reading.labels)) == labels
+    assert (None if reading.extracted_labels is None else frozenset(reading.extracted_labels)) == labels
 
 
 @given(label_texts)
 def test_the_place_of_a_set_of_labels_reads_as_the_set(raw):
     """Ruling L3: what stands at the span is the set, in the model's order; the answer is in the contract's."""
     reading = LABELS.read(raw)
-    assert (reading.deviation is None) == (reading.labels is not None) == (reading.answer_span is not None)
+    assert (
+        (reading.deviation is None) == (reading.extracted_labels is not None) == (reading.answer_span is not None)
+    )
     if reading.answer_span is not None:
         there = raw[slice(*reading.answer_span)]
         assert there == there.strip()
         again = LABELS.read(f"<answer>{there}</answer>")
-        assert (again.labels, again.extracted_answer) == (reading.labels, reading.extracted_answer)
-        assert LABELS.read(f"<answer>{reading.extracted_answer}</answer>").labels == reading.labels
-        assert [each for each in LABELS.known if each in reading.labels] == list(reading.labels)
+        assert (again.extracted_labels, again.extracted_answer) == (
+            reading.extracted_labels,
+            reading.extracted_answer,
+        )
+        assert (
+            LABELS.read(f"<answer>{reading.extracted_answer}</answer>").extracted_labels
+            == reading.extracted_labels
+        )
+        assert [each for each in LABELS.known if each in reading.extracted_labels] == list(
+            reading.extracted_labels
+        )
 
 
 # --- evidence ---

@@ -15,7 +15,7 @@ from affidavit.contracts.notation import Notation, exact_text
 from affidavit.contracts.number import FREE_CHARACTERS
 from affidavit.contracts.number_deviation import NumberDeviation
 from affidavit.contracts.number_parameters import exact_tolerance
-from affidavit.contracts.parts import ANSWER, LENIENT, Mark
+from affidavit.contracts.parts import ANSWER, PLACE, Mark
 from affidavit.contracts.registry import contract_named
 from affidavit.errors import InputError
 
@@ -220,15 +220,67 @@ def test_the_number_is_marked_or_what_stands_in_its_place():
     raw = "So <answer> 72 </answer>"
     assert list(number.marks(raw, number.read(raw).fields())) == [Mark(12, 14, ANSWER)]
     raw = "So <answer> 72 clips </answer>"
-    assert list(number.marks(raw, number.read(raw).fields())) == [Mark(12, 20, LENIENT)]
+    assert list(number.marks(raw, number.read(raw).fields())) == [Mark(12, 20, PLACE)]
     for raw in ("72", "<answer> </answer>"):
         assert list(number.marks(raw, number.read(raw).fields())) == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "marker"),
+    [
+        ("#### 72", "####"),
+        ("So\r  ####72", "####"),
+        ("Answer: 7\n#### 72", "####"),
+        ("Answer: 7", "Answer:"),
+        ("answer: 7", None),
+        ("The Answer: 7", None),
+        ("#### 7</think>It is 7.", None),
+        ("<answer>7</answer>\n#### 7", None),
+        ("<answer>7 clips</answer>\n#### 7", None),
+        ("", None),
+    ],
+)
+def test_a_marker_is_proposed_where_it_would_be_read(raw, marker):
+    """A block counts before every marker line (ruling N2): where there is one, a marker changes nothing."""
+    advice = number.advice(raw, number.read(raw).fields())
+    assert (None if advice is None else advice.value) == marker
+    if marker is not None:
+        assert Number(marker=marker).read(raw).extraction_method == "marker_line"
+    assert Number(marker="Result:").advice(raw, Number(marker="Result:").read(raw).fields()) is None
 
 
 def test_equal_numbers_are_equal_answers():
     """Ruling N8: a majority is over values."""
     answers = [
-        number.result_columns(number.read(f"<answer>{text}</answer>").fields(), {})
+        number.result_columns(number.read(f"<answer>{text}</answer>").fields(), {})["answer"]
         for text in ("1,072", "1072.0", "x")
     ]
-    assert answers == [{"answer": "1072"}, {"answer": "1072"}, {"answer": None}]
+    assert answers == ["1072", "1072", None]
+
+
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [
+        ("24 + 48 = 72\n#### 72", "72"),
+        ("#### 1,072.50", "1072.5"),
+        ("1,072", "1072"),
+        (72, "72"),
+        (72.0, "72"),
+        (None, None),
+        (True, None),
+        (["72"], None),
+        ({}, None),
+        ("\ud800", None),
+        ("many", None),
+        (10**4000, None),
+    ],
+)
+def test_results_have_the_right_number_whatever_the_key_looks_like(key, right):
+    """Ruling N7. A record may hold anything: what is no key is none."""
+    assert number.result_columns({"right_answer": key}, {}) == {"answer": None, "right_letter": right}
+    assert number.result_columns({}, {})["right_letter"] is None
+
+
+def test_the_right_number_is_written_as_outputs_are():
+    german = Number(decimal=",", thousands=".")
+    assert german.result_columns({"right_answer": 0.5}, {})["right_letter"] == "0,5"

@@ -266,7 +266,7 @@ def test_expressions_give_structs_of_the_same_columns():
         assert found["goal"].struct.field("correct").to_list() == [False, None, True]
         assert found["bare"].struct.field("candidate").to_list() == ["A", None, ""]
         assert found["judged"].struct.unnest().equals(columns.judge(frame["raw_output"], frame["raw_output"]))
-        assert found["labels"].struct.field("labels").to_list() == [["A"], None, None]
+        assert found["labels"].struct.field("extracted_labels").to_list() == [["A"], None, None]
         assert found["open"].struct.field("protocol_compliant").to_list() == [True, None, True]
         assert found["number"].struct.unnest().equals(columns.number(frame["raw_output"]))
         assert found["marked"].struct.field("value").to_list() == [None, None, "13"]

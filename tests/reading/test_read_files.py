@@ -683,7 +683,7 @@ def test_a_file_can_take_the_place_of_its_source(tmp_path, kind):
     assert list(tmp_path.iterdir()) == [path]
 
 
-FIELDS = {f"{field} {kind}": (field, kind) for field in ("completion", "answer", "deviation") for kind in KINDS}
+FIELDS = {f"{field} {kind}": (field, kind) for field in ("completion", "answer") for kind in KINDS}
 
 
 @pytest.mark.slow
@@ -698,7 +698,7 @@ def test_another_column_is_copied_as_raw_output(tmp_path, case):
     source, out = write(tmp_path / f"in.{kind}", table), tmp_path / f"out.{kind}"
     done = affidavit("read", "mcqa", source, "-o", out, "--field", field, cwd=tmp_path)
     assert done.returncode == 0
-    replaced = {"completion": "raw_output", "deviation": "deviation"}.get(field)
+    replaced = {"completion": "raw_output"}.get(field)
     empty = "note: 1 cells without a text were read as empty outputs: CSV cannot say that none arrived; "
     note = f"{empty}JSON Lines and Parquet can, with null\n" if kind == "csv" else ""
     note += f"note: fields that were there already were replaced: {replaced}\n" if replaced else ""
@@ -709,6 +709,28 @@ def test_another_column_is_copied_as_raw_output(tmp_path, case):
         del gained["correct"]
         expected.append(as_kind(kind, {field: text, "no key is looked for": "A", "raw_output": text, **gained}))
     assert load(out) == expected
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("arguments", "column", "option"),
+    [
+        (["mcqa"], "deviation", "--field"),
+        (["labels", "--param", 'labels=["A"]'], "extracted_labels", "--answer"),
+        (["number"], "value", "--answer"),
+        (["text"], "protocol_compliant", "--id"),
+    ],
+)
+def test_a_column_that_was_named_is_not_written_over(tmp_path, kind, arguments, column, option):
+    table = {"raw_output": ["<answer>A</answer>", "A"], column: ["1", "2"]}
+    if option == "--answer" and column == "extracted_labels":
+        table[column] = ["A", "A"]
+    source = write(tmp_path / f"in.{kind}", table)
+    done = affidavit("read", *arguments, source.name, "-o", f"out.{kind}", option, column, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    told = f"{option}: expected a column that no field of the contract replaces, found '{column}'\nGive the column"
+    assert told in done.stderr.decode()
+    assert list(tmp_path.iterdir()) == [source]
 
 
 # --- a contract of one's own ---
@@ -736,6 +758,21 @@ last_word, torn = LastWord(), Torn()
 
 def own_fields(answer: str) -> str:
     return json.dumps(AnswerReading(answer).fields())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_nor_does_a_contract_of_ones_own_write_over_a_column_that_was_named(tmp_path, kind):
+    (tmp_path / "mine.py").write_text(OWN)
+    column = "extracted_answer" if kind == "jsonl" else "fields"
+    write(tmp_path / f"in.{kind}", {"raw_output": ["it is 7"], "key": ["7"], column: ["7"]})
+    arguments = (f"in.{kind}", "-o", f"out.{kind}", "--answer", column)
+    done = affidavit("read", "mine.py:last_word", *arguments, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert (
+        f"--answer: expected a column that no field of the contract replaces, found '{column}'".encode()
+        in done.stderr
+    )
+    assert not (tmp_path / f"out.{kind}").exists()
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -1,11 +1,13 @@
 """The page of outputs from elsewhere says what is so of them: nothing was asked here."""
 
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.number import number
 from affidavit.results.page.content import Content
 from affidavit.results.page.html import page
 from affidavit.results.page.study_page import content
@@ -22,8 +24,8 @@ ROWS = [
 """Seven rows of four items, of which one to three each; one never arrived."""
 
 
-def imported(folder: Path, rows: list[dict]) -> Content:
-    kept(folder / "study", write_jsonl(folder / "rows.jsonl", rows), contract="mcqa")
+def imported(folder: Path, rows: list[dict], contract: str = "mcqa") -> Content:
+    kept(folder / "study", write_jsonl(folder / "rows.jsonl", rows), contract=contract)
     return content(StudyDirectory(folder / "study"))
 
 
@@ -46,6 +48,25 @@ def test_what_is_left_of_a_row_is_no_question(tmp_path):
     assert words(samples["q1"].row) == "answer: B\nsubject: art"
     assert words(samples["q2"].question) == "Which?"
     assert words(samples["q2"].row) == "answer: B"
+
+
+def test_the_right_number_is_shown_also_where_a_whole_solution_is_known(tmp_path):
+    rows = [
+        {"id": "q1", "raw_output": "<answer>10</answer>", "answer": "2 * 536 = 1072\n#### 1,072"},
+        {"id": "q2", "raw_output": "It is 7.", "answer": 7},
+        {"id": "q3", "raw_output": "It is 8.", "answer": None},
+    ]
+    samples = imported(tmp_path, rows, contract="number").samples
+    right = {sample.where["item id"]: sample.where.get("right answer") for sample in samples}
+    assert right == {"q1": "1072", "q2": "7", "q3": None}
+
+
+def test_parameters_are_written_as_in_a_study_file(tmp_path):
+    made = imported(tmp_path, [{"id": "q1", "raw_output": "7", "answer": 7}], contract="number")
+    (tasks,) = (table for table in made.asked.tables if table.name == "tasks")
+    said = str(tasks.rows[0][tasks.columns.index("parameters")])
+    assert said == 'decimal = ".", marker = "", sign = true, thousands = ",", tolerance = "0", unit = ""'
+    assert tomllib.loads(f"parameters = {{ {said} }}")["parameters"] == number.params
 
 
 def test_nothing_is_said_of_requests_and_servers_that_nobody_knows(shown):

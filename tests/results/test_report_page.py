@@ -24,6 +24,7 @@ from affidavit.archive.record_columns import SCHEMA
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import Span
 from affidavit.contracts.mcqa import MultipleChoice
+from affidavit.contracts.number import number
 from affidavit.results.page import charts, page_at_the_end, study_page
 from affidavit.results.page import html as report_page
 from affidavit.results.page.content import AskedSection, Content, Prompt
@@ -291,6 +292,13 @@ def test_a_wrong_answer_is_shown_with_the_right_one(cells, right, marks, note):
     assert [piece.kind for piece in shown.text] == marks
     assert shown.note.startswith(note)
     assert bool(shown.note) == bool(note)
+
+
+def test_what_stands_in_the_place_of_an_answer_is_not_said_to_be_a_lenient_reading():
+    rows, _ = sampled(outputs_of(BREACH | {"raw_output": "<answer>72 clips</answer>"}))
+    (shown,) = output_samples(rows, {}, {"t": number})
+    assert [tuple(piece) for piece in shown.text] == [("<answer>", ""), ("72 clips", "place"), ("</answer>", "")]
+    assert shown.note == "Marked: what stands where the answer should stand, and is not in the format."
 
 
 # --- judges ---

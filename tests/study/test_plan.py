@@ -65,6 +65,18 @@ WRONG = {
     "a misspelt key": (STUDY.replace("base_url =", "base_ulr =", 1), "expected known keys in models.one, found 'base_ulr'"),
     "a name that leaves the directory": (STUDY.replace('"small"', '"../x"'), "underscores in study.name, found '../x'"),
     "no model": (STUDY.replace("[models.one]", "[models]\n[other]"), "a key of the file: study, models, tasks"),
+    "a parameter beside the contract": (
+        STUDY.replace('contract = "mcqa"', 'contract = "number"\nmarker = "####"'),
+        "found 'marker'\nIt is a parameter of number: parameters = { marker = … }.",
+    ),
+    "a parameter that is nearly another key": (
+        STUDY.replace('contract = "mcqa"', 'contract = "labels"\nsingle = true'),
+        "found 'single'\nIt is a parameter of labels: parameters = { single = … }.",
+    ),
+    "an option set among the parameters": (
+        STUDY.replace('contract = "mcqa"', 'contract = "mcqa"\nparameters = { options = "A-E" }'),
+        "The option set is a key of the task: write options in [tasks.trivia].",
+    ),
     "no address": (STUDY.replace('"http://127.0.0.1:1/v1"\n\n', '"localhost"\n\n'), "an http:// or https:// address in models.one.base_url"),
     "a seed of 65 bits": (STUDY.replace("seed = 7", f"seed = {2**64}"), "a study.seed of at most 64 bits, found one of 65"),
     "a seed of thousands of digits": (STUDY.replace("seed = 7", f"seed = {'9' * 5000}"), "expected TOML, found Exceeds the limit"),

@@ -69,11 +69,11 @@ SCHEMA: dict[str, pl.DataType] = {
     "scores": pl.String(),
     **{f"quotes_{kind}": pl.Int64() for kind in _QUOTES},
 }
-"""`answer` is in the item's own letters, `letter` and `right_letter` as they were shown, or sets of labels as
-texts; `options` is the option set of multiple choice; `row` holds, as JSON, what else stood in the row of an
-output from elsewhere; `failure` is why nothing arrived; `failing` is what is out of order in an output that did;
-and `marks` holds, as JSON, the fields that say where the contract read what it read. `fields` holds, as JSON, all
-fields of a contract of the user's own."""
+"""`answer` is in the item's own letters, `letter` and `right_letter` as they were shown, or sets of labels or
+right numbers as texts; `options` is the option set of multiple choice; `row` holds, as JSON, what else stood in
+the row of an output from elsewhere; `failure` is why nothing arrived; `failing` is what is out of order in an
+output that did; and `marks` holds, as JSON, the fields that say where the contract read what it read. `fields`
+holds, as JSON, all fields of a contract of the user's own."""
 
 NEVER_IMPORTED = (
     "prompt_tokens", "completion_tokens", "server_model", "system_fingerprint", "judge", "judging_condition",

@@ -6,7 +6,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -72,8 +71,8 @@ def try_contract(name: str, options: str | None, parameters: tuple[str, ...], *,
 
     NAME is one of those that `affidavit contracts` lists, or a contract of your own as my_file.py:name.
     The text comes from standard input and is read as it is, without an item: what needs the question or
-    the right answer is not said. What the contract read is underlined with ^, what only a lenient reading
-    would take with ~.
+    the right answer is not said. What the contract read is underlined with ^; with ~ what it did not read
+    and stands in the place of an answer: a line below the text says what it is.
 
     \b
     Examples:
@@ -126,6 +125,7 @@ def _described(contract: "AnyContract") -> "Fields":
         "summary": parts.summary,
         "params": dict(contract.params),
         "parameters": _parameters(parts),
+        "required_parameters": list(parts.required_parameters),
         "rulings": parts.rulings,
         **{kind: {"text": each.text, **_read_fields(each)} for kind, each in _examples(contract).items()},
     }
@@ -138,13 +138,24 @@ def _listed(contract: "AnyContract") -> Iterator[str]:
     parts = parts_of(contract)
     yield f"{label(contract)}  {parts.summary}".rstrip()
     for name, words in _parameters(parts).items():
-        given = contract.params.get(name)
-        yield f"  parameter  {name}: {words}" + ("" if given is None else f"; {_shown(given)} unless given")
+        yield f"  parameter  {name}: {words}; {_unless_given(contract, name)}"
     if parts.rulings:
         yield f"  rulings    {parts.rulings}"
     for kind, found in _examples(contract).items():
         yield f"  {'passes' if kind == 'passing' else 'fails':<11}{_brief(found.text)}"
         yield f"  {'':<11}{_outcome(parts, found)}"
+
+
+def _unless_given(contract: "AnyContract", name: str) -> str:
+    """What holds of a parameter that is not given: its default, once, or that it has to be given."""
+    from affidavit.contracts.parts import parts_of
+
+    parts, value = parts_of(contract), contract.params.get(name)
+    if name in parts.required_parameters:
+        return f"required ({_shown(value)} in the examples)"
+    # The option set has an option of its own, and is typed without quotes; parameters are as in a study file.
+    default = value if name not in parts.parameters else json.dumps(value, ensure_ascii=False)
+    return f"{'none' if value == '' else default} unless given"
 
 
 def _brief(text: str) -> str:
@@ -179,16 +190,13 @@ def _shown(value: object) -> str:
 
 
 def _contract(name: str, options: str | None, parameters: tuple[str, ...]) -> "AnyContract":
-    from affidavit.contracts.frozen_contract import named_contract
-    from affidavit.contracts.given_parameters import parameters_given, with_files
+    from affidavit.commands.typed_contract import typed_contract
     from affidavit.contracts.mcqa import AUTO
-    from affidavit.contracts.registry import parts_named
 
     if options == AUTO:
         hint = "A text by itself is of no item: name the options that its question had."
         raise UsageError("--options", expected="an option set, such as A-E", found=repr(options), hint=hint)
-    given = with_files(parts_named(name), parameters_given(parameters), beside=Path())
-    return named_contract(name, options, given).contract
+    return typed_contract(name, options, parameters).contract
 
 
 def _given_text() -> str:
@@ -220,9 +228,9 @@ def _tried_fields(contract: "AnyContract", found: "TriedText") -> "Fields":
 
 def _tried_lines(contract: "AnyContract", found: "TriedText") -> Iterator[str]:
     """The reading for people, every line safe for a terminal."""
-    from affidavit.commands.marked_text import marked_lines
+    from affidavit.commands.marked_text import STROKES, marked_lines
     from affidavit.contracts.contract import label
-    from affidavit.contracts.parts import parts_of
+    from affidavit.contracts.parts import MARKED, parts_of
 
     words = parts_of(contract).outcome_words
     outcome = words.kept if found.compliant else words.broken
@@ -240,6 +248,8 @@ def _tried_lines(contract: "AnyContract", found: "TriedText") -> Iterator[str]:
     yield f"\ntext, {len(found.text):,} characters"
     colours = on_terminal and "NO_COLOR" not in os.environ
     yield from (f"  {line}" for line in marked_lines(found.text, found.marks, width=width, colours=colours))
+    kinds = {mark.kind for mark in found.marks}
+    yield from (f"marked {STROKES[kind]}: {words}" for kind, words in MARKED.items() if kind in kinds)
 
 
 def _is_terminal() -> bool:

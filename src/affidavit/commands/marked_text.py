@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import click
 from rich.cells import cell_len
 
-from affidavit.contracts.parts import ANSWER, LENIENT, Mark
+from affidavit.contracts.parts import ANSWER, LENIENT, PLACE, Mark
 from affidavit.plain_text import plain
 
-STROKES = {ANSWER: "^", LENIENT: "~"}
+STROKES = {ANSWER: "^", LENIENT: "~", PLACE: "~"}
 """What stands below a marked character, by what marked it."""
-_COLOURS = {ANSWER: "green", LENIENT: "yellow"}
+_COLOURS = {ANSWER: "green", LENIENT: "yellow", PLACE: "yellow"}
 
 
 def marked_lines(text: str, marks: Iterable[Mark], *, width: int, colours: bool = False) -> Iterator[str]:

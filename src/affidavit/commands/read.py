@@ -12,6 +12,7 @@ import click
 
 from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.typed_contract import typed_contract
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
@@ -112,7 +113,7 @@ def read(
     gc.set_threshold(100_000, 50, 50)
     given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
     order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
-    read_by = _contract(contract, options, parameters)
+    read_by = typed_contract(contract, options, parameters)
     if out is None and by is None:
         unread = _read_rows(order, read_by.contract)
     else:
@@ -143,15 +144,6 @@ def _refuse_beside(option: str, order: _Order) -> None:
         raise UsageError(other, expected=f"no {option} beside it", found="both", hint=hint)
 
 
-def _contract(name: str, options: str | None, parameters: tuple[str, ...]) -> "NamedContract":
-    from affidavit.contracts.frozen_contract import named_contract
-    from affidavit.contracts.given_parameters import parameters_given, with_files
-    from affidavit.contracts.registry import parts_named
-
-    given = with_files(parts_named(name), parameters_given(parameters), beside=Path())
-    return named_contract(name, options, given)
-
-
 def _read_groups(order: _Order, contract: str, read_by: "NamedContract", out: Path | None, by: str | None) -> int:
     """Make a study of the rows, or only show their figures by group; how many of them are unread."""
     from affidavit.commands.read_into_study import read_into_study, report_groups, report_study
@@ -174,7 +166,7 @@ def _read_rows(order: _Order, contract: "AnyContract") -> int:
     from affidavit.judging.coverage import Coverage
     from affidavit.reading.engines import batch_reader, common_format, read_files
     from affidavit.reading.first_row import first_names
-    from affidavit.reading.output_columns import ANSWER, Role
+    from affidavit.reading.output_columns import ANSWER, Role, named_columns
     from affidavit.reading.rows import RowReader
 
     sources, out, as_json = order.sources, order.out, order.as_json
@@ -195,7 +187,8 @@ def _read_rows(order: _Order, contract: "AnyContract") -> int:
             raise UsageError("-o", expected=f"a name for the {row_format.name} file", found="none")
         progress = stack.enter_context(Progress(sys.stderr, _size(sources)))
         stack.enter_context(redirect_stdout(sys.stderr))  # whatever a user's contract prints is not a row
-        result = read_files(sources, batches, out=rows, on_row=on_row, progress=progress.tell)
+        named = named_columns(order.columns)
+        result = read_files(sources, batches, out=rows, on_row=on_row, progress=progress.tell, named=named)
         if rows is not None and on_stdout:
             rows.flush()
     _report(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)
@@ -316,6 +309,7 @@ _LOOKED_AT = 1_000
 
 
 def _notes(result: "Result", reader: "RowReader") -> list[str]:
+    from affidavit.reading.advice_notes import advice_notes
     from affidavit.reading.summary import unknown_answers_note
 
     notes = [] if result.tally.n else ["there are columns and no rows: nothing was read"]
@@ -331,6 +325,7 @@ def _notes(result: "Result", reader: "RowReader") -> list[str]:
             f"{result.empty_cells:,} cells without a text were read as empty outputs: CSV cannot say that none "
             "arrived; JSON Lines and Parquet can, with null"
         )
+    notes.extend(advice_notes(result.advised))
     if result.replaced:
         notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")
     notes.extend(f"{count:,} unread: {error}" for error, count in result.tally.errors.most_common(5))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from affidavit.contracts.parts import Parts
-from affidavit.errors import InputError, UsageError
+from affidavit.errors import ParameterError, UsageError
 
 
 def parameters_given(words: Iterable[str]) -> dict[str, object]:
@@ -51,9 +51,9 @@ def _content(name: str, path: Path) -> object:
         return json.loads(path.read_bytes())
     except OSError as error:
         expected = "a file that can be read"
-        raise InputError(f"parameters.{name}", expected=expected, found=f"{path}: {error.strerror}") from error
+        raise ParameterError(name, expected=expected, found=f"{path}: {error.strerror}") from error
     except RecursionError as error:
         found = f"{path}: values that are nested too deeply"
-        raise InputError(f"parameters.{name}", expected="JSON", found=found) from error
+        raise ParameterError(name, expected="JSON", found=found) from error
     except ValueError as error:
-        raise InputError(f"parameters.{name}", expected="JSON", found=f"{path}: {error}") from error
+        raise ParameterError(name, expected="JSON", found=f"{path}: {error}") from error

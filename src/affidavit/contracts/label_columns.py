@@ -16,7 +16,7 @@ SCHEMA = pl.Schema(
     {
         "protocol_compliant": pl.Boolean(),
         "extracted_answer": pl.String(),
-        "labels": pl.List(pl.String()),
+        "extracted_labels": pl.List(pl.String()),
         "answer_start": pl.Int64(),
         "answer_end": pl.Int64(),
         "deviation": pl.String(),
@@ -35,7 +35,7 @@ def read_labels(raw: pl.Series, known: KnownLabels) -> pl.DataFrame:
     return read.select(
         protocol_compliant=pl.when(arrived).then(compliant),
         extracted_answer="extracted_answer",
-        labels="labels",
+        extracted_labels="extracted_labels",
         answer_start=start,
         answer_end=start + pl.col("content").str.len_chars(),
         deviation=pl.coalesce("without_block", "deviation"),
@@ -109,6 +109,6 @@ def _found(contents: pl.Series, known: KnownLabels) -> pl.DataFrame:
             rows.append((content, None, None, said.value))
         else:
             rows.append((content, known.written(said), list(said), None))
-    names = ("extracted_answer", "labels", "deviation")
+    names = ("extracted_answer", "extracted_labels", "deviation")
     schema = {"content": pl.String(), **{name: SCHEMA[name] for name in names}}
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 from string import ascii_lowercase, ascii_uppercase
 
-from affidavit.errors import InputError
+from affidavit.errors import ParameterError
 from affidavit.json_values import shown
 
 SEPARATOR = ", "
@@ -60,7 +60,7 @@ class KnownLabels:
 
         >>> KnownLabels.of(["art", "sport", "art"])
         Traceback (most recent call last):
-        affidavit.errors.InputError: parameters.labels: expected every label once, found "art" twice
+        affidavit.errors.ParameterError: parameters.labels: expected every label once, found "art" twice
         """
         texts = _labels(labels)
         if not isinstance(single, bool):
@@ -150,18 +150,24 @@ class KnownLabels:
 def _labels(given: object) -> tuple[str, ...]:
     """The labels of a parameter (ruling L1)."""
     if not isinstance(given, list | tuple) or not given:
-        hint = 'Say which there are: labels = ["bug", "question"].'
-        raise _refused("labels", "a list of one or more labels", given, hint)
+        say = [("labels", ["bug", "question"])]
+        raise ParameterError(
+            "labels",
+            expected="a list of one or more labels",
+            found=shown(given),
+            hint="Say which there are: {}.",
+            say=say,
+        )
     before: set[str] = set()
     for label in given:
         if not isinstance(label, str) or not _is_label(label):
             raise _refused("labels", f"texts {_A_LABEL}", label)
         if label in before:
-            raise InputError("parameters.labels", expected="every label once", found=f"{shown(label)} twice")
+            raise ParameterError("labels", expected="every label once", found=f"{shown(label)} twice")
         before.add(label)
     if (length := len(SEPARATOR.join(given))) > LONGEST:
         expected = f"labels of at most {LONGEST:,} characters together"
-        raise InputError("parameters.labels", expected=expected, found=f"{length:,}")
+        raise ParameterError("labels", expected=expected, found=f"{length:,}")
     return tuple(given)
 
 
@@ -170,5 +176,5 @@ def _is_label(text: str) -> bool:
     return text == text.strip() != "" and _FORBIDDEN.search(text) is None
 
 
-def _refused(name: str, expected: str, found: object, hint: str = "") -> InputError:
-    return InputError(f"parameters.{name}", expected=expected, found=shown(found), hint=hint)
+def _refused(name: str, expected: str, found: object, hint: str = "") -> ParameterError:
+    return ParameterError(name, expected=expected, found=shown(found), hint=hint)

@@ -13,7 +13,7 @@ comes is told by precision, recall and F1 of every label.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -22,7 +22,7 @@ from affidavit.contracts.contract import Answered, AnswerKey, Span, Validation
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
 from affidavit.contracts.label_set import KnownLabels, LabelDeviation
-from affidavit.contracts.parts import FieldType, KeyedParts
+from affidavit.contracts.parts import PLACE, FieldType, KeyedParts, Mark
 from affidavit.errors import InputError, did_you_mean
 from affidavit.json_values import Fields, shown
 
@@ -39,7 +39,7 @@ _OPENING, _CLOSING = (re.compile(tag, re.IGNORECASE | re.ASCII) for tag in (OPEN
 class LabelReading:
     """The set and where it stands, or why there is none: either all three, or the deviation."""
 
-    labels: tuple[str, ...] | None
+    extracted_labels: tuple[str, ...] | None
     extracted_answer: str | None
     answer_span: Span | None
     deviation: LabelDeviation | None
@@ -54,7 +54,7 @@ class LabelReading:
         start, end = self.answer_span if self.answer_span is not None else (None, None)
         return {
             "extracted_answer": self.extracted_answer,
-            "labels": None if self.labels is None else list(self.labels),
+            "extracted_labels": None if self.extracted_labels is None else list(self.extracted_labels),
             "answer_start": start,
             "answer_end": end,
             "deviation": self.deviation,
@@ -114,29 +114,27 @@ class LabelSet(KeyedParts):
 
     def read(self, raw: str, item: object = None, /) -> LabelReading:
         """The set in the last block after the reasoning, if nothing follows it (rulings L2, L3)."""
-        start = len(raw) - len(raw.rpartition(THINK_END)[2])
-        opening = raw.rfind(OPENING, start)
-        closing = -1 if opening < 0 else raw.find(CLOSING, opening)
-        if closing < 0:
+        start = _spoken_from(raw)
+        block = _last_block(raw, start)
+        if block is None:
             return _nothing(_without_last_block(raw[start:], thought=start > 0))
-        if raw[closing + len(CLOSING) :].strip():
+        if raw[block.end + len(CLOSING) :].strip():
             return _nothing(LabelDeviation.TEXT_AFTER)
-        held = raw[opening + len(OPENING) : closing]
-        content = held.strip()
-        said = self.vocabulary.said(content)
+        span = _trimmed(raw, block)
+        said = self.vocabulary.said(raw[span.start : span.end])
         if isinstance(said, LabelDeviation):
             return _nothing(said)
-        first = closing - len(held.lstrip())
-        return LabelReading(said, self.vocabulary.written(said), Span(first, first + len(content)), None)
+        return LabelReading(said, self.vocabulary.written(said), span, None)
 
     def validate(self, reading: LabelReading, item: Answered, /) -> Validation | None:
         """Compare the sets as wholes (ruling L5); None for an output without one (ruling M6) or without a key."""
-        if reading.labels is None or item.answer is None:
+        if reading.extracted_labels is None or item.answer is None:
             return None
         right = self.vocabulary.right(item.answer)
         if right is None:
             raise InputError("answer", expected=self.answers, found=shown(item.answer))
-        return Validation(reading.labels == right, "ok" if reading.labels == right else "wrong_set")
+        correct = reading.extracted_labels == right
+        return Validation(correct, "ok" if correct else "wrong_set")
 
     def grammar(self, item: object = None, /) -> str:
         """A finite GBNF grammar: some reasoning, then a block with labels in their order (ruling L6)."""
@@ -156,8 +154,9 @@ class LabelSet(KeyedParts):
     parameters: ClassVar[Mapping[str, str]] = {
         "labels": "the labels there are, a list",
         "none": "the word that stands for no label at all; without it, an answer has at least one",
-        "single": "true: exactly one label",
+        "single": "whether an answer is exactly one label",
     }
+    required_parameters = ("labels",)
     columns_hold_all = True
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations"}
     failing_field = "deviation"
@@ -209,12 +208,12 @@ class LabelSet(KeyedParts):
         texts = [each.strip() for each in entries if isinstance(each, str)] if isinstance(entries, list) else []
         unknown = (did_you_mean(text, self.known) for text in texts if text and text not in self.known)
         if not answer and not self.none and not self.single:
-            return 'Where no label may be right, give the contract a word for that: none = "none".'
+            return "Where no label may be right, give the contract a word for that, its parameter `none`."
         return next(unknown, "") or f"The labels are {shown(list(self.known))}. Unknown: leave it null."
 
     def fields_added(self, row: Fields) -> Mapping[str, FieldType]:
         """The set, its place and its diagnosis; `correct` where the row has a key."""
-        added: dict[str, FieldType] = {"extracted_answer": str, "labels": [str]}
+        added: dict[str, FieldType] = {"extracted_answer": str, "extracted_labels": [str]}
         added |= {"answer_start": int, "answer_end": int, "deviation": str}
         return {**added, "correct": bool} if "answer" in row else added
 
@@ -222,6 +221,15 @@ class LabelSet(KeyedParts):
         """The block of the right set."""
         answer = self.item(row, where=where).answer
         return None if answer is None else f"{OPENING}{answer}{CLOSING}"
+
+    def marks(self, raw: str, fields: Mapping[str, object]) -> Iterator[Mark]:
+        """The set; or what stands in its place."""
+        if fields.get("answer_start") is not None:
+            yield from super().marks(raw, fields)
+        elif (block := _last_block(raw, _spoken_from(raw))) is not None:
+            span = _trimmed(raw, block)
+            if span.start < span.end:
+                yield Mark(*span, PLACE)
 
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
         """The set that was given and the right one, both as they are recorded."""
@@ -234,6 +242,24 @@ class LabelSet(KeyedParts):
 
 def _nothing(deviation: LabelDeviation) -> LabelReading:
     return LabelReading(None, None, None, deviation)
+
+
+def _spoken_from(raw: str) -> int:
+    """Where the text after the last `</think>` begins; 0 if there is none."""
+    return len(raw) - len(raw.rpartition(THINK_END)[2])
+
+
+def _last_block(raw: str, start: int) -> Span | None:
+    """The content of the block that the last opening tag from `start` on begins; None if it is not closed."""
+    opening = raw.rfind(OPENING, start)
+    closing = -1 if opening < 0 else raw.find(CLOSING, opening)
+    return None if closing < 0 else Span(opening + len(OPENING), closing)
+
+
+def _trimmed(raw: str, span: Span) -> Span:
+    held = raw[span.start : span.end]
+    first = span.end - len(held.lstrip())
+    return Span(first, first + len(held.strip()))
 
 
 def _without_last_block(text: str, *, thought: bool) -> LabelDeviation:

@@ -32,7 +32,7 @@ from affidavit.contracts.number_parameters import (
     refuse_unit,
     shown_number,
 )
-from affidavit.contracts.parts import LENIENT, FieldType, KeyedParts, Mark
+from affidavit.contracts.parts import PLACE, Advice, FieldType, KeyedParts, Mark
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 
@@ -173,12 +173,12 @@ class Number(KeyedParts):
     passing: ClassVar[str] = "48 / 2 = 24, and 48 + 24 = 72.\n<answer>72</answer>"
     failing: ClassVar[str] = "48 / 2 = 24, and 48 + 24 = 72.\n<answer>72 clips</answer>"
     parameters: ClassVar[Mapping[str, str]] = {
-        "marker": "what a line with the answer begins with, where there is no block; none unless given",
-        "thousands": "what may part full groups of three digits; a comma unless given, nothing to forbid it",
-        "decimal": "what stands before decimals: a point unless given, or a comma",
-        "sign": "whether a plus or a minus may stand before the number; true unless given",
-        "unit": "a text that may stand directly before or after the number, such as $ or km; none unless given",
-        "tolerance": "how far off a right answer may be, as an exact decimal; 0 unless given",
+        "marker": "what a line with the answer begins with, where there is no block",
+        "thousands": "what may part full groups of three digits, or an empty text: nothing may",
+        "decimal": "what stands before decimals, a point or a comma",
+        "sign": "whether a plus or a minus may stand before the number",
+        "unit": "a text that may stand directly before or after the number, such as $ or km",
+        "tolerance": "how far off a right answer may be, as an exact decimal",
     }
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations", "extraction_method": "methods"}
     failing_field = "deviation"
@@ -202,6 +202,16 @@ class Number(KeyedParts):
     def with_parameters(self, given: Mapping[str, object]) -> "Number":
         """The same with these parameters; an InputError at the name of one that does not fit."""
         return replace(self, **given) if given else self  # type: ignore[arg-type]  # they are checked as they come
+
+    def advice(self, raw: str, fields: Mapping[str, object]) -> Advice | None:
+        """A marker that begins a line of an output without a block, where no marker was given."""
+        if self.marker or fields.get("deviation") is None or fields.get("extraction_method") is not None:
+            return None
+        text = raw[_spoken_from(raw) :]
+        for marker, lines in _USUAL_MARKERS.items():
+            if marker in text and _last_line(text, lines) is not None:
+                return Advice(f"have a line that begins with `{marker}`", "marker", marker)
+        return None
 
     @property
     def answers(self) -> str:
@@ -257,14 +267,24 @@ class Number(KeyedParts):
 
     def marks(self, raw: str, fields: Mapping[str, object]) -> Iterator[Mark]:
         """The number; or what stands in its place."""
-        if fields.get("value") is not None:
+        if fields.get("answer_start") is not None:
             yield from super().marks(raw, fields)
         elif (place := self._place(raw)) is not None and place[1].start < place[1].end:
-            yield Mark(*place[1], LENIENT)
+            yield Mark(*place[1], PLACE)
 
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
-        """The value is the answer: equal numbers are equal answers, however they are written (ruling N8)."""
-        return {"answer": fields.get("value")}
+        """The value is the answer: equal numbers are equal answers, however they are written (ruling N8).
+
+        The right one is a number as well, also where the key is a whole solution.
+        """
+        return {"answer": fields.get("value"), "right_letter": self._right(fields.get("right_answer"))}
+
+    def _right(self, key: object) -> str | None:
+        """The number that a key means, as this notation writes it; None if it means none."""
+        exact = None if isinstance(key, str) else exact_text(key)
+        text = key if exact is None else self.notation.written(exact)
+        value = _key_value(self.notation, text) if isinstance(text, str) else None
+        return None if value is None else self.notation.written(value)
 
     # --- where the number stands ---
 
@@ -302,7 +322,9 @@ class Number(KeyedParts):
         ):
             if sign in text:
                 return deviation
-        return NumberDeviation.BARE_NUMBER if self.notation.is_number(trimmed) else NumberDeviation.NO_ANSWER
+        if self.notation.is_number(trimmed):
+            return NumberDeviation.BARE_NUMBER
+        return NumberDeviation.NO_ANSWER if _DIGIT.search(text) is None else NumberDeviation.NUMBER_IN_TEXT
 
     def _has_place_in_any_case(self, text: str) -> bool:
         opening = _ANY_OPENING.search(text)
@@ -312,6 +334,7 @@ class Number(KeyedParts):
         return bool(self.marker) and _last_line(text, self._marker_line_in_any_case) is not None
 
 
+_DIGIT = re.compile("[0-9]")
 _ANY_OPENING, _ANY_CLOSING = re.compile(in_any_case(OPENING)), re.compile(in_any_case(CLOSING))
 
 
@@ -354,6 +377,8 @@ def _trimmed(raw: str, span: Span) -> Span:
 # --- right answers ---
 
 _SOLUTION_LINE = _line_pattern(escaped(SOLUTION_MARKER))
+_USUAL_MARKERS = {SOLUTION_MARKER: _SOLUTION_LINE, "Answer:": _line_pattern("Answer:")}
+"""Markers that models use without being told, by what finds their lines."""
 
 
 def answer_of_solution(solution: str) -> str | None:

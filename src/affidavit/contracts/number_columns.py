@@ -174,6 +174,8 @@ def _without_numbers(rows: pl.DataFrame, notation: Notation, marker: str) -> pl.
         .then(pl.lit(NumberDeviation.BOXED_ANSWER.value))
         .when(_is(trimmed, notation.form()))
         .then(pl.lit(NumberDeviation.BARE_NUMBER.value))
+        .when(_TEXT.str.contains("[0-9]"))
+        .then(pl.lit(NumberDeviation.NUMBER_IN_TEXT.value))
         .otherwise(pl.lit(NumberDeviation.NO_ANSWER.value))
     )
     nothing = {name: pl.lit(None, dtype=SCHEMA[name]) for name in SCHEMA}

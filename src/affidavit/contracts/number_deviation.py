@@ -30,4 +30,5 @@ class NumberDeviation(StrEnum):
     UNOPENED_TAG = "unopened_tag"
     BOXED_ANSWER = "boxed_answer"
     BARE_NUMBER = "bare_number"
+    NUMBER_IN_TEXT = "number_in_text"
     NO_ANSWER = "no_answer"

@@ -6,7 +6,7 @@ They come from study files, command lines and directories that somebody sent: an
 import re
 
 from affidavit.contracts.notation import DECIMALS, MOST_DIGITS, THOUSANDS, Notation, exact_text
-from affidavit.errors import InputError
+from affidavit.errors import ParameterError
 from affidavit.json_values import shown
 
 LONGEST_MARKER, LONGEST_UNIT = 50, 20
@@ -20,8 +20,14 @@ def refuse_separators(thousands: object, decimal: object) -> None:
     if thousands not in THOUSANDS:
         raise _refusal("thousands", "one of , . ' ’ _, a blank or a no-break space, or nothing", thousands)
     if thousands == decimal:
-        hint = 'With decimal = ",", say thousands = "." or thousands = "", which allows none.'
-        raise _refusal("thousands", "another character than in decimal", thousands, hint)
+        other = "." if decimal == "," else ","
+        raise ParameterError(
+            "thousands",
+            expected="another character than in decimal",
+            found=shown(thousands),
+            hint="With {}, say {} or {}, which allows none.",
+            say=[("decimal", decimal), ("thousands", other), ("thousands", "")],
+        )
 
 
 def refuse_sign(sign: object) -> None:
@@ -64,8 +70,8 @@ def shown_number(value: object) -> str:
     return "an integer of too many digits" if type(value) is int and exact_text(value) is None else shown(value)
 
 
-def _refusal(name: str, expected: str, found: object, hint: str = "") -> InputError:
-    return InputError(f"parameters.{name}", expected=expected, found=shown_number(found), hint=hint)
+def _refusal(name: str, expected: str, found: object) -> ParameterError:
+    return ParameterError(name, expected=expected, found=shown_number(found))
 
 
 def _is_line(text: str, longest: int) -> bool:

@@ -54,8 +54,23 @@ class Mark(NamedTuple):
     kind: str
 
 
-ANSWER, LENIENT = "answer", "lenient"
-"""What marks are of: what the contract read, and what only a more lenient reading would take."""
+class Advice(NamedTuple):
+    """A parameter that an output calls for, and what of the output does."""
+
+    seen: str
+    """What outputs do, as in "have a line that begins with `####`"."""
+    parameter: str
+    value: str
+
+
+ANSWER, LENIENT, PLACE = "answer", "lenient", "place"
+"""What marks are of: what was read, what only a lenient reading would take, what stands in the answer's place."""
+MARKED: Mapping[str, str] = {
+    ANSWER: "what the contract read",
+    LENIENT: "the last well-formed block, which a lenient reading would accept and the protocol does not",
+    PLACE: "what stands where the answer should stand, and is not in the format",
+}
+"""What people are told of a mark, by its kind."""
 
 
 class Parts:
@@ -136,7 +151,11 @@ class Parts:
         return True
 
     parameters: ClassVar[Mapping[str, str]] = {}
-    """What may be given beside the contract's name, each in a few words; all of them are in its `params`."""
+    """What may be given beside the contract's name, each in a few words that name no default: `params` has it.
+
+    All of them are in `params`."""
+    required_parameters: ClassVar[tuple[str, ...]] = ()
+    """Those of them that have to be given: `params` of the contract that has a name are an example's."""
     file_parameters: ClassVar[tuple[str, ...]] = ()
     """Those of them that are given as the name of a JSON file, whose content counts."""
 
@@ -146,6 +165,10 @@ class Parts:
         A contract's own `params` give the same contract again. Only called with names of `parameters`.
         """
         return cast("AnyContract", self)
+
+    def advice(self, raw: str, fields: Mapping[str, object]) -> Advice | None:
+        """The parameter that would have this output read, if it is not compliant for want of it; None if none."""
+        return None
 
     def with_options(self, options: str) -> AnyContract:
         """The same contract over an option set, such as `A-E`; refused unless it shows options."""

@@ -6,11 +6,13 @@ is the result of reading both.
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import BinaryIO, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
+from affidavit.contracts.parts import Advice
 from affidavit.json_values import Fields
 from affidavit.reading.csv_files import any_header
 from affidavit.reading.row_cache import AddedFields, RowCache
@@ -28,6 +30,8 @@ class Result:
     """Rows without the field that the contract needs to check answers."""
     replaced: frozenset[str] = frozenset()
     """Fields that were in the rows already and now hold what this contract says."""
+    advised: Counter[Advice] = field(default_factory=Counter)
+    """Parameters that outputs call for, by how many do."""
     empty_cells: int = 0
     """Texts of a format without nulls that are empty: nobody can tell whether an output arrived."""
 
@@ -35,12 +39,15 @@ class Result:
         """Count what a row added, and what a person should be told of it."""
         self.tally.add(added.fields, right_answer_known=added.right_answer_known, parts=reader.parts, times=times)
         self.unchecked += bool(reader.parts.checked_by) and row.get(reader.parts.checked_by) is None
+        if isinstance(raw := reader.text.of(row), str) and (advice := reader.parts.advice(raw, added.fields)):
+            self.advised[advice] += times
 
     def __add__(self, other: "Result") -> "Result":
         return Result(
             Tally.total([self.tally, other.tally]),
             self.unchecked + other.unchecked,
             self.replaced | other.replaced,
+            self.advised + other.advised,
             self.empty_cells + other.empty_cells,
         )
 

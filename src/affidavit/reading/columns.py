@@ -108,7 +108,7 @@ def number(raw: pl.Series, contract: Number | None = None) -> pl.DataFrame:
     """The number of each output, its place and its value, or the deviation; `contract` has its parameters.
 
     >>> number(pl.Series(["<answer>1,072</answer>", "It is 72."])).select("value", "deviation").rows()
-    [('1072', None), (None, 'no_answer')]
+    [('1072', None), (None, 'number_in_text')]
     """
     return (contract or Number()).read_texts(raw)
 

@@ -3,8 +3,9 @@
 An engine decides where batches are read and nothing else. A new one is a function and a line in `ENGINES`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, Protocol
 
 from affidavit.errors import UsageError
@@ -68,14 +69,16 @@ def read_files(  # noqa: PLR0913 - where to, how, and whom to tell
     engine: str = "local",
     on_row: OnRow | None = None,
     progress: Progress | None = None,
+    named: Mapping[str, str] = MappingProxyType({}),
 ) -> Result:
     """Read every row of every source in order; write the rows with their new fields to `out`.
 
-    The sources are of the one format that `batches` reads; those without any content have no rows.
+    The sources are of the one format that `batches` reads; those without any content have no rows. `named` are
+    columns that must stay what they are, each with the option that named it.
     """
     with_rows = (source for source in sources if format_of(source) is not EMPTY)
     results = ENGINES[engine](batches.read_batch, batches.batches(with_rows))
-    joined = _Joined(on_row, progress)
+    joined = _Joined(on_row, progress, named)
     batches.write(map(joined.add, results), out)
     return joined.result
 
@@ -83,13 +86,15 @@ def read_files(  # noqa: PLR0913 - where to, how, and whom to tell
 class _Joined:
     """The results of all batches so far."""
 
-    def __init__(self, on_row: OnRow | None, progress: Progress | None) -> None:
+    def __init__(self, on_row: OnRow | None, progress: Progress | None, named: Mapping[str, str]) -> None:
         self.result = Result()
+        self._named = named
         self._on_row = on_row
         self._progress = progress
 
     def add(self, batch: BatchResult[Content]) -> Content:
         """Add a batch; its rows are given back, to be written."""
+        _refuse_replaced(batch.result.replaced, self._named)
         self.result += batch.result
         if self._on_row is not None:
             for reading in batch.row_readings:
@@ -97,6 +102,20 @@ class _Joined:
         if self._progress is not None:
             self._progress(self.result.tally, batch.size)
         return batch.content
+
+
+def _refuse_replaced(replaced: Collection[str], named: Mapping[str, str]) -> None:
+    """Refuse to write over what a person has named: right answers would be gone, and what was read in their place.
+
+    Asked of a batch before it is written, as only its rows tell which fields a contract of the user's own adds.
+    """
+    for column in (column for column in named if column in replaced):
+        raise UsageError(
+            named[column],
+            expected="a column that no field of the contract replaces",
+            found=repr(column),
+            hint="Give the column another name in the file; or make a study with --out DIR, which keeps both.",
+        )
 
 
 def batch_reader(row_format: Format, reader: RowReader, *, keep_readings: bool = False) -> BatchReader[Any, Any]:

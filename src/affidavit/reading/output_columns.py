@@ -129,6 +129,16 @@ def with_answer(about: Fields, row: Fields, answer: ColumnPath) -> Fields:
     return _OUR_ANSWER.taken_out(about)
 
 
+def named_columns(given: Mapping[Role, str]) -> dict[str, str]:
+    """The columns that were named, each with the option that named it; of a way into a column, the column.
+
+    >>> named_columns({Role.ANSWER: "gold", Role.TEXT: "response.text"})
+    {'gold': '--answer', 'response': '--field', 'response.text': '--field'}
+    """
+    named = {role: (str(ColumnPath(name).steps[0]), name) for role, name in given.items()}
+    return {column: OPTIONS[role] for role, columns in named.items() for column in columns}
+
+
 def columns_of(first: Fields, given: Mapping[Role, str], *, where: str) -> OutputColumns:
     """The columns of a file, by its first row: those that were named, and those of our names.
 

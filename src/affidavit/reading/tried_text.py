@@ -47,7 +47,7 @@ def try_text(contract: AnyContract, text: str) -> TriedText:
     compliant, error, lenient = (added.pop(name, None) for name in (COMPLIANT, UNREAD, LENIENT_READINGS))
     fields = {name: value for name, value in added.items() if value is not None or name not in _OF_VALIDATION}
     marks = [] if error is not None else list(reader.parts.marks(text, fields))
-    if compliant is True:  # what a lenient reading would take is here what the contract did take
+    if compliant is True:  # whatever is marked is here what the contract did take
         marks = [mark._replace(kind=ANSWER) for mark in marks]
     return TriedText(
         text,

@@ -13,9 +13,10 @@ from affidavit.archive.record import Failed, Response
 from affidavit.archive.study_directory import IMPORTED, SourceFile
 from affidavit.archive.work_behind import done_behind
 from affidavit.contracts.frozen_contract import NamedContract
-from affidavit.contracts.parts import parts_of
+from affidavit.contracts.parts import Advice, parts_of
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
+from affidavit.reading.advice_notes import advice_notes
 from affidavit.reading.bulk_records import BulkRecords, RecordBatch
 from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.csv_files import CSV
@@ -46,6 +47,8 @@ class OutputFiles:
     """The first row."""
     counted: Counter[str] = field(default_factory=Counter)
     """What was seen of rows: `empty_cells`."""
+    advised: Counter[Advice] = field(default_factory=Counter)
+    """Parameters that outputs call for, by how many do, as far as records were made one by one."""
 
     def imported(self, name: str, read_by: NamedContract) -> ImportedOutputs:
         """What is taken into a directory of this name."""
@@ -98,11 +101,16 @@ class OutputFiles:
             notes.append(f"no column names the model: all outputs are of one, `{UNNAMED}`")
         if Role.CONDITION not in paths:
             notes.append(f"no column names the condition: all outputs are of one, `{ONE_CONDITION}`")
-        return notes + proposals(self.first, self.columns)
+        return [*notes, *proposals(self.first, self.columns), *advice_notes(self.advised)]
 
     def records(self, study: str, read_by: NamedContract) -> Iterator[Response | Failed]:
         """The records that the rows become."""
-        return OutputRows(self.rows, self.columns).records(study, read_by.contract)
+        parts = parts_of(read_by.contract)
+        self.advised.clear()
+        for record in OutputRows(self.rows, self.columns).records(study, read_by.contract):
+            if isinstance(record, Response) and (advice := parts.advice(record.raw_output, record.reading)):
+                self.advised[advice] += 1
+            yield record
 
     def tasks(self) -> list[str]:
         """The tasks that the rows name."""

@@ -172,7 +172,11 @@ class _StudyChecks:
             if not 1 <= task.items.generate <= SOLVABLE_HANDS:
                 self._refuse(f"1 to {SOLVABLE_HANDS} hands in {place}.items", str(task.items.generate))
         if task.parameters and not parts.parameters:
-            self._refuse(f"no parameters in {place}, as {task.contract} has none", ", ".join(task.parameters))
+            hint = f"The option set is a key of the task: write options in [{place}]."
+            hint = hint if parts.shows_options and "options" in task.parameters else ""
+            self._refuse(
+                f"no parameters in {place}, as {task.contract} has none", ", ".join(task.parameters), hint
+            )
         if not parts.shows_options and (task.options, task.option_order) != ("A-D", "as_given"):
             expected = f"options and option_order in {place} only with the contract mcqa or mcqa-reasoned"
             self._refuse(expected, f"the contract {task.contract!r}")

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from affidavit.contracts.registry import parts_named
 from affidavit.errors import InputError, Mistakes, did_you_mean
 from affidavit.items.option_order import OptionOrder
 from affidavit.json_values import Fields
@@ -143,6 +144,10 @@ def _read_table(table: object, kind: type[SettingsTable], *, where: str, place: 
     if isinstance(table, dict):
         known = {key: value for key, value in table.items() if key in kind.__struct_fields__}
         for key in [key for key in table if key not in known]:
+            if kind is TaskTable and _is_parameter(key, table.get("contract")):
+                hint = f"It is a parameter of {table['contract']}: parameters = {{ {key} = … }}."
+                mistakes.add(_unknown_key(f"{place}.{key}", key, kind, where, hint))
+                continue
             mistakes.add(_unknown_key(f"{place}.{key}", key, kind, where))
             # Read as the key that may be meant: that this one is missing is not told beside.
             for meant in get_close_matches(key, kind.__struct_fields__, 1):
@@ -179,9 +184,14 @@ _TABLES_BY_NAME: dict[str, type[SettingsTable]] = {"tasks": TaskTable, "conditio
 """Tables of which there are several, each under a name of its own."""
 
 
-def _unknown_key(place: str, key: str, kind: type[SettingsTable], where: str) -> InputError:
+def _is_parameter(key: str, contract: object) -> bool:
+    """Whether the contract of a task has a parameter of this name, which belongs into the task's parameters."""
+    return isinstance(contract, str) and key in parts_named(contract).parameters
+
+
+def _unknown_key(place: str, key: str, kind: type[SettingsTable], where: str, hint: str = "") -> InputError:
     known, elsewhere = kind.__struct_fields__, {name: each for name, each in _TABLES.items() if key in _keys(each)}
-    hint = did_you_mean(key, known)
+    hint = hint or did_you_mean(key, known)
     if not hint and elsewhere:
         hint = f"It is a key of [{next(iter(elsewhere))}]."
     table = place.removesuffix(f".{key}") if "." in place else "the file"

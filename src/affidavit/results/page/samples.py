@@ -18,7 +18,7 @@ from affidavit.archive.record import Judgement, JudgementIdentity, Record, Recor
 from affidavit.contracts.evaluation import EvidenceKind
 from affidavit.contracts.finding import CODES_BY_FLAG, Code
 from affidavit.contracts.mcqa import LETTERS
-from affidavit.contracts.parts import ANSWER, LENIENT, Mark, Parts, parts_of
+from affidavit.contracts.parts import ANSWER, MARKED, Mark, Parts, parts_of
 from affidavit.results.page.text import MOST_MARKS, Piece, brief, pieces
 
 PER_KIND, PER_FINDING, MOST_KINDS = 3, 2, 40
@@ -135,7 +135,7 @@ def _sample(row: Mapping[str, Any], parts: Mapping[str, Parts], *, right_option:
     if row["options"] is not None:
         own = parts_of(own.with_options(row["options"]))
     marks = list(own.marks(raw, json.loads(row["marks"] or "{}")))
-    if row["kind"] == WRONG:  # what a lenient reading would accept is here what the contract did accept
+    if row["kind"] == WRONG:  # whatever is marked is here what the contract did accept
         marks = [mark._replace(kind=ANSWER) for mark in marks]
     where = {name.replace("_", " "): str(row[name]) for name in _SHOWN if row[name] is not None}
     if row["right_letter"] is not None:
@@ -167,11 +167,9 @@ def raw_of(row: Mapping[str, Any]) -> str:
 
 
 def _note(marks: Sequence[Mark]) -> str:
-    if any(mark.kind == LENIENT for mark in marks):
-        return (
-            "Marked: the last well-formed block, which a lenient reading would accept and the protocol does not."
-        )
-    return "Marked: what the contract read." if marks else ""
+    kinds = {mark.kind for mark in marks}
+    said = "; ".join(words for kind, words in MARKED.items() if kind in kinds)
+    return f"Marked: {said}." if said else ""
 
 
 def _asked(item: Mapping[str, object], *, lettered: bool) -> str:

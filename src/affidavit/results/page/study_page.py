@@ -3,6 +3,7 @@
 A reader opens it first and can do without it: everything on it is made from the archive, and can be made again.
 """
 
+import json
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -279,9 +280,14 @@ def _requests(results: StudyResults) -> Iterator[tuple[str, ...]]:
 
 
 def _settings(value: object) -> str:
+    """Parameters as a study file would have them.
+
+    >>> _settings({"marker": "####", "sign": True, "labels": ["a", "b"]})
+    'marker = "####", sign = true, labels = ["a", "b"]'
+    """
     if not isinstance(value, Mapping) or not value:
         return "–"
-    return ", ".join(f"{name} = {each}" for name, each in value.items())
+    return ", ".join(f"{name} = {json.dumps(each, ensure_ascii=False)}" for name, each in value.items())
 
 
 def _prompts(results: StudyResults) -> Iterator[Prompt]:
