@@ -6,12 +6,12 @@ import json
 
 import polars as pl
 import pytest
-from support.command import affidavit
 
 from affidavit.contracts.mcqa import ChoiceOfEachItem, MultipleChoice
 from affidavit.contracts.mcqa_reasoned import ReasonedOfEachItem
 from affidavit.errors import InputError
 from affidavit.reading.rows import RowReader
+from support.command import affidavit
 
 ROWS = [
     ("<answer>E</answer>", "E", 5, True, None),

@@ -261,6 +261,11 @@ class ChoiceOfEachItem(MultipleChoice):
     differs_by_item = True
     item_fields = ("answer", "options")
 
+    @property
+    def params(self) -> Mapping[str, object]:
+        """That there is no one option set."""
+        return {"options": AUTO}
+
     def for_item(self, row: Mapping[str, object], *, where: str) -> MultipleChoice:
         """The contract over as many options as the item has."""
         return _choice_of(options_of_item(row, where=where))

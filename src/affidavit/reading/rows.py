@@ -197,7 +197,7 @@ class RowReader:
             contract = guarded(lambda: self.parts.for_item(about, where=where))
         if isinstance(contract, Unread):
             return contract
-        # By identity, as a user's contract need not be comparable: a reader keeps its contract, and so its identity.
+        # By identity, as a user's contract need not be comparable: a reader keeps its contract alive.
         known = self._of_items.get(id(contract))
         if known is None:
             known = RowReader(

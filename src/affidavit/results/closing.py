@@ -16,6 +16,7 @@ from rich.text import Text
 from affidavit.archive.study_directory import PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.parts import Parts, parts_of
+from affidavit.contracts.read_by import ReadBy
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.output_columns import ANSWER
@@ -43,8 +44,8 @@ _RARE = ("truncated", "unread", "failed", "pending")
 class ClosedRun:
     """Everything that the tables at the end of a run are made of."""
 
-    contracts: Mapping[str, str]
-    """The label of each task's contract."""
+    read_by: Mapping[str, ReadBy]
+    """The contract of each task, by its label and its parameters."""
     parts: Mapping[str, Parts]
     """Of each task's contract."""
     tallies: Mapping[Cell, Tally]
@@ -94,7 +95,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     several = with_tasks and max(cells.values(), default=0) > 1
     by_task = _counted(directory, ("task",)).groups if several else {}
     return ClosedRun(
-        contracts=ended.contracts,
+        read_by={name: ReadBy.of(contract) for name, contract in contracts.items()},
         parts={name: parts_of(contract) for name, contract in contracts.items()},
         tallies=ended.tallies,
         groups=groups,
@@ -117,11 +118,11 @@ def closed_import(kept: "Kept", *, with_tasks: bool = False) -> ClosedRun:
     if kept.samples > 1 or every or _some_say_nothing(tallies.values()):
         counted = _counted(kept.directory, Cell._fields)
         groups = [counted.groups[cell] for cell in tallies]
-    contracts = {task: str(each["contract"]) for task, each in config["contracts"].items()}
+    read_by = {task: ReadBy.frozen(each) for task, each in config["contracts"].items()}
     several = with_tasks and max(Counter(cell.task for cell in tallies).values()) > 1
     by_task = _counted(kept.directory, ("task",)).groups if several else {}
     return ClosedRun(
-        contracts=contracts,
+        read_by=read_by,
         parts=parts,
         tallies=tallies,
         groups=groups,
@@ -198,16 +199,16 @@ def _shares(group: Group) -> Shares:
 def as_json(run: ClosedRun) -> Fields:
     """The figures as JSON values."""
     tasks: Fields = {}
-    for task, contract in run.contracts.items():
+    for task in run.read_by:
         cells = run.of_task(task)
         tally = Tally.total(tally for _, tally, _ in cells)
         whole = run.tasks[task] if len(cells) > 1 else cells[0][2] if cells else Group((task,), 0, {}, 0)
-        tasks[task] = figures(tally, contract, {}, run.parts[task], _shares(whole))
+        tasks[task] = _figures(run, task, tally, whole)
     return {
         "tasks": tasks,
         "cells": [
-            {**cell._asdict(), **figures(tally, run.contracts[task], {}, run.parts[task], _shares(group))}
-            for task in run.contracts
+            {**cell._asdict(), **_figures(run, task, tally, group)}
+            for task in run.read_by
             for cell, tally, group in run.of_task(task)
         ],
         "flips": list(run.changes),
@@ -216,12 +217,17 @@ def as_json(run: ClosedRun) -> Fields:
     }
 
 
+def _figures(run: ClosedRun, task: str, tally: Tally, group: Group) -> Fields:
+    by = run.read_by[task]
+    return figures(tally, by.label, dict(by.params), run.parts[task], _shares(group))
+
+
 def as_tables(run: ClosedRun) -> RenderableType:
     """The tables for a terminal."""
     parts: list[RenderableType] = [Text(warning, "bold") for warning in warnings(run)]
-    for task, contract in run.contracts.items():
+    for task in run.read_by:
         lines = list(_breakdowns(run, task))
-        parts.append(shown(task_table(run, task), beside=contract, lines=lines))
+        parts.append(shown(task_table(run, task), beside=plain(str(run.read_by[task])), lines=lines))
     if run.changed is not None:
         parts.append(shown(_brief(run.changed)))
     parts += [Text(line) for line in _notes(run)]
@@ -235,7 +241,7 @@ def warnings(run: ClosedRun) -> list[str]:
 
 def notes(run: ClosedRun) -> Iterator[str]:
     """What a person should be told of the figures of each task."""
-    for task in run.contracts:
+    for task in run.read_by:
         tally = Tally.total(tally for _, tally, _ in run.of_task(task))
         if (note := unknown_answers_note(tally, run.unsaid.get(task, 0))) is not None:
             yield f"{plain(task)}: {note}"
