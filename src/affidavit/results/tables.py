@@ -62,11 +62,17 @@ def all_tables(
         yield failures
 
 
-def contract_tables(records: RecordSet, groups: Sequence[Group], controls: Mapping[str, str]) -> Iterator[Table]:
-    """The tables that the contracts of the tasks add."""
+def contract_tables(
+    records: RecordSet,
+    groups: Sequence[Group],
+    controls: Mapping[str, str],
+    *,
+    built: Collection[str] = tuple(BUILDERS),
+) -> Iterator[Table]:
+    """The tables that the contracts of the tasks add: all declared ones, and those of `built` that they name."""
     wanted = dict.fromkeys(table for parts in records.parts.values() for table in parts.tables)
-    for name, build in BUILDERS.items():
-        if name in wanted and (made := build(records, groups, records.tasks_with(name), controls)) is not None:
+    for name in (name for name in BUILDERS if name in wanted and name in built):
+        if (made := BUILDERS[name](records, groups, records.tasks_with(name), controls)) is not None:
             yield made
     named = set(OUR_TABLES)
     for declared in (table for table in wanted if isinstance(table, CountTable)):
