@@ -104,6 +104,7 @@ BREAKS = (
     Break("M2", MCQA, "        match = self.forms.block.fullmatch(trimmed)", "        match = self.forms.block.match(trimmed)"),
     Break("M2", FORMS, "            block=re.compile(block),", "            block=re.compile(block, re.IGNORECASE),"),
     Break("M3", FORMS, '"A-[B-W]"', '"A-[B-Z]"'),
+    Break("S9", "results/label_scores.py", "(score.clusters or score.n) < FEWEST", "(score.clusters or score.n) < 2"),
     Break("M3", ROWS, "                answer=self.answer.text,\n", ""),
     Break("M3", ROWS, "        if self._asks_for_item:\n            return False\n", ""),
     Break("M3", ROWS, "contract: AnyContract | Unread = self.parts.for_item(about, where=where)", "contract: AnyContract | Unread = self.contract"),

@@ -28,6 +28,7 @@ from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.token_counts import tallies_by, token_line, tokens_json
+from affidavit.results.values import Value
 from affidavit.running.study_run import Ended
 from affidavit.statistics.estimate import Estimate, in_words
 from affidavit.study.crossing import Cell
@@ -61,6 +62,8 @@ class ClosedRun:
     """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
     unsaid: Mapping[str, int] = field(default_factory=dict)
     """By task, outputs that count as not right although nobody says whether their right answer is known."""
+    lowest_f1: Mapping[tuple[Value, ...], str] = field(default_factory=dict)
+    """By cell, the label of the lowest F1 in words; nothing where answers are no labels."""
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task."""
     asked: Sequence[AskedCell] = ()
@@ -88,7 +91,8 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     # The running counts are of compliant outputs; where every answer counts, only the records tell (ruling G12).
     every = any(parts_of(contract).every_answer_counts for contract in contracts.values())
     counted = _Counted()
-    if ended.samples > 1 or every or _some_say_nothing(ended.tallies.values()):
+    scored = _labels_are_scored(map(parts_of, contracts.values()))
+    if ended.samples > 1 or every or scored or _some_say_nothing(ended.tallies.values()):
         counted = _counted(directory, Cell._fields)
         groups = [counted.groups[cell] for cell in ended.tallies]
     cells, frozen = Counter(cell.task for cell in ended.tallies), directory.frozen_or_none()
@@ -104,6 +108,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
         unsaid=counted.unsaid,
+        lowest_f1=counted.lowest_f1,
         asked=counted.asked,
         trial=frozen.trial if isinstance(frozen, PlannedStudy) else None,
     )
@@ -115,7 +120,7 @@ def closed_import(kept: "Kept", *, with_tasks: bool = False) -> ClosedRun:
     every = any(each.every_answer_counts for each in parts.values())
     tallies, counted = dict(sorted(kept.tallies.items())), _Counted()
     groups = groups_of_tallies(tallies, seed=0)
-    if kept.samples > 1 or every or _some_say_nothing(tallies.values()):
+    if kept.samples > 1 or every or _labels_are_scored(parts.values()) or _some_say_nothing(tallies.values()):
         counted = _counted(kept.directory, Cell._fields)
         groups = [counted.groups[cell] for cell in tallies]
     read_by = {task: ReadBy.frozen(each) for task, each in config["contracts"].items()}
@@ -129,6 +134,7 @@ def closed_import(kept: "Kept", *, with_tasks: bool = False) -> ClosedRun:
         samples=kept.samples,
         tasks={names[0]: group for names, group in by_task.items()},
         unsaid=counted.unsaid,
+        lowest_f1=counted.lowest_f1,
         asked_here=False,
     )
 
@@ -147,6 +153,11 @@ class _Counted:
     unsaid: Mapping[str, int] = field(default_factory=dict)
     """By task, outputs of which nobody says what is right."""
     asked: Sequence[AskedCell] = ()
+    lowest_f1: Mapping[tuple[Value, ...], str] = field(default_factory=dict)
+
+
+def _labels_are_scored(every: Iterable[Parts]) -> bool:
+    return any("label scores" in parts.tables for parts in every)
 
 
 def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> _Counted:
@@ -154,10 +165,12 @@ def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> _Counted:
     # A run does without columns, and most runs end without them too.
     from affidavit.results.counting import groups  # noqa: PLC0415
     from affidavit.results.study_results import StudyResults  # noqa: PLC0415
+    from affidavit.results.tables import lowest_f1_of  # noqa: PLC0415
 
     results = StudyResults(directory, by)
     found = {group.names: group for group in groups(results.records)}
-    return _Counted(found, results.outputs_unsaid, results.asked({}))
+    lowest = lowest_f1_of(results.records, list(found.values()))
+    return _Counted(found, results.outputs_unsaid, results.asked({}), lowest)
 
 
 def _changed(directory: StudyDirectory, ended: Ended) -> Table:
@@ -290,6 +303,8 @@ def _breakdowns(run: ClosedRun, task: str) -> Iterator[str]:
     for cell, tally, group in run.of_task(task):
         for _, title, counts in worded_blocks(tally, run.parts[task]):
             yield f"{cell.model}, {cell.condition}, {plain(title)}: {listed(counts)}"
+        if (lowest := run.lowest_f1.get(tuple(cell))) is not None:
+            yield f"{cell.model}, {cell.condition}, {lowest}"
         if tally.failures:
             yield f"{cell.model}, {cell.condition}, failed: {listed(tally.failures)}"
         if (why := nothing_arrived(group.total("failed"), group.pending, group.planned)) is not None:

@@ -92,6 +92,13 @@ def changed_answers_of(records: RecordSet, controls: Mapping[str, str]) -> Table
     return changes.changed_answers_table(records, (), tasks, controls) if tasks else None
 
 
+def lowest_f1_of(records: RecordSet, groups: Sequence[Group]) -> dict[tuple[Value, ...], str]:
+    """The label of the lowest F1 of each group, in words, in tasks whose answers are labels."""
+    tasks = records.tasks_with("label scores")
+    table = BUILDERS["label scores"](records, groups, tasks, {}) if tasks else None
+    return {} if table is None else label_scores.lowest_f1(table, len(records.by))
+
+
 # --- the tables that every study has ---
 
 
