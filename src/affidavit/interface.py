@@ -38,7 +38,7 @@ from affidavit.reading import frames
 from affidavit.reading.rows import RowReader
 from affidavit.results import gate as gates
 from affidavit.results import study_results
-from affidavit.results.comparison import ITEM, Side, comparison_tables, parse_side
+from affidavit.results.comparison import ITEM, Side, comparison_tables, parse_side, read_otherwise
 from affidavit.results.gate import GateResult
 from affidavit.results.groups import CELL
 from affidavit.results.page import study_page
@@ -335,7 +335,8 @@ def compare(
     """
     sides = [_side(first, cluster), _side(second)]
     tables = comparison_tables(*sides, mid_p=mid_p, cluster=cluster or ITEM)
-    return Results(Report(f"{sides[0].name} and {sides[1].name}", {}, tables))
+    title, warnings = f"{sides[0].name} and {sides[1].name}", read_otherwise(*sides)
+    return Results(Report(title, {}, tables, warnings=warnings))
 
 
 def _side(side: Study | Part | Place, cluster: str | None = None) -> Side:

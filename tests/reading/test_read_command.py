@@ -296,7 +296,7 @@ def test_a_contract_of_ones_own_gets_the_row_as_its_item(own):
         ("7", True, "compared"),
         ("8", False, "compared"),
     ]
-    assert b"last-word/3: 2 outputs" in done.stderr
+    assert b"last-word/3, letters 1: 2 outputs" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["last_word", "sloppy", "overbold"])

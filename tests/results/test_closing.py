@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from affidavit import game24, mcqa
+from affidavit.contracts.read_by import ReadBy
 from affidavit.reading.tally import Tally
 from affidavit.results.caveats import AskedCell
 from affidavit.results.changed_answers import MOVES, UNDECIDABLE, ChangeCounts, changes_table
@@ -40,7 +41,7 @@ def closed(**changed: object) -> ClosedRun:
     ]
     asked = [AskedCell(tuple(FREE), 10), AskedCell(tuple(URGED), 10, 4, items=10, items_asked=6, first=True)]
     parts = {
-        "contracts": {"quiz": "mcqa/1"}, "parts": {"quiz": mcqa}, "tallies": tallies, "groups": groups,
+        "read_by": {"quiz": ReadBy.of(mcqa)}, "parts": {"quiz": mcqa}, "tallies": tallies, "groups": groups,
         "asked": asked,
     }  # fmt: skip
     return ClosedRun(**{**parts, **changed})

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
@@ -14,7 +15,7 @@ from affidavit import LabelSet
 from affidavit.contracts.parts import parts_of
 from affidavit.results.counting import groups
 from affidavit.results.groups import CELL
-from affidavit.results.label_scores import MACRO, label_score_table
+from affidavit.results.label_scores import MACRO, label_score_table, lowest_f1
 from affidavit.results.table import Table
 from affidavit.results.tables import BUILDERS, all_tables
 from affidavit.statistics.estimate import Estimate
@@ -218,3 +219,70 @@ def test_a_study_shows_the_same_figures_in_every_form(tmp_path):
     assert "How often is a label right where it is given" in page
     assert "<mark" in page
     assert here("verify", directory).returncode == 0
+
+
+# --- the weakest label in a line ---
+
+
+def study_of(tmp_path, sets, name="s"):
+    """The end of `read --out` over these sets, given and right, by model; each by an item of its own."""
+    rows = [
+        {"id": f"q{at}", "model": model, "raw_output": f"<answer>{given}</answer>", "answer": right.split(", ")}
+        for model, pairs in sets.items()
+        for at, (given, right) in enumerate(pairs)
+    ]
+    path = tmp_path / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = here("read", "labels", path, "--param", 'labels=["art", "sport", "weather"]', "--out", tmp_path / name)
+    assert done.returncode == 0, done.stderr.decode()
+    return " ".join(done.stdout.decode().split())
+
+
+GOOD, MIXED = [("art", "art"), ("sport", "sport")] * 6, [("art", "art"), ("sport", "art"), ("sport", "sport")] * 4
+
+
+def test_the_summary_names_the_label_of_the_lowest_f1_of_every_model(tmp_path):
+    said = study_of(tmp_path, {"a": MIXED, "b": GOOD[:6]})
+    report = reported(here("report", tmp_path / "s", "--format", "json"))["label scores"]["rows"]
+    lowest = min(
+        (row["F1"] for row in report if row["model"] == "a" and row["F1"]), key=lambda each: each["value"]
+    )
+    assert lowest["value"] == pytest.approx(2 / 3)
+    # Equal labels are both named, none before the other (ruling S9); one that never occurs has no F1 (ruling L7).
+    ends = [
+        f"[{row['F1']['low'] * 100:.1f}, {row['F1']['high'] * 100:.1f}] n=12"
+        for row in report
+        if row["model"] == "a" and row["label"] in ("art", "sport")
+    ]
+    assert f"a, base, lowest F1: art 66.7% {ends[0]}, sport 66.7% {ends[1]}" in said
+    assert "b, base, lowest F1: no label named, over fewer than 10 items" in said
+    page = here("report", tmp_path / "s").stdout.decode()
+    (line,) = (line for line in page.splitlines() if line.startswith("Which labels are found least well?"))
+    assert f"lowest F1: art 66.7% {ends[0]}, sport 66.7% {ends[1]}." in line
+    assert "b: lowest F1: no label named, over fewer than 10 items." in line
+
+
+def test_of_unequal_labels_only_the_lowest_is_named(tmp_path):
+    said = study_of(tmp_path, {"a": [*GOOD, ("weather", "sport"), ("weather", "weather")]})
+    assert "a, base, lowest F1: weather 66.7% [" in said
+    assert "sport 92" not in said
+
+
+def test_without_a_right_answer_there_is_no_such_line(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"raw_output": "<answer>art</answer>"}\n' * 12)
+    done = here("read", "labels", rows, "--param", 'labels=["art"]', "--out", tmp_path / "s")
+    assert b"lowest F1" not in done.stdout
+    assert b"lowest F1" not in here("report", tmp_path / "s").stdout
+    choices = tmp_path / "choices.jsonl"
+    choices.write_text('{"raw_output": "<answer>A</answer>", "answer": "A"}\n' * 12)
+    assert b"lowest F1" not in here("read", "mcqa", choices, "--out", tmp_path / "c").stdout
+
+
+def test_few_labels_of_many_equal_ones_are_named():
+    each = Estimate(0.5, 0.25, 0.75, n=20, method="")
+    columns = ("model", "label", "F1")
+    table = Table("label scores", "?", columns, tuple(("m", f"label {at}", each) for at in range(8)), "")
+    (words,) = lowest_f1(table, 1).values()
+    assert words.startswith("lowest F1: label 0 50.0% [25.0, 75.0] n=20, label 1 ")
+    assert words.endswith("label 4 50.0% [25.0, 75.0] n=20 and 3 more")

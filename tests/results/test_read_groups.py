@@ -7,10 +7,12 @@ from affidavit.contracts.frozen_contract import named_contract
 from affidavit.contracts.parts import parts_of
 from affidavit.errors import UsageError
 from affidavit.reading.output_columns import OutputColumns
+from affidavit.results.label_scores import MACRO
 from affidavit.results.read_groups import chosen_tables, group_columns, grouped_report
 from affidavit.results.study_results import StudyResults
 from support.kept_outputs import kept, opened
 from support.outputs_elsewhere import write_jsonl
+from support.written_study import here, reported
 
 CHOICES = [
     {"id": f"q{number % 3}", "who": "ab"[number % 2], "subject": "xyz"[number % 3], "answer": "AB"[number % 2],
@@ -27,6 +29,16 @@ HANDS = [
     }
     for number in range(12)
 ]
+NUMBERS = [
+    {"id": f"n{number % 4}", "who": "ab"[number % 2], "answer": "4",
+     "raw_output": ("<answer>4</answer>", "about 4", "<answer>five</answer>")[number % 3]}
+    for number in range(12)
+]  # fmt: skip
+LABELS = [
+    {"id": f"t{number}", "model": "ab"[number % 2], "subject": "xyz"[number % 3], "answer": ("art", "sport")[number % 2],
+     "raw_output": ("<answer>art</answer>", "art", "<answer>sport</answer>")[number % 5 % 3]}
+    for number in range(24)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -37,6 +49,7 @@ HANDS = [
         ("mcqa", LACKING, ("metadata.subject",)),
         ("mcqa", CHOICES, ("sample",)),
         ("game24", HANDS, ("condition",)),
+        ("number", NUMBERS, ("model",)),
     ],
 )
 def test_the_figures_are_those_of_the_report_of_the_study(tmp_path, contract, rows, by):
@@ -50,6 +63,29 @@ def test_the_figures_are_those_of_the_report_of_the_study(tmp_path, contract, ro
     assert [table.name for table in report.tables] == [table.name for table in expected.tables]
     for found, wanted in zip(report.tables, expected.tables, strict=True):
         assert (found.columns, found.rows, found.foot) == (wanted.columns, wanted.rows, wanted.foot)
+
+
+@pytest.mark.parametrize("by", ["model", "subject", "model,subject"])
+def test_labels_have_their_scores_and_deviations_by_group(tmp_path, by):
+    path = write_jsonl(tmp_path / "rows.jsonl", LABELS)
+    order = ["read", "labels", path, "--param", 'labels=["art", "sport"]', "--by", by]
+    alone = reported(here(*order, "--json"))
+    assert list(alone) == ["compliance", "deviations", "accuracy", "label scores"]
+    assert {row["deviation"] for row in alone["deviations"]["rows"]} == {"no_block"}
+    assert {row["label"] for row in alone["label scores"]["rows"]} == {"art", "sport", MACRO}
+    assert reported(here(*order, "--out", tmp_path / "s", "--json")) == alone
+    text = here(*order).stdout.decode()
+    assert "What did non-compliant outputs do instead?" in text
+    assert "How often is a label right" in text
+    assert text.splitlines()[1] == "read by labels/1, labels [art, sport]"
+
+
+def test_methods_and_deviations_stand_beside_accuracy(tmp_path):
+    path = write_jsonl(tmp_path / "rows.jsonl", NUMBERS)
+    found = reported(here("read", "number", path, "--by", "who", "--json"))
+    assert list(found) == ["compliance", "deviations", "accuracy", "extraction methods"]
+    shown = reported(here("read", "mcqa", write_jsonl(tmp_path / "c.jsonl", CHOICES), "--by", "who", "--json"))
+    assert list(shown) == ["compliance", "deviations", "accuracy"]
 
 
 def test_rows_without_the_column_have_a_name(tmp_path):

@@ -271,6 +271,7 @@ def _report(
     result: "Result", reader: "RowReader", coverage: "Coverage | None", *, as_json: bool, rows_on_stdout: bool
 ) -> None:
     from affidavit import label
+    from affidavit.contracts.read_by import ReadBy
     from affidavit.reading.summary import figures, shares_of, text
 
     name = label(reader.contract)
@@ -278,7 +279,7 @@ def _report(
         said = figures(result.tally, name, dict(reader.contract.params), reader.parts, shares_of(result.tally))
         summary = json.dumps(said if coverage is None else {**said, "coverage": coverage.fields()}, indent=2)
     else:
-        summary = text(result.tally, name, reader.parts)
+        summary = text(result.tally, str(ReadBy.of(reader.contract)), reader.parts)
         summary += "" if coverage is None else f"\n\n{coverage.text()}"
     click.echo(plain_lines(summary), err=rows_on_stdout)
     for note in _notes(result, reader):

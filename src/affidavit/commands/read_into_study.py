@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,8 +77,10 @@ def report_groups(
 ) -> int:
     """Print the figures of rows by group, and nothing is kept; how many of them are unread."""
     from affidavit.contracts.parts import is_ours
+    from affidavit.contracts.read_by import ReadBy
     from affidavit.contracts.registry import frozen_parts
     from affidavit.results.read_groups import group_columns, grouped_report
+    from affidavit.results.text_forms import READ_BY
     from affidavit.running.import_files import output_files
 
     _refuse_evaluations(read_by, "--by")
@@ -87,6 +90,7 @@ def report_groups(
         parts = dict.fromkeys(outputs.tasks(), frozen_parts(read_by.name, read_by.described()))
         records = outputs.records("", read_by)
         report = grouped_report(records, columns, outputs.columns, parts, own=not is_ours(read_by.contract))
+    report = replace(report, facts={READ_BY: str(ReadBy.of(read_by.contract))})
     _show_report(report, as_json=as_json)
     _say(outputs.notes() + _empty_cells(outputs))
     (table,) = (each for each in report.tables if each.name == "compliance")

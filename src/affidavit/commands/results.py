@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -173,7 +174,7 @@ def compare(
     Exit codes: 0 done, whatever the differences; 2 there is nothing to compare, or the ending
     of --out says no form; 5 the disk refused or an archive is broken.
     """
-    from affidavit.results.comparison import comparison_tables
+    from affidavit.results.comparison import comparison_tables, read_otherwise
     from affidavit.results.counting import ITEM
     from affidavit.results.text_forms import Report
 
@@ -181,7 +182,7 @@ def compare(
         refuse_no_table(out)
     sides = _side(first, cluster), _side(second)
     tables = comparison_tables(*sides, mid_p=mid_p, cluster=cluster or ITEM)
-    write_tables(Report(f"{first} and {second}", {}, tables), form, out)
+    write_tables(Report(f"{first} and {second}", {}, tables, warnings=read_otherwise(*sides)), form, out)
 
 
 def _side(text: str, cluster: str | None = None) -> "Side":
@@ -305,6 +306,8 @@ def _write_gate(result: "GateResult", junit_file: Path | None, summary_file: Pat
 
 
 def _show_gate(result: "GateResult", form: str) -> None:
+    from rich.text import Text
+
     from affidavit.commands.output import show
     from affidavit.results.terminal import shown
 
@@ -314,7 +317,10 @@ def _show_gate(result: "GateResult", form: str) -> None:
         case "md":
             click.echo(plain_lines(result.to_markdown()), nl=False)
         case _:
-            show(shown(result.table, title=result.heading))
+            # What must be known first stands before the figures here, so it is no note behind them.
+            for warning in result.warnings:
+                show(Text(plain_lines(warning), "bold"))
+            show(shown(replace(result.table, notes=result.notes), title=result.heading))
 
 
 def _groups(by: str) -> tuple[str, ...]:

@@ -258,6 +258,14 @@ class MultipleChoice(KeyedParts):
 class ChoiceOfEachItem(MultipleChoice):
     """Multiple choice whose items have each an option set of their own (ruling M3)."""
 
+    differs_by_item = True
+    item_fields = ("answer", "options")
+
+    @property
+    def params(self) -> Mapping[str, object]:
+        """That there is no one option set."""
+        return {"options": AUTO}
+
     def for_item(self, row: Mapping[str, object], *, where: str) -> MultipleChoice:
         """The contract over as many options as the item has."""
         return _choice_of(options_of_item(row, where=where))
@@ -275,7 +283,7 @@ def options_of_item(row: Mapping[str, object], *, where: str) -> str:
     options = row.get("options")
     if not isinstance(options, list) or not 2 <= len(options) <= len(LETTERS):
         expected = f"a list of 2 to {len(LETTERS)} texts in 'options'"
-        raise InputError(where, expected=expected, found=shown(options))
+        raise no_field("options", dict(row), expected=expected, where=where)
     return f"A-{LETTERS[len(options) - 1]}"
 
 

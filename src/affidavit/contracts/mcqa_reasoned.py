@@ -143,6 +143,14 @@ class ReasonedChoice(MultipleChoice):
 class ReasonedOfEachItem(ReasonedChoice):
     """The same for items that have each an option set of their own (ruling M3)."""
 
+    differs_by_item = True
+    item_fields = ("answer", "options")
+
+    @property
+    def params(self) -> Mapping[str, object]:
+        """That there is no one option set."""
+        return {"options": AUTO}
+
     def for_item(self, row: Mapping[str, object], *, where: str) -> ReasonedChoice:
         """The contract over as many options as the item has."""
         return _reasoned_over(options_of_item(row, where=where))

@@ -18,12 +18,14 @@ def cell_value(name: str, cell: str, unknown: Collection[str]) -> object:
 
     >>> cell_value("target", "24", ()), cell_value("numbers", "[1, 2]", ()), cell_value("answer", "", ("answer",))
     (24, [1, 2], None)
+    >>> cell_value("options", '["Rome", "Paris"]', ()), cell_value("options", "Rome; Paris", ())
+    (['Rome', 'Paris'], 'Rome; Paris')
     """
     if name in unknown and not cell:
         return None
     if name == "target" and cell.removeprefix("-").isdecimal() and cell.isascii() and len(cell) <= 500:
         return int(cell)
-    if name in ("numbers", "asked") and cell[:1] in ("[", "{"):
+    if name in ("numbers", "asked", "options") and cell[:1] in ("[", "{"):
         try:
             return json.loads(cell)
         except (ValueError, RecursionError):

@@ -47,6 +47,10 @@ _OF_RECORDS = (
 """What a record says of its question and its place: no contract may say otherwise."""
 
 
+_READERS_KEPT = 1_000
+"""Readers of items' own contracts that are kept; a contract may make a new one for each row."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Checked:
     """The reading of a user's contract, asked once and found to be of the right shape."""
@@ -89,6 +93,7 @@ class RowReader:
         self.contract = contract
         self.text, self.answer = ColumnPath(field), ColumnPath(answer)
         self._asks_for_item = not of_one_item and parts_of(contract).differs_by_item
+        self._of_items: dict[int, RowReader] = {}
         self.field = field
         self.parts = parts_of(contract)
         self.ours = is_ours(contract)
@@ -114,8 +119,11 @@ class RowReader:
     def in_columns(self) -> bool:
         """Whether whole columns of texts can be read at once, and compared with their keys.
 
-        The text has to be in a field of its own: not in one that is added, or that holds the key.
+        The text has to be in a field of its own: not in one that is added, or that holds the key. Items must not
+        have contracts of their own.
         """
+        if self._asks_for_item:
+            return False
         added = (COMPLIANT, *self.parts.fields_added({ANSWER: None}), UNREAD, LENIENT_READINGS)
         if self.text.is_nested or self.answer.is_nested or self.answer.text in (*added, RAW_OUTPUT):
             return False
@@ -179,11 +187,30 @@ class RowReader:
         return RowResult(outcome, item, added, None if isinstance(known, Unread) else known)
 
     def _fitting(self, about: Fields, *, where: str) -> "RowReader | Unread":
-        """The reader of the contract that the row's item has of its own; `Unread` if the contract gives none."""
-        contract = guarded(lambda: self.parts.for_item(about, where=where))
+        """The reader of the contract that the row's item has of its own; `Unread` if a user's contract gives none.
+
+        A row that a contract of ours has no contract for is a mistake in the file (ruling M3).
+        """
+        if self.ours:
+            contract: AnyContract | Unread = self.parts.for_item(about, where=where)
+        else:
+            contract = guarded(lambda: self.parts.for_item(about, where=where))
         if isinstance(contract, Unread):
             return contract
-        return RowReader(contract, field=self.field, lenses=bool(self.lenses), of_one_item=True)
+        # By identity, as a user's contract need not be comparable: a reader keeps its contract alive.
+        known = self._of_items.get(id(contract))
+        if known is None:
+            known = RowReader(
+                contract,
+                field=self.field,
+                answer=self.answer.text,
+                lenses=bool(self.lenses),
+                of_one_item=True,
+            )
+            if len(self._of_items) >= _READERS_KEPT:
+                self._of_items.clear()
+            self._of_items[id(contract)] = known
+        return known
 
     def _right_answer_known(self, item: object, outcome: Outcome) -> bool | Unread | None:
         """Whether a right answer is known: what was compared had one, whatever the contract says besides.

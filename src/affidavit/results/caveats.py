@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 from affidavit.plain_text import plain
 
+FEWEST = 10
+"""Items or clusters, of judges outputs or evaluations, behind a figure that a sentence may name (ruling S9)."""
+
 
 def trial_note(items: int | None, *, of: str = "") -> list[str]:
     """That a study is a trial, in a sentence; nothing of one that is none. `of`: the study, where there are two.

@@ -16,6 +16,7 @@ from rich.text import Text
 from affidavit.archive.study_directory import PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.parts import Parts, parts_of
+from affidavit.contracts.read_by import ReadBy
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
 from affidavit.reading.output_columns import ANSWER
@@ -27,6 +28,7 @@ from affidavit.results.groups import Group, groups_of_tallies, identity
 from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.token_counts import tallies_by, token_line, tokens_json
+from affidavit.results.values import Value
 from affidavit.running.study_run import Ended
 from affidavit.statistics.estimate import Estimate, in_words
 from affidavit.study.crossing import Cell
@@ -43,8 +45,8 @@ _RARE = ("truncated", "unread", "failed", "pending")
 class ClosedRun:
     """Everything that the tables at the end of a run are made of."""
 
-    contracts: Mapping[str, str]
-    """The label of each task's contract."""
+    read_by: Mapping[str, ReadBy]
+    """The contract of each task, by its label and its parameters."""
     parts: Mapping[str, Parts]
     """Of each task's contract."""
     tallies: Mapping[Cell, Tally]
@@ -60,6 +62,8 @@ class ClosedRun:
     """Of every task with several cells, which share their items; of no other, nor where nobody asked for it."""
     unsaid: Mapping[str, int] = field(default_factory=dict)
     """By task, outputs that count as not right although nobody says whether their right answer is known."""
+    lowest_f1: Mapping[tuple[Value, ...], str] = field(default_factory=dict)
+    """By cell, the label of the lowest F1 in words; nothing where answers are no labels."""
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task."""
     asked: Sequence[AskedCell] = ()
@@ -87,14 +91,15 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
     # The running counts are of compliant outputs; where every answer counts, only the records tell (ruling G12).
     every = any(parts_of(contract).every_answer_counts for contract in contracts.values())
     counted = _Counted()
-    if ended.samples > 1 or every or _some_say_nothing(ended.tallies.values()):
+    scored = _labels_are_scored(map(parts_of, contracts.values()))
+    if ended.samples > 1 or every or scored or _some_say_nothing(ended.tallies.values()):
         counted = _counted(directory, Cell._fields)
         groups = [counted.groups[cell] for cell in ended.tallies]
     cells, frozen = Counter(cell.task for cell in ended.tallies), directory.frozen_or_none()
     several = with_tasks and max(cells.values(), default=0) > 1
     by_task = _counted(directory, ("task",)).groups if several else {}
     return ClosedRun(
-        contracts=ended.contracts,
+        read_by={name: ReadBy.of(contract) for name, contract in contracts.items()},
         parts={name: parts_of(contract) for name, contract in contracts.items()},
         tallies=ended.tallies,
         groups=groups,
@@ -103,6 +108,7 @@ def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks
         changed=_changed(directory, ended) if ended.flips else None,
         tasks={names[0]: group for names, group in by_task.items() if cells[names[0]] > 1},
         unsaid=counted.unsaid,
+        lowest_f1=counted.lowest_f1,
         asked=counted.asked,
         trial=frozen.trial if isinstance(frozen, PlannedStudy) else None,
     )
@@ -114,20 +120,21 @@ def closed_import(kept: "Kept", *, with_tasks: bool = False) -> ClosedRun:
     every = any(each.every_answer_counts for each in parts.values())
     tallies, counted = dict(sorted(kept.tallies.items())), _Counted()
     groups = groups_of_tallies(tallies, seed=0)
-    if kept.samples > 1 or every or _some_say_nothing(tallies.values()):
+    if kept.samples > 1 or every or _labels_are_scored(parts.values()) or _some_say_nothing(tallies.values()):
         counted = _counted(kept.directory, Cell._fields)
         groups = [counted.groups[cell] for cell in tallies]
-    contracts = {task: str(each["contract"]) for task, each in config["contracts"].items()}
+    read_by = {task: ReadBy.frozen(each) for task, each in config["contracts"].items()}
     several = with_tasks and max(Counter(cell.task for cell in tallies).values()) > 1
     by_task = _counted(kept.directory, ("task",)).groups if several else {}
     return ClosedRun(
-        contracts=contracts,
+        read_by=read_by,
         parts=parts,
         tallies=tallies,
         groups=groups,
         samples=kept.samples,
         tasks={names[0]: group for names, group in by_task.items()},
         unsaid=counted.unsaid,
+        lowest_f1=counted.lowest_f1,
         asked_here=False,
     )
 
@@ -146,6 +153,11 @@ class _Counted:
     unsaid: Mapping[str, int] = field(default_factory=dict)
     """By task, outputs of which nobody says what is right."""
     asked: Sequence[AskedCell] = ()
+    lowest_f1: Mapping[tuple[Value, ...], str] = field(default_factory=dict)
+
+
+def _labels_are_scored(every: Iterable[Parts]) -> bool:
+    return any("label scores" in parts.tables for parts in every)
 
 
 def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> _Counted:
@@ -153,10 +165,12 @@ def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> _Counted:
     # A run does without columns, and most runs end without them too.
     from affidavit.results.counting import groups  # noqa: PLC0415
     from affidavit.results.study_results import StudyResults  # noqa: PLC0415
+    from affidavit.results.tables import lowest_f1_of  # noqa: PLC0415
 
     results = StudyResults(directory, by)
     found = {group.names: group for group in groups(results.records)}
-    return _Counted(found, results.outputs_unsaid, results.asked({}))
+    lowest = lowest_f1_of(results.records, list(found.values()))
+    return _Counted(found, results.outputs_unsaid, results.asked({}), lowest)
 
 
 def _changed(directory: StudyDirectory, ended: Ended) -> Table:
@@ -198,16 +212,16 @@ def _shares(group: Group) -> Shares:
 def as_json(run: ClosedRun) -> Fields:
     """The figures as JSON values."""
     tasks: Fields = {}
-    for task, contract in run.contracts.items():
+    for task in run.read_by:
         cells = run.of_task(task)
         tally = Tally.total(tally for _, tally, _ in cells)
         whole = run.tasks[task] if len(cells) > 1 else cells[0][2] if cells else Group((task,), 0, {}, 0)
-        tasks[task] = figures(tally, contract, {}, run.parts[task], _shares(whole))
+        tasks[task] = _figures(run, task, tally, whole)
     return {
         "tasks": tasks,
         "cells": [
-            {**cell._asdict(), **figures(tally, run.contracts[task], {}, run.parts[task], _shares(group))}
-            for task in run.contracts
+            {**cell._asdict(), **_figures(run, task, tally, group)}
+            for task in run.read_by
             for cell, tally, group in run.of_task(task)
         ],
         "flips": list(run.changes),
@@ -216,12 +230,17 @@ def as_json(run: ClosedRun) -> Fields:
     }
 
 
+def _figures(run: ClosedRun, task: str, tally: Tally, group: Group) -> Fields:
+    by = run.read_by[task]
+    return figures(tally, by.label, dict(by.params), run.parts[task], _shares(group))
+
+
 def as_tables(run: ClosedRun) -> RenderableType:
     """The tables for a terminal."""
     parts: list[RenderableType] = [Text(warning, "bold") for warning in warnings(run)]
-    for task, contract in run.contracts.items():
+    for task in run.read_by:
         lines = list(_breakdowns(run, task))
-        parts.append(shown(task_table(run, task), beside=contract, lines=lines))
+        parts.append(shown(task_table(run, task), beside=plain(str(run.read_by[task])), lines=lines))
     if run.changed is not None:
         parts.append(shown(_brief(run.changed)))
     parts += [Text(line) for line in _notes(run)]
@@ -235,7 +254,7 @@ def warnings(run: ClosedRun) -> list[str]:
 
 def notes(run: ClosedRun) -> Iterator[str]:
     """What a person should be told of the figures of each task."""
-    for task in run.contracts:
+    for task in run.read_by:
         tally = Tally.total(tally for _, tally, _ in run.of_task(task))
         if (note := unknown_answers_note(tally, run.unsaid.get(task, 0))) is not None:
             yield f"{plain(task)}: {note}"
@@ -284,6 +303,8 @@ def _breakdowns(run: ClosedRun, task: str) -> Iterator[str]:
     for cell, tally, group in run.of_task(task):
         for _, title, counts in worded_blocks(tally, run.parts[task]):
             yield f"{cell.model}, {cell.condition}, {plain(title)}: {listed(counts)}"
+        if (lowest := run.lowest_f1.get(tuple(cell))) is not None:
+            yield f"{cell.model}, {cell.condition}, {lowest}"
         if tally.failures:
             yield f"{cell.model}, {cell.condition}, failed: {listed(tally.failures)}"
         if (why := nothing_arrived(group.total("failed"), group.pending, group.planned)) is not None:

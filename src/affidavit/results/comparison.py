@@ -7,13 +7,14 @@ of a table are one family (ruling S3).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
 from affidavit.archive.record import RecordKind
+from affidavit.contracts.read_by import OtherParameter, ReadBy
 from affidavit.errors import UsageError
-from affidavit.plain_text import counted_noun
+from affidavit.plain_text import counted_noun, plain
 from affidavit.results.caveats import AskedCell, pending_note, trial_note
 from affidavit.results.counting import holds_answer
 from affidavit.results.groups import CELL
@@ -51,6 +52,8 @@ class Side:
     """What is to be said where items of this side are clustered: which have no cluster."""
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task."""
+    read_by: Mapping[str, ReadBy] = field(default_factory=dict)
+    """By what the outputs of each task are read."""
 
     def outputs(self) -> pl.LazyFrame:
         """The questions of this side."""
@@ -172,6 +175,33 @@ def _notes(first: Side, second: Side, both: pl.DataFrame) -> Iterator[str]:
     pairs = {(str(task), str(item)) for task, item in both.select("task", ITEM).iter_rows()}
     if other := len(pairs & differing(first.items(), second.items())):
         yield f"{other:,} of {len(pairs):,} items have one id on both sides, and another text or right answer."
+
+
+def read_otherwise(first: Side, second: Side) -> list[str]:
+    """That a task is read by another contract on the other side, or by the same with other parameters.
+
+    It stands before all figures: what differs may be the reading alone.
+    """
+    return [
+        f"{plain(task)} is read {words} ({plain(first.name)} / {plain(second.name)})."
+        for task in first.read_by
+        if task in second.read_by and (words := _otherwise(first.read_by[task], second.read_by[task]))
+    ]
+
+
+def _otherwise(first: ReadBy, second: ReadBy) -> str:
+    """How a second contract reads otherwise than the first; empty if it does not.
+
+    >>> _otherwise(ReadBy("number/1", {"marker": ""}), ReadBy("number/1", {"marker": "####"}))
+    'with other parameters: marker none / ####'
+    """
+    if first.label != second.label:
+        return plain(f"by other contracts: {first} / {second}")
+    return plain(f"with other parameters: {others}") if (others := _joined(first.differing(second))) else ""
+
+
+def _joined(others: Sequence[OtherParameter]) -> str:
+    return ", ".join(map(str, others))
 
 
 def as_one_family(comparisons: Sequence[Comparison], *, seed: int, mid_p: bool = False) -> list[Table]:
@@ -344,9 +374,13 @@ def moved_readings(first: Side, second: Side) -> Table | None:
     read_differently = another_reading | (another_verdict & ~pl.col(_OTHER_KEY))
     same, other = both.filter(~another_text), both.filter(another_text)
     moved = same.filter(read_differently).sort("key")
+    parameters = _other_parameters(first, second)
     compared_otherwise = len(same.filter(another_verdict & ~read_differently))
     rows: list[tuple[Value, ...]] = [
-        (row["key"][:16], row["task"], row["item_id"], row["model"], row["condition"], *_readings(row))
+        (
+            *(row["key"][:16], row["task"], row["item_id"], row["model"], row["condition"]),
+            *_readings(row, parameters.get(row["task"], ("", ""))),
+        )
         for row in moved.head(MOST_MOVED).iter_rows(named=True)
     ]
     parts = [f"{len(moved):,} of {len(same):,} outputs that both hold are read differently"] if len(same) else []
@@ -370,21 +404,32 @@ _TOLD_APART = ("raw_output", "raw_output_escaped"), ("protocol_compliant", "answ
 _OTHER_KEY = "has another right answer"
 
 
-def _readings(row: Mapping[str, object]) -> tuple[str, str]:
-    """What either side reads; where that is the same, what it says of it."""
-    one, another = _reading(row, ""), _reading(row, "_2")
+def _other_parameters(first: Side, second: Side) -> dict[str, tuple[str, str]]:
+    """By task, the parameters that differ, as they are on either side."""
+    found: dict[str, tuple[str, str]] = {}
+    for task in first.read_by.keys() & second.read_by.keys():
+        others = first.read_by[task].differing(second.read_by[task])
+        one, another = (", ".join(f"{each.name} {each[at]}" for each in others) for at in (1, 2))
+        found[task] = one, another
+    return found
+
+
+def _readings(row: Mapping[str, object], parameters: tuple[str, str] = ("", "")) -> tuple[str, str]:
+    """What either side reads, with the parameters that differ; where that is the same, what it says of it."""
+    one, another = _reading(row, "", parameters[0]), _reading(row, "_2", parameters[1])
     if one != another:
         return one, another
     words = {True: "right", False: "wrong", None: "not compared"}
     return f"{one}, {words[row['correct']]}", f"{another}, {words[row['correct_2']]}"  # type: ignore[index]
 
 
-def _reading(row: Mapping[str, object], side: str) -> str:
+def _reading(row: Mapping[str, object], side: str, parameters: str) -> str:
     if row[f"unread{side}"] is not None:
         kept = "unread"
     else:
         kept = "compliant" if row[f"protocol_compliant{side}"] else "not compliant"
     letter, answer, reason = (row[f"{name}{side}"] for name in ("letter", "answer", "reason"))
     given = answer if letter is None else letter
-    parts = (row[f"contract{side}"], kept, given, None if reason is None else f"({reason})")
+    contract = f"{row[f'contract{side}']} ({parameters})" if parameters else row[f"contract{side}"]
+    parts = (contract, kept, given, None if reason is None else f"({reason})")
     return " ".join(str(each) for each in parts if each is not None)

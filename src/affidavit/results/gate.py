@@ -17,7 +17,7 @@ from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.plain_text import counted_noun, plain
 from affidavit.results.caveats import trial_note
-from affidavit.results.comparison import Comparison, Side, pair_sides
+from affidavit.results.comparison import Comparison, Side, pair_sides, read_otherwise
 from affidavit.results.counting import groups
 from affidavit.results.groups import Group
 from affidavit.results.judging import JudgeFigures, JudgingFigures
@@ -144,6 +144,8 @@ class GateResult:
     """Of the study."""
     checks: tuple[ThresholdCheck, ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    """What must be known before any figure."""
 
     @property
     def held(self) -> bool:
@@ -191,7 +193,8 @@ class GateResult:
         checks = counted_noun(len(self), "check")
         foot = f"{checks} = {len(self) - len(self.failed)} met + {len(self.failed)} not met"
         columns = ("met", "group", "measure", "found", "decided by", "required")
-        return Table("gate", f"Does {self.name} meet its thresholds?", columns, rows, foot, self.notes)
+        notes = (*self.warnings, *self.notes)
+        return Table("gate", f"Does {self.name} meet its thresholds?", columns, rows, foot, notes)
 
     @property
     def heading(self) -> str:
@@ -207,7 +210,7 @@ class GateResult:
     def as_json(self) -> Fields:
         """The checks as JSON values."""
         checks = [_check_as_json(check) for check in self.checks]
-        return {"held": self.held, "checks": checks, "notes": list(self.notes)}
+        return {"held": self.held, "checks": checks, "notes": [*self.warnings, *self.notes]}
 
 
 def _check_as_json(check: ThresholdCheck) -> Fields:
@@ -252,7 +255,8 @@ def gate(
         against = list(no_worse(paired, baseline, records.planned))
         found += against
         notes += _baseline_notes(paired, baseline, against)
-    return GateResult(side.name, tuple(found), tuple(dict.fromkeys(notes)))
+    warnings = () if baseline is None else tuple(read_otherwise(baseline.side, side))
+    return GateResult(side.name, tuple(found), tuple(dict.fromkeys(notes)), warnings)
 
 
 def _baseline_notes(paired: Comparison, baseline: Baseline, against: Sequence[ThresholdCheck]) -> Iterator[str]:
@@ -460,7 +464,9 @@ def junit(name: str, found: Sequence[ThresholdCheck]) -> bytes:
 def _summary(result: GateResult) -> str:
     """The checks as a short page of Markdown."""
     head, rule = "| | figure | found | decided by | required |", "|---|---|--:|--:|--:|"
-    lines = [f"## {escaped(result.heading)}", "", head, rule]
+    lines = [f"## {escaped(result.heading)}", ""]
+    lines += [f"**{escaped(warning)}**\n" for warning in result.warnings]
+    lines += [head, rule]
     for check in result.checks:
         figure = f"{check.who}: {label_of(check.measure)}"
         cells = (figure, in_cell(check.in_table), check.decided_by, check.required)

@@ -1,6 +1,7 @@
 """Precision, recall and F1 of every label, in tasks whose answers are sets of labels (rulings L7, L8)."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isclose
 from typing import NamedTuple
 
 import numpy as np
@@ -9,12 +10,14 @@ import polars as pl
 
 from affidavit.contracts.label_set import KnownLabels
 from affidavit.contracts.labels import LabelSet
+from affidavit.results.caveats import FEWEST
 from affidavit.results.coded_records import GROUP, UNIT
 from affidavit.results.counting import RecordSet, identity_of_tasks, names_of, place_of
 from affidavit.results.groups import Group
 from affidavit.results.table import Table
 from affidavit.results.values import Value
-from affidavit.statistics.estimate import Estimate
+from affidavit.results.words import in_cell
+from affidavit.statistics.estimate import EQUAL, Estimate
 from affidavit.statistics.f1_scores import f1_scores
 from affidavit.statistics.shares import ClusterSums, share
 
@@ -41,6 +44,41 @@ def label_score_table(
     foot = identity_of_tasks(records, groups, tasks)
     columns = (*records.by, *_COLUMNS)
     return Table("label scores", question, columns, tuple(rows), foot, (_NOTE,)) if rows else None
+
+
+def lowest_f1(table: Table, named: int) -> dict[tuple[Value, ...], str]:
+    """The label of the lowest F1 of each group, in words, from the table; the first so many columns name groups.
+
+    Labels of equal F1 are all named; over fewer than ten items or clusters none is (ruling S9).
+    """
+    label, f1 = table.columns.index("label"), table.columns.index("F1")
+    found: dict[tuple[Value, ...], dict[str, Estimate]] = {}
+    for row in table.rows:
+        score = row[f1]
+        if row[label] != MACRO and isinstance(score, Estimate):
+            found.setdefault(row[:named], {})[str(row[label])] = score
+    return {names: f"lowest F1: {_lowest(scores)}" for names, scores in found.items()}
+
+
+def _lowest(scores: Mapping[str, Estimate]) -> str:
+    """The labels with the lowest score, each with its figure; why none is named, where there are too few outputs.
+
+    >>> few, many = (Estimate(0.6, 0.4, 0.8, n=n, method="") for n in (9, 10))
+    >>> _lowest({"bug": many, "question": many})
+    'bug 60.0% [40.0, 80.0] n=10, question 60.0% [40.0, 80.0] n=10'
+    >>> _lowest({"bug": few})
+    'no label named, over fewer than 10 items'
+    """
+    if any((score.clusters or score.n) < FEWEST for score in scores.values()):
+        return f"no label named, over fewer than {FEWEST} items"
+    least = min(score.value for score in scores.values())
+    lowest = [name for name, score in scores.items() if isclose(score.value, least, rel_tol=EQUAL, abs_tol=EQUAL)]
+    more = f" and {len(lowest) - _NAMED:,} more" if len(lowest) > _NAMED else ""
+    return ", ".join(f"{name} {in_cell(scores[name])}" for name in lowest[:_NAMED]) + more
+
+
+_NAMED = 5
+"""Labels that a line names."""
 
 
 class _Pair(NamedTuple):

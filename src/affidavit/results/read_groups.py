@@ -20,11 +20,13 @@ from affidavit.results.known_answers import known_answers
 from affidavit.results.no_value import METADATA, named_where_empty
 from affidavit.results.row_values import items_of_rows, row_values
 from affidavit.results.table import Table
-from affidavit.results.tables import BUILDERS, accuracy_table, compliance_table
+from affidavit.results.tables import OUR_TABLES, accuracy_table, compliance_table, contract_tables
 from affidavit.results.text_forms import Report
 
-TABLES = ("compliance", "solve rate", "accuracy")
-"""The tables of a summary by group."""
+COUNTED = ("solve rate", "label scores")
+"""Tables of a summary beside those that contracts declare: they need neither texts nor other outputs."""
+TABLES = ("compliance", "accuracy", *COUNTED)
+"""The tables of a summary by group, beside those that contracts declare."""
 _KNOWN = (*CELL, "sample")
 _AT_ONCE = 20_000
 _LONG = ("raw_output", "raw_output_escaped")
@@ -56,9 +58,9 @@ def group_columns(by: Sequence[str], first: Mapping[str, object], columns: Outpu
 
 
 def chosen_tables(report: Report) -> Report:
-    """The tables of a summary, of all that a report has."""
-    by_name = {table.name: table for table in report.tables}
-    return Report(report.title, report.facts, [by_name[name] for name in TABLES if name in by_name])
+    """The tables of a summary, of all that a report has: what non-compliant outputs did is one of them."""
+    chosen = [table for table in report.tables if table.name in TABLES or table.name not in OUR_TABLES]
+    return Report(report.title, report.facts, chosen)
 
 
 def grouped_report(
@@ -83,12 +85,14 @@ def grouped_report(
 
 
 def _tables(records: RecordSet) -> Iterator[Table]:
-    found, solving = groups(records), records.tasks_with("solve rate")
+    """In the order of a report."""
+    found = groups(records)
+    special = list(contract_tables(records, found, {}, built=COUNTED))
     yield compliance_table(records, found)
-    if solving and (rate := BUILDERS["solve rate"](records, found, solving, {})) is not None:
-        yield rate
+    yield from (table for table in special if table.explains is None)
     if any(group.total("keyed") for group in found):
         yield accuracy_table(records, found)
+    yield from (table for table in special if table.explains is not None)
 
 
 def _frame(records: Iterator[Response | Failed], columns: RecordColumns, *, with_rows: bool) -> pl.LazyFrame:

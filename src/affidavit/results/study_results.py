@@ -12,6 +12,7 @@ from affidavit.archive.record_columns import SCHEMA, column_of, without_surrogat
 from affidavit.archive.study_directory import FrozenStudy, ImportedStudy, PlannedStudy, StudyDirectory
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
+from affidavit.contracts.read_by import ReadBy
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields, canonical, shown
 from affidavit.judging.directory import read_judging
@@ -30,7 +31,7 @@ from affidavit.results.no_value import METADATA, named_where_empty
 from affidavit.results.row_values import every_item_of_rows, items_of_rows, row_names, row_values
 from affidavit.results.shown_options import ShownOptions, options_of_items, options_of_rows
 from affidavit.results.tables import all_tables
-from affidavit.results.text_forms import NOT_SEALED, TRIAL, Report
+from affidavit.results.text_forms import NOT_SEALED, READ_BY, TRIAL, Report
 from affidavit.running.ledger import JudgingLedger
 from affidavit.running.server_words import changed
 from affidavit.study.crossing import LeftOut, cells
@@ -105,6 +106,12 @@ class StudyResults:
     def outputs_unsaid(self) -> dict[str, int]:
         """By task, outputs that count as not right although nobody says whether their right answer is known."""
         return dict(self._known.outputs_unsaid)
+
+    @property
+    def read_by(self) -> dict[str, ReadBy]:
+        """By what the outputs of each task are read, as it was frozen."""
+        said = self.config["contracts"].items()
+        return {without_surrogates(task): ReadBy.frozen(each) for task, each in said}
 
     # --- the records ---
 
@@ -358,6 +365,7 @@ class StudyResults:
             self.asked(chosen),
             tuple(self.cluster_notes(chosen)),
             self.trial,
+            {task: by for task, by in self.read_by.items() if chosen.get("task", task) == task},
         )
 
     def _item_contents(self, chosen: Mapping[str, str]) -> ItemContents:
@@ -398,6 +406,7 @@ class StudyResults:
             "root_sha256": self.seal.root_sha256 if self.seal is not None and self.sealed else None,
             "seal_sha256": self.seal.sha256 if self.seal is not None and self.sealed else None,
             "seed": self.frozen.seed,
+            READ_BY: self._contracts_in_words(),
             "grouped_by": ", ".join(self.records.by),
             **({} if self.records.cluster == ITEM else {"clusters": self.records.cluster_name}),
         }
@@ -405,6 +414,13 @@ class StudyResults:
         if marks:
             title = f"{title} ({', '.join(marks)})"
         return Report(title, facts, tables, [INTERVALS, *self._notes()], self.warnings)
+
+    def _contracts_in_words(self) -> str:
+        """The contract of each task with the parameters that are not its defaults; one that all have, once."""
+        worded = {task: str(by) for task, by in self.read_by.items()}
+        if len(set(worded.values())) == 1:
+            return next(iter(worded.values()))
+        return "; ".join(f"{task}: {words}" for task, words in worded.items())
 
     def _notes(self) -> Iterator[str]:
         """What a reader of the tables should know of this study's records."""

@@ -63,11 +63,17 @@ def all_tables(
         yield failures
 
 
-def contract_tables(records: RecordSet, groups: Sequence[Group], controls: Mapping[str, str]) -> Iterator[Table]:
-    """The tables that the contracts of the tasks add."""
+def contract_tables(
+    records: RecordSet,
+    groups: Sequence[Group],
+    controls: Mapping[str, str],
+    *,
+    built: Collection[str] = tuple(BUILDERS),
+) -> Iterator[Table]:
+    """The tables that the contracts of the tasks add: all declared ones, and those of `built` that they name."""
     wanted = dict.fromkeys(table for parts in records.parts.values() for table in parts.tables)
-    for name, build in BUILDERS.items():
-        if name in wanted and (made := build(records, groups, records.tasks_with(name), controls)) is not None:
+    for name in (name for name in BUILDERS if name in wanted and name in built):
+        if (made := BUILDERS[name](records, groups, records.tasks_with(name), controls)) is not None:
             yield made
     named = set(OUR_TABLES)
     for declared in (table for table in wanted if isinstance(table, CountTable)):
@@ -85,6 +91,13 @@ def changed_answers_of(records: RecordSet, controls: Mapping[str, str]) -> Table
     """How many answers changed against their control, of the tasks that tell; None if none does."""
     tasks = records.tasks_with("flips")
     return changes.changed_answers_table(records, (), tasks, controls) if tasks else None
+
+
+def lowest_f1_of(records: RecordSet, groups: Sequence[Group]) -> dict[tuple[Value, ...], str]:
+    """The label of the lowest F1 of each group, in words, in tasks whose answers are labels."""
+    tasks = records.tasks_with("label scores")
+    table = BUILDERS["label scores"](records, groups, tasks, {}) if tasks else None
+    return {} if table is None else label_scores.lowest_f1(table, len(records.by))
 
 
 # --- the tables that every study has ---

@@ -15,7 +15,7 @@ from rich.text import Text
 from affidavit.plain_text import plain
 from affidavit.results.columns import GAP, ColumnWidth, column_parts, fitted, longest_word, said_once
 from affidavit.results.table import Table
-from affidavit.results.text_forms import Report
+from affidavit.results.text_forms import READ_BY, Report
 from affidavit.results.values import Value, estimate_of
 from affidavit.results.words import form_of, label_of
 from affidavit.statistics.estimate import worded
@@ -28,11 +28,12 @@ _INDENT = 2
 
 
 def shown_report(report: Report) -> RenderableType:
-    """What must be known first, every table of a report, then what is said of all of them."""
+    """By what outputs were read, what must be known first, every table, then what is said of all of them."""
     title = Text(plain(report.title), "bold")
+    by = [Text(f"read by {plain(str(report.facts[READ_BY]))}")] if report.facts.get(READ_BY) else []
     notes = [Text(plain(note)) for note in report.notes]
     first = [line for warning in report.warnings for line in (Text(plain(warning), "bold"), Text(""))]
-    return Group(title, Text(""), *first, *(shown(table) for table in report.tables), *notes)
+    return Group(title, *by, Text(""), *first, *(shown(table) for table in report.tables), *notes)
 
 
 def shown(table: Table, *, title: str = "", beside: str = "", lines: Sequence[str] = ()) -> RenderableType:

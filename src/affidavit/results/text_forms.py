@@ -13,6 +13,8 @@ from affidavit.results.values import Chance, Value, estimate_of
 from affidavit.results.words import label_of
 
 NOT_SEALED, TRIAL = "not sealed", "a trial"
+READ_BY = "read_by"
+"""The fact of a report that says by which contracts outputs were read."""
 
 
 @dataclass(frozen=True)

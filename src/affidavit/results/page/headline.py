@@ -12,8 +12,9 @@ from math import isclose, isfinite
 from typing import NamedTuple, TypeAlias
 
 from affidavit.plain_text import counted_noun
-from affidavit.results.caveats import nothing_arrived
+from affidavit.results.caveats import FEWEST, nothing_arrived
 from affidavit.results.judging_tables import OWN, OWN_ALONE
+from affidavit.results.label_scores import lowest_f1
 from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.solving import ALL
@@ -33,10 +34,6 @@ class Answer(NamedTuple):
     question: str
     answer: str
     table: str
-
-
-FEWEST = 10
-"""Items or clusters, of judges outputs or evaluations, behind a figure that a headline may name (ruling S9)."""
 
 
 def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
@@ -64,6 +61,9 @@ def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
         rate = [_each(solved, "Solve rate")] if any(solved.values()) else []
         solving = " ".join((*rate, *whole.notes))
         answers.append(Answer("How many outputs solve their problem?", solving, "solve rate"))
+    if "label scores" in tables:
+        weakest = _weakest_labels(tables["label scores"], by)
+        answers.append(Answer("Which labels are found least well?", weakest, "label scores"))
     if preferred := list(_letters(tables.get("letters"), by)):
         answers.append(Answer("Does a model prefer a letter?", " ".join(preferred), "letters"))
     measured = {"compliance": compliance, "accuracy over compliant": accuracy, "yield": over_all}
@@ -196,6 +196,14 @@ def _accuracy(over_answers: Shares, over_all: Shares) -> str:
     if not any(over_answers.values()):
         return f"No output holds an answer whose right one is known. {rest}"
     return f"{_each(over_answers, 'Accuracy over answers')} {rest}"
+
+
+def _weakest_labels(table: Table, by: Sequence[str]) -> str:
+    """Of each row of other tables the label of the lowest F1."""
+    found = lowest_f1(table, len(by))
+    labels = short_labels(list(found), naming(by), _NAME)
+    said = [f"{brief(label, _NAME)}: {words}." for label, words in zip(labels, found.values(), strict=True)]
+    return _together(said, " ")
 
 
 def _letters(table: Table | None, by: Sequence[str]) -> Iterator[str]:
