@@ -76,6 +76,15 @@ def test_parameters_give_the_same_contract_again(given):
         ({"unit": "a" * 21}, "unit"),
         ({"unit": "<b>"}, "unit"),
         ({"unit": ["$"]}, "unit"),
+        # Whatever looks like a sign or a digit, in any script (rulings N3, N5).
+        *(({"unit": sign}, "unit") for sign in "−‐‑‒–—―﹘﹣＋－±∓⁻₊˗➖"),
+        *(({"unit": f"k{sign}m"}, "unit") for sign in "−–＋"),
+        *(({"unit": digit}, "unit") for digit in "７٣७𝟕²½"),
+        ({"unit": "m２"}, "unit"),
+        ({"unit": "⁻¹"}, "unit"),
+        *(({"thousands": "", "unit": point}, "unit") for point in ",."),
+        *(({"thousands": " ", "decimal": decimal, "unit": "a.b,c"}, "unit") for decimal in ",."),
+        *(({"marker": f"Answer {last}"}, "marker") for last in "−–—－＋７٣⁻"),
         ({"tolerance": -1}, "tolerance"),
         ({"tolerance": "0,5"}, "tolerance"),
         ({"tolerance": "1e-3"}, "tolerance"),
@@ -110,6 +119,12 @@ def test_any_value_of_a_parameter_is_taken_or_refused_at_its_name(given):
         refused = error.where
     assert not refused or refused.removeprefix("parameters.") in number.parameters
     assert number.with_parameters(json.loads(json.dumps(contract.params))) == contract
+
+
+@pytest.mark.parametrize("unit", ["m²", "s⁻¹", "°C", "km/h", "$", "%", "'", "m s", "万"])
+def test_a_unit_may_hold_exponents_and_any_letters(unit):
+    contract = Number(unit=unit)  # ruling N5
+    assert contract.read(f"<answer>-72 {unit}</answer>").value == "-72"
 
 
 def test_a_tolerance_is_kept_exactly():
