@@ -213,6 +213,21 @@ def test_nothing_is_compared_without_an_answer_or_a_key():
         number.validate(number.read("<answer>72</answer>"), AnswerKey("B"))
 
 
+@pytest.mark.parametrize(("contract", "answer"), [(number, "0.1"), (Number(decimal=",", thousands=""), "0,1")])
+def test_a_key_in_python_may_be_a_number(contract, answer):
+    reading = contract.read(f"<answer>{answer}</answer>")
+    for key in (0.1, Decimal("0.10")):
+        assert contract.validate(reading, AnswerKey(key)).correct  # ruling N7
+    assert not contract.validate(reading, AnswerKey(1)).correct
+
+
+@pytest.mark.parametrize("key", [True, ["0.1"], {}, float("nan"), 10**2000, object(), -1])
+def test_a_key_in_python_that_is_no_number_is_refused(key):
+    contract = Number(sign=False)
+    with pytest.raises(InputError, match="^answer: expected a number to compare with, found "):
+        contract.validate(contract.read("<answer>0.1</answer>"), AnswerKey(key))
+
+
 def test_numbers_are_exact_texts():
     assert [exact_text(each) for each in (0.1, 1e22, -5, 10**1000, "1", None)] == [
         "0.1", "10000000000000000000000", "-5", None, None, None,
