@@ -224,7 +224,7 @@ def test_a_key_in_python_may_be_a_number(contract, answer):
 @pytest.mark.parametrize("key", [True, ["0.1"], {}, float("nan"), 10**2000, object(), -1])
 def test_a_key_in_python_that_is_no_number_is_refused(key):
     contract = Number(sign=False)
-    with pytest.raises(InputError, match="^answer: expected a number to compare with, found "):
+    with pytest.raises(InputError, match=r"^answer: expected a number to compare with, found "):
         contract.validate(contract.read("<answer>0.1</answer>"), AnswerKey(key))
 
 
