@@ -97,6 +97,11 @@ def test_the_word_for_none_counts_among_the_characters():
             KnownLabels.of(["art"], word)
 
 
+def test_right_is_the_whole_set_where_there_may_be_several():
+    """Ruling L5."""
+    assert (TOPICS.right_means(), ONE.right_means()) == ("the whole set", "")
+
+
 def test_what_the_contract_says_of_itself_is_so():
     assert labels.read(labels.passing).protocol_compliant
     assert labels.read(labels.failing).deviation is LabelDeviation.UNKNOWN_LABEL
