@@ -177,7 +177,7 @@ LATE = {
     "items.hub": {"datasets"},
     "reading.column_digests": {"polars_hash"},
     "reading.line_batches": {"affidavit.reading.choices"},
-    "reading.parquet_files": {"polars"},
+    "reading.parquet_files": {"polars", "affidavit.reading.shortest_decimals"},
     "reading.engines": {"affidavit.reading.cell_batches", "affidavit.reading.frame_batches"},
     "archive.parquet_copy": {"polars", "affidavit.archive.record_columns"},
     "running.import_outputs": {

@@ -20,6 +20,18 @@ from affidavit.errors import InputError, UsageError
         ('unit="1"', "1"),
         ("places=2", 2),
         ("sign=true", True),
+        ("tolerance=0.5", 0.5),
+        ("tolerance=0.10", 0.1),
+        ("tolerance=1_000.25", 1000.25),
+        ("tolerance=1e3", 1000.0),
+        ("tolerance=inf", float("inf")),
+        # What a double would round stays as it was typed (ruling N7).
+        ("tolerance=0.10000000000000000001", "0.10000000000000000001"),
+        ("tolerances=[0.5, 0.30000000000000000001]", [0.5, "0.30000000000000000001"]),
+        ("tolerance=9007199254740993.0", "9007199254740993.0"),
+        ("tolerance=1e400", "1e400"),
+        ("tolerance=1e-400", "1e-400"),
+        ("tolerance=1e99999999999999999999", "1e99999999999999999999"),
         ("labels=['a', 'b']", ["a", "b"]),
         ("equation=a=b", "a=b"),
         ("lines=1\nother=2", "1\nother=2"),
@@ -28,6 +40,11 @@ from affidavit.errors import InputError, UsageError
 )
 def test_a_value_is_as_in_a_study_file_or_else_a_text(word, value):
     assert parameters_given([word]) == {word.partition("=")[0]: value}
+
+
+def test_a_tolerance_of_many_digits_is_kept_as_it_was_typed():
+    contract = contract_named("number", parameters=parameters_given(["tolerance=0.10000000000000000001"]))
+    assert contract.params["tolerance"] == "0.10000000000000000001"  # ruling N7
 
 
 @pytest.mark.parametrize("words", [["marker"], ["=x"], ["a=1", "a=2"]])

@@ -89,6 +89,19 @@ def test_as_many_labels_as_a_record_holds():
     assert len(known.written(known.labels)) == LONGEST
 
 
+def test_the_word_for_none_counts_among_the_characters():
+    """Ruling L1: it is an answer too, which no record may cut."""
+    assert len(KnownLabels.of(["art"], "n" * (LONGEST - 5)).none) == LONGEST - 5
+    for word in ("n" * (LONGEST - 4), "n" * (LONGEST + 1)):
+        with pytest.raises(InputError, match=r"^parameters\.none: expected .* at most 10,000 characters together"):
+            KnownLabels.of(["art"], word)
+
+
+def test_right_is_the_whole_set_where_there_may_be_several():
+    """Ruling L5."""
+    assert (TOPICS.right_means(), ONE.right_means()) == ("the whole set", "")
+
+
 def test_what_the_contract_says_of_itself_is_so():
     assert labels.read(labels.passing).protocol_compliant
     assert labels.read(labels.failing).deviation is LabelDeviation.UNKNOWN_LABEL

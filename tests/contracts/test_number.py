@@ -76,6 +76,15 @@ def test_parameters_give_the_same_contract_again(given):
         ({"unit": "a" * 21}, "unit"),
         ({"unit": "<b>"}, "unit"),
         ({"unit": ["$"]}, "unit"),
+        # Whatever looks like a sign or a digit, in any script (rulings N3, N5).
+        *(({"unit": sign}, "unit") for sign in "−‐‑‒–—―﹘﹣＋－±∓⁻₊˗➖"),
+        *(({"unit": f"k{sign}m"}, "unit") for sign in "−–＋"),
+        *(({"unit": digit}, "unit") for digit in "７٣७𝟕²½"),
+        ({"unit": "m２"}, "unit"),
+        ({"unit": "⁻¹"}, "unit"),
+        *(({"thousands": "", "unit": point}, "unit") for point in ",."),
+        *(({"thousands": " ", "decimal": decimal, "unit": "a.b,c"}, "unit") for decimal in ",."),
+        *(({"marker": f"Answer {last}"}, "marker") for last in "−–—－＋７٣⁻"),
         ({"tolerance": -1}, "tolerance"),
         ({"tolerance": "0,5"}, "tolerance"),
         ({"tolerance": "1e-3"}, "tolerance"),
@@ -110,6 +119,12 @@ def test_any_value_of_a_parameter_is_taken_or_refused_at_its_name(given):
         refused = error.where
     assert not refused or refused.removeprefix("parameters.") in number.parameters
     assert number.with_parameters(json.loads(json.dumps(contract.params))) == contract
+
+
+@pytest.mark.parametrize("unit", ["m²", "s⁻¹", "°C", "km/h", "$", "%", "'", "m s", "万"])
+def test_a_unit_may_hold_exponents_and_any_letters(unit):
+    contract = Number(unit=unit)  # ruling N5
+    assert contract.read(f"<answer>-72 {unit}</answer>").value == "-72"
 
 
 def test_a_tolerance_is_kept_exactly():
@@ -196,6 +211,21 @@ def test_nothing_is_compared_without_an_answer_or_a_key():
     assert number.validate(number.read("<answer>72</answer>"), AnswerKey(None)) is None
     with pytest.raises(InputError, match="a number to compare with"):
         number.validate(number.read("<answer>72</answer>"), AnswerKey("B"))
+
+
+@pytest.mark.parametrize(("contract", "answer"), [(number, "0.1"), (Number(decimal=",", thousands=""), "0,1")])
+def test_a_key_in_python_may_be_a_number(contract, answer):
+    reading = contract.read(f"<answer>{answer}</answer>")
+    for key in (0.1, Decimal("0.10")):
+        assert contract.validate(reading, AnswerKey(key)).correct  # ruling N7
+    assert not contract.validate(reading, AnswerKey(1)).correct
+
+
+@pytest.mark.parametrize("key", [True, ["0.1"], {}, float("nan"), 10**2000, object(), -1])
+def test_a_key_in_python_that_is_no_number_is_refused(key):
+    contract = Number(sign=False)
+    with pytest.raises(InputError, match=r"^answer: expected a number to compare with, found "):
+        contract.validate(contract.read("<answer>0.1</answer>"), AnswerKey(key))
 
 
 def test_numbers_are_exact_texts():

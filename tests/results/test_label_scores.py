@@ -212,12 +212,14 @@ def test_a_study_shows_the_same_figures_in_every_form(tmp_path):
         shown = here("report", directory, "--format", form).stdout.decode()
         assert "How often is a label right where it is given" in shown
         assert MACRO in shown
+        assert shown.count("Right: the whole set.") == 1, "what right means is said once"
     cells = list(csv.DictReader(io.StringIO(here("report", directory, "--format", "csv").stdout.decode())))
     assert {cell["column"] for cell in cells if cell["table"] == "label scores"} >= {"precision", "recall", "F1"}
     assert here("report", directory).returncode == 0
     page = (directory / "report.html").read_text()
     assert "How often is a label right where it is given" in page
     assert "<mark" in page
+    assert page.count("Right: the whole set.") == 1
     assert here("verify", directory).returncode == 0
 
 

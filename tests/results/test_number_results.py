@@ -2,7 +2,10 @@
 
 import pytest
 
-from affidavit.contracts.registry import frozen_parts
+from affidavit.archive.checked_lines import checked_fields, checked_line
+from affidavit.contracts.contract import label
+from affidavit.contracts.number import number
+from affidavit.contracts.registry import BUILT_IN, frozen_parts
 from affidavit.errors import InputError
 from support.written_study import here, questions, reported, tables, written
 
@@ -43,8 +46,39 @@ def test_a_majority_is_over_values(study):
     assert row["majority right"]["value"] == 1
 
 
-@pytest.mark.parametrize("forged", [{"marker": 5}, {"unit": ["$"]}, {"tolerance": {"a": []}}, {"thousands": None}])
-def test_parameters_that_were_forged_are_refused_at_their_name(forged):
-    (name,) = forged
-    with pytest.raises(InputError, match=rf"parameters\.{name}: expected "):
-        frozen_parts("number", {"contract": "number/1", "params": forged})
+FORGED: dict[str, tuple[object, str]] = {
+    "a number": ({**number.params, "marker": 5}, ".marker: expected at most 50 printable characters, no outer blanks, "
+    "no <, no digit or sign last, found 5"),
+    "a list": ({**number.params, "unit": ["$"]}, ".unit: expected at most 20 characters, no outer blanks, digits, "
+    'signs, separators, < or >, found ["$"]'),
+    "null": ({**number.params, "thousands": None}, ".thousands: expected one of "),
+    "a name too many": ({**number.params, "more": 1}, ": expected exactly these: marker, thousands, decimal, sign, unit, "
+    'tolerance, found ["decimal", "marker", "more", "sign", "thousands", "tolerance", "unit"]'),
+    "a name too few": ({"marker": "", "unit": ""}, ": expected exactly these: marker, thousands, decimal, sign, unit, "
+    'tolerance, found ["marker", "unit"]'),
+    "no names": ({}, ": expected exactly these: marker"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("forged", "told"), FORGED.values(), ids=FORGED)
+def test_parameters_that_were_forged_are_refused_at_their_name_when_a_study_is_opened(study, forged, told):
+    file = study / "study.json"
+    fields = checked_fields(file.read_bytes())
+    fields["config"]["contracts"]["sums"]["params"] = forged
+    file.write_bytes(checked_line({name: value for name, value in fields.items() if name != "sha256"}))
+    (study / "seal.json").unlink()  # whoever forges a study leaves it out, or makes another
+    for arguments in (("report", study), ("verify", study), ("report", study, "--format", "json")):
+        done = here(*arguments)
+        assert done.returncode == 5
+        assert f"study.json:1: contracts.sums.params{told}" in done.stderr.decode()
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_other_names_of_parameters_than_a_contract_has_are_refused(name):
+    """Ruling C3: beside name and version, its parameters decide every reading, all of them and no others."""
+    contract = BUILT_IN[name]
+    said = {"contract": label(contract), "params": dict(contract.params)}
+    frozen_parts(name, said)
+    for params in ({**said["params"], "more": 1}, {"more": 1}, [], None):
+        with pytest.raises(InputError, match=r"^parameters: expected "):
+            frozen_parts(name, {**said, "params": params})

@@ -810,7 +810,7 @@ def test_that_judges_had_only_their_own_outputs_is_said(others, own, said):
 def test_the_widest_interval_is_that_of_all_rows_that_have_it():
     certain = summary(rates((5, 10), (9, 20), (5, 10)))["How certain are the figures?"]
     assert certain == (
-        "The widest 95 % interval spans 53 percentage points (compliance, a, n=10; compliance, c, n=10). "
+        "Of compliance, the widest 95 % interval spans 53 percentage points (compliance, a, n=10; compliance, c, n=10). "
         "n is between 10 and 20."
     )
 

@@ -262,4 +262,6 @@ def test_sign_flips_agree_with_scipy_and_with_their_own_draws():
     drawn = sign_flip_test([*np.ones(40), -0.5], seed=0, patterns=99)
     assert (drawn.p_value, drawn.method) == (0.01, "sign flips, 99 patterns drawn"), "no p-value is 0"
     alike = sign_flip_test(-np.ones(40), seed=0, patterns=99)
-    assert (alike.p_value, alike.method) == (2.0**-39, "sign flips, all patterns"), "of one sign: two of all patterns"
+    assert (alike.p_value, alike.method) == (2.0**-39, "sign flips, all patterns"), (
+        "of one sign: two of all patterns"
+    )

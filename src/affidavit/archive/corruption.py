@@ -48,3 +48,21 @@ def as_written(where: str, expected: str) -> Iterator[None]:
         yield
     except ODD_VALUES as error:
         raise corrupt(where, expected, in_words(error)) from error
+
+
+@contextmanager
+def contract_as_written(where: str, task: str) -> Iterator[None]:
+    """Make a contract of what was frozen for a task: what it refuses is corruption at the very value.
+
+    >>> with contract_as_written("study.json:1", "topics"):
+    ...     raise InputError("parameters.labels", expected="a list of labels", found="null")
+    Traceback (most recent call last):
+    affidavit.errors.StorageError: study.json:1: contracts.topics.params.labels: expected a list of labels, found null
+    It was changed or damaged after it was written. Restore it from a copy, or ask whoever sent it for another; do not use its figures.
+    """  # noqa: E501
+    try:
+        yield
+    except InputError as error:
+        named, dot, parameter = error.where.partition(".")
+        place = f".params{dot}{parameter}" if named == "parameters" else ""
+        raise corrupt(f"{where}: contracts.{shown(task)[1:-1]}{place}", error.expected, error.found) from error

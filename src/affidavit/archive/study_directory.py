@@ -23,7 +23,7 @@ from affidavit.archive.checked_lines import (
     lines_of,
     only_line_of,
 )
-from affidavit.archive.corruption import as_written, corrupt
+from affidavit.archive.corruption import as_written, contract_as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.foreign_names import refuse_foreign_names
 from affidavit.archive.journal import Archive, Walk
@@ -244,11 +244,11 @@ def _grown(study: FrozenStudy, fields: Fields, number: int, where: str) -> Plann
 def parts_of_study(study: FrozenStudy) -> dict[str, Parts]:
     """The parts of the contract of each task; of a user's own, as far as they were frozen: no code is run."""
     with as_written(study.where, "the contracts of a study"):
-        described = study.config["contracts"]
-        return {
-            task: frozen_parts(str(table["contract"]), described[task])
-            for task, table in study.config["tasks"].items()
-        }
+        described, parts = study.config["contracts"], {}
+        for task, table in study.config["tasks"].items():
+            with contract_as_written(study.where, task):
+                parts[task] = frozen_parts(str(table["contract"]), described[task])
+        return parts
 
 
 class FrozenItem(NamedTuple):

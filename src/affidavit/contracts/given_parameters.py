@@ -6,6 +6,8 @@ What names a file becomes the file's content here, so that a contract is made of
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from math import isfinite
 from pathlib import Path
 
 from affidavit.contracts.parts import Parts
@@ -31,11 +33,26 @@ def parameters_given(words: Iterable[str]) -> dict[str, object]:
 
 def _value(words: str) -> object:
     try:
-        tables = tomllib.loads(f"value = {words}")
+        tables = tomllib.loads(f"value = {words}", parse_float=exact_float)
     except (ValueError, RecursionError):
         return words
     # A line break would begin another key: whoever types that means a text.
     return tables["value"] if tables.keys() == {"value"} else words
+
+
+def exact_float(typed: str) -> float | str:
+    """A number of a TOML text; where a double would round it, the text as it was typed (ruling N7).
+
+    >>> exact_float("0.10"), exact_float("0.10000000000000000001")
+    (0.1, '0.10000000000000000001')
+    """
+    value = float(typed)
+    try:
+        written = Decimal(typed)
+    except InvalidOperation:  # an exponent of twenty digits
+        return typed
+    is_exact = written == Decimal(repr(value)) if isfinite(value) else not written.is_finite()
+    return value if is_exact else typed
 
 
 def with_files(parts: Parts, given: Mapping[str, object], *, beside: Path) -> dict[str, object]:

@@ -18,7 +18,7 @@ from affidavit.json_values import shown
 SEPARATOR = ", "
 """What stands between the labels of an answer as it is recorded."""
 LONGEST = 10_000
-"""Characters of all labels together: a record never cuts an answer (ruling L1)."""
+"""Characters of all labels and the word for none together: a record never cuts an answer (ruling L1)."""
 _FORBIDDEN = re.compile("[,<\\x00-\\x1f\\x7f-\\x9f\u2028\u2029\ud800-\udfff]")
 """Where an entry or a block would end, line breaks, other control characters, halves of surrogate pairs."""
 # Of ASCII alone: what is the same letter beyond it changes with the versions of Unicode (ruling L4).
@@ -72,6 +72,9 @@ class KnownLabels:
         if none and single:
             hint = "Exactly one label is asked for: make the word for none one of the labels."
             raise _refused("none", "an empty text where 'single' is true", none, hint)
+        if none and (length := len(SEPARATOR.join((*texts, none)))) > LONGEST:
+            expected = f"labels and a word for none of at most {LONGEST:,} characters together"
+            raise InputError("parameters.none", expected=expected, found=f"{length:,}")
         return cls(texts, none, single)
 
     @cached_property

@@ -172,6 +172,10 @@ class LabelSet(KeyedParts):
         "label scores",
     )
 
+    def right_means(self) -> str:
+        """That no part of a set is right (ruling L5)."""
+        return "" if self.single else "the whole set"
+
     def with_parameters(self, given: Mapping[str, object]) -> "LabelSet":
         """The contract over these labels; they have to be given."""
         known = KnownLabels.of(given.get("labels"), given.get("none", ""), given.get("single", False))

@@ -34,7 +34,7 @@ from affidavit.contracts.number_parameters import (
 )
 from affidavit.contracts.parts import PLACE, Advice, FieldType, KeyedParts, Mark
 from affidavit.errors import InputError
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields
 
 if TYPE_CHECKING:
     import polars as pl
@@ -142,9 +142,10 @@ class Number(KeyedParts):
         """Compare with the right answer, exactly and within the tolerance (ruling N7); None if one is missing."""
         if reading.value is None or item.answer is None:
             return None
-        right = _key_value(self.notation, item.answer)
+        key = self._key(item.answer)
+        right = _key_value(self.notation, key) if isinstance(key, str) else None
         if right is None:
-            raise InputError("answer", expected="a number to compare with", found=shown(item.answer))
+            raise InputError("answer", expected="a number to compare with", found=shown_number(item.answer))
         correct = reading.value == right
         if not correct and self.tolerance != "0":
             correct = abs(Fraction(reading.value) - Fraction(right)) <= Fraction(str(self.tolerance))
@@ -224,13 +225,15 @@ class Number(KeyedParts):
 
     def item(self, row: Fields, *, where: str) -> AnswerKey:
         """The key in `answer`: a text in the contract's own notation, or a JSON number (ruling N7)."""
-        answer = row.get("answer")
-        exact = None if isinstance(answer, str) else exact_text(answer)
-        if exact is not None:
-            answer = self.notation.written(exact)
-        elif type(answer) is int:
+        answer = self._key(row.get("answer"))
+        if type(answer) is int:
             raise InputError(where, expected=f"{self.answers} in 'answer'", found=shown_number(answer))
         return super().item({**row, "answer": answer}, where=where)
+
+    def _key(self, answer: object) -> object:
+        """A right answer that is a number as a text of the contract's own notation; anything else as it is."""
+        exact = None if isinstance(answer, str) else exact_text(answer)
+        return answer if exact is None else self.notation.written(exact)
 
     def answer_hint(self, answer: object, row: Fields) -> str:
         """In which notation it is to be, and what else to do."""

@@ -276,6 +276,10 @@ class Parts:
     `result_columns` gives what was extracted as `answer`, null where nothing was (ruling G12).
     """
 
+    def right_means(self) -> str:
+        """What an answer must be to be right, in a few words, where people might take it for less; else empty."""
+        return ""
+
     def holds_answer(self, fields: Mapping[str, object]) -> bool:
         """Whether an output holds an answer by its contract: a compliant one does (ruling M6)."""
         return fields[COMPLIANT] is True

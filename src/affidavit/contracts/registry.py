@@ -16,6 +16,7 @@ from affidavit.contracts.own_file import is_in_file, load_contract
 from affidavit.contracts.parts import Parts, parts_of
 from affidavit.contracts.text import text
 from affidavit.errors import InputError, UsageError, did_you_mean
+from affidavit.json_values import shown
 
 BUILT_IN: dict[str, AnyContract] = {
     "mcqa": mcqa,
@@ -99,12 +100,24 @@ def frozen_parts(name: str, described: Mapping[str, Any]) -> Parts:
     if contract is None:
         return Parts()
     parts = parts_of(contract)
-    return parts_of(parts.with_parameters(own_parameters(parts, described))) if parts.parameters else parts
+    given = own_parameters(parts, described)
+    return parts_of(parts.with_parameters(given)) if parts.parameters else parts
 
 
 def own_parameters(parts: Parts, described: Mapping[str, Any]) -> dict[str, object]:
-    """What a study froze of a contract's parameters, as `with_parameters` takes them."""
-    return {name: described["params"][name] for name in parts.parameters if name in described["params"]}
+    """What a study froze of a contract's parameters, as `with_parameters` takes them.
+
+    A built-in contract freezes all of its parameters and nothing else (ruling C3): other names are refused.
+    """
+    known = getattr(parts, "params", None)
+    if known is None:
+        return {}  # a contract from a file has those that the file gives it
+    given = described["params"]
+    if not isinstance(given, Mapping) or given.keys() != known.keys():
+        expected = f"exactly these: {', '.join(known)}" if known else "none of them"
+        found = shown(sorted(given), 1000) if isinstance(given, Mapping) else shown(given)
+        raise InputError("parameters", expected=expected, found=found)
+    return {name: given[name] for name in parts.parameters}
 
 
 def _contract(name: str) -> AnyContract:

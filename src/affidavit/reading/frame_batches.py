@@ -16,6 +16,7 @@ from affidavit.reading.output_columns import text_hint
 from affidavit.reading.parquet_files import frames
 from affidavit.reading.row_cache import RowCache
 from affidavit.reading.rows import RowReader, column_values, columns_added
+from affidavit.reading.shortest_decimals import with_shortest_decimals
 from affidavit.reading.source import Source
 
 Types = dict[str, pl.DataType]
@@ -131,7 +132,9 @@ class FrameBatches:
         self, batch: FrameBatch, types: Types, result: Result, readings: list[RowReading]
     ) -> pl.DataFrame:
         values = []
-        for number, row in enumerate(batch.frame.iter_rows(named=True), batch.rows_before + 1):
+        # What is written out keeps its type.
+        rows = with_shortest_decimals(batch.frame).iter_rows(named=True)
+        for number, row in enumerate(rows, batch.rows_before + 1):
             where = f"{batch.name}:row {number}"
             row_result, new_fields = self._row_cache.read(row, where=where)
             result.count(new_fields, self._reader, row)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
-from affidavit.archive.corruption import as_written
+from affidavit.archive.corruption import as_written, contract_as_written
 from affidavit.archive.record import Failed, ImportIdentity, Response
 from affidavit.archive.seal import Root
 from affidavit.archive.study_directory import IMPORTED, ImportedStudy
@@ -249,12 +249,12 @@ def record_makers(study: ImportedStudy, given: GivenContracts) -> dict[str, Reco
     """What makes the records of each task again; a contract from a file only if the user has named it."""
     columns = frozen_columns(study)
     with as_written(study.where, "what outputs were read by"):
-        said = study.config["contracts"]
-        contracts = {
-            task: frozen_contract(str(table["contract"]), str(table["options"]), said[task], given)
-            for task, table in study.config["tasks"].items()
-        }
-        return {task: RecordMaker(study.name, columns, contract) for task, contract in contracts.items()}
+        said, makers = study.config["contracts"], {}
+        for task, table in study.config["tasks"].items():
+            with contract_as_written(study.where, task):
+                contract = frozen_contract(str(table["contract"]), str(table["options"]), said[task], given)
+            makers[task] = RecordMaker(study.name, columns, contract)
+        return makers
 
 
 class ImportFacts:

@@ -29,7 +29,7 @@ def polars_frame(frame: Any, columns: Collection[str] | None) -> pl.DataFrame:  
 
 def _series(name: str, series: Any) -> pl.Series:  # noqa: ANN401
     values = [
-        None if missing else _plain(value) for value, missing in zip(series.tolist(), series.isna(), strict=True)
+        None if missing else _plain(value) for value, missing in zip(_cells(series), series.isna(), strict=True)
     ]
     if any(isinstance(value, list | tuple | dict) for value in values):
         return pl.Series(name, values, dtype=pl.Object)
@@ -39,9 +39,24 @@ def _series(name: str, series: Any) -> pl.Series:  # noqa: ANN401
         return pl.Series(name, values, dtype=pl.Object)  # mixed, or what no column of Polars can hold
 
 
-def _plain(value: object) -> object:
-    """An array in a cell, as Parquet files give it, is a list to a contract."""
-    return value.tolist() if hasattr(value, "tolist") and hasattr(value, "ndim") else value
+def _cells(series: Any) -> Any:  # noqa: ANN401
+    """The values of a column; those of single precision by themselves, as doubles would show other decimals."""
+    kind = getattr(series.dtype, "numpy_dtype", series.dtype)  # Arrow's, and those that know missing values
+    return series.to_numpy(dtype=kind, na_value=float("nan")) if _is_narrow(kind) else series.tolist()
+
+
+def _is_narrow(kind: object) -> bool:
+    return getattr(kind, "kind", "") == "f" and getattr(kind, "itemsize", 8) < 8
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401
+    """A value of NumPy as one of Python: an array in a cell, as Parquet files give it, is a list to a contract.
+
+    Numbers of single or half precision count by the shortest decimal that denotes them (ruling N7).
+    """
+    if not (hasattr(value, "tolist") and hasattr(value, "ndim")):
+        return value
+    return (value.astype(str).astype(float) if _is_narrow(value.dtype) else value).tolist()
 
 
 def pandas_frame(frame: pl.DataFrame, index: object = None) -> Any:  # noqa: ANN401

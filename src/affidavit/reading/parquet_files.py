@@ -35,9 +35,11 @@ def _content(source: Source) -> "str | BytesIO":
 
 
 def _rows(source: Source, _columns: Columns) -> Iterator[Row]:
+    from affidavit.reading.shortest_decimals import with_shortest_decimals  # noqa: PLC0415 - it brings Polars
+
     number = 0
     for frame in frames(source):
-        for fields in frame.iter_rows(named=True):
+        for fields in with_shortest_decimals(frame).iter_rows(named=True):
             number += 1
             yield Row(f"{source.name}:row {number}", number, fields)
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from affidavit.archive.record_columns import column_of
 from affidavit.contracts.count_table import CountTable
+from affidavit.contracts.parts import Parts
 from affidavit.results import changes, choices, fields, label_scores, other_readings, sensitivity, solving
 from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, label_counts
 from affidavit.results.groups import Group, identity
@@ -139,8 +140,8 @@ def accuracy_table(records: RecordSet, groups: Sequence[Group]) -> Table:
         )
     columns = ("right", "compared", "accuracy over compliant", "yield", "if missing wrong", "if missing right")
     question = "How many answers are right, over outputs with an answer and over all?"
-    note = what_is_an_answer(records.parts, records.tasks_by_validation)
-    return Table("accuracy", question, (*records.by, *columns), tuple(rows), identity(groups), (note,))
+    notes = (what_is_an_answer(records.parts, records.tasks_by_validation), *what_is_right(records.parts))
+    return Table("accuracy", question, (*records.by, *columns), tuple(rows), identity(groups), notes)
 
 
 def what_is_an_answer(tasks: Collection[str], by_validation: Collection[str]) -> str:
@@ -153,6 +154,19 @@ def what_is_an_answer(tasks: Collection[str], by_validation: Collection[str]) ->
         return "An answer is whatever was extracted from an output, compliant or not."
     others = f"; in {', '.join(by_validation)}, whatever was extracted, compliant or not" if by_validation else ""
     return f"An answer is what a compliant output holds{others}."
+
+
+def what_is_right(parts: Mapping[str, Parts]) -> Iterator[str]:
+    """What a right answer is, by the contract of each task, where it does not go without saying.
+
+    >>> from affidavit.contracts.labels import labels
+    >>> list(what_is_right({"topics": labels})), list(what_is_right({"topics": labels, "quiz": Parts()}))
+    (['Right: the whole set.'], ['Right in topics: the whole set.'])
+    """
+    meant = {task: words for task, each in parts.items() if (words := each.right_means())}
+    for words in dict.fromkeys(meant.values()):
+        tasks = [task for task in meant if meant[task] == words]
+        yield f"Right: {words}." if len(tasks) == len(parts) else f"Right in {', '.join(tasks)}: {words}."
 
 
 MACRO = {

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from affidavit.archive.corruption import as_written, corrupt
+from affidavit.archive.corruption import as_written, contract_as_written, corrupt
 from affidavit.archive.disk import Disk
 from affidavit.archive.layout import STUDY
 from affidavit.archive.provenance import git_state, versions
@@ -328,11 +328,10 @@ def frozen_plan(study: PlannedStudy, given: GivenContracts) -> Plan:
     """The plan of a study as it was frozen; of its author's own contracts only those that the user has named."""
     tables = frozen_tables(study)
     with as_written(study.where, "a study as it is frozen"):
-        said = study.config["contracts"]
-        contracts: dict[str, AnyContract] = {
-            name: frozen_contract(task.contract, task.options, said[name], given)
-            for name, task in tables.tasks.items()
-        }
+        said, contracts = study.config["contracts"], dict[str, AnyContract]()
+        for name, task in tables.tasks.items():
+            with contract_as_written(study.where, name):
+                contracts[name] = frozen_contract(task.contract, task.options, said[name], given)
         return Plan(tables, contracts, study.counts, examples_from_frozen(study.config))
 
 

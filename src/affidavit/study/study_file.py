@@ -5,12 +5,13 @@ is reached and how patiently may change from run to run.
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from typing import Any, Literal
 
 import msgspec
 
+from affidavit.contracts.given_parameters import exact_float
 from affidavit.contracts.registry import parts_named
 from affidavit.errors import InputError, Mistakes, did_you_mean
 from affidavit.items.option_order import OptionOrder
@@ -111,7 +112,7 @@ class Study(SettingsTable, frozen=True, kw_only=True):
 
 def decode_study(text: str, *, where: str) -> Study:
     """The tables of a TOML text, each key of its type; what they say together is checked by `study_check`."""
-    tables, mistakes = toml_tables(text, where=where), Mistakes()
+    tables, mistakes = _with_exact_parameters(toml_tables(text, where=where), text, where=where), Mistakes()
     for key in tables:
         if key not in Study.__struct_fields__:
             mistakes.add(_unknown_key(key, key, Study, where))
@@ -123,6 +124,20 @@ def decode_study(text: str, *, where: str) -> Study:
             holder[name] = _read_table(holder[name], kind, where=where, place=place)
     mistakes.refuse()
     return converted(tables, Study, where=where)
+
+
+def _with_exact_parameters(tables: dict[str, Any], text: str, *, where: str) -> dict[str, Any]:
+    """The same tables; numbers in `parameters` that a double would round are texts, as they were typed."""
+    tasks = tables.get("tasks")
+    given = [name for name, task in tasks.items() if _has_parameters(task)] if isinstance(tasks, dict) else []
+    exact = toml_tables(text, where=where, parse_float=exact_float) if given else {}
+    for name in given:
+        tables["tasks"][name]["parameters"] = exact["tasks"][name]["parameters"]
+    return tables
+
+
+def _has_parameters(task: object) -> bool:
+    return isinstance(task, dict) and "parameters" in task
 
 
 def _places(tables: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str, str, type[SettingsTable]]]:
@@ -159,7 +174,9 @@ def _read_table(table: object, kind: type[SettingsTable], *, where: str, place: 
     return read
 
 
-def toml_tables(text: str, *, where: str, expected: str = "TOML") -> dict[str, Any]:
+def toml_tables(
+    text: str, *, where: str, expected: str = "TOML", parse_float: Callable[[str], object] = float
+) -> dict[str, Any]:
     """The tables of a TOML text.
 
     >>> toml_tables("a = " + "[" * 9000, where="study.toml")
@@ -167,7 +184,7 @@ def toml_tables(text: str, *, where: str, expected: str = "TOML") -> dict[str, A
     affidavit.errors.InputError: study.toml: expected TOML, found values that are nested too deeply
     """
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=parse_float)
     except RecursionError as error:
         raise InputError(where, expected=expected, found="values that are nested too deeply") from error
     except ValueError as error:  # not TOML, or a number of thousands of digits

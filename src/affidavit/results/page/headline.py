@@ -233,7 +233,7 @@ def _letters(table: Table | None, by: Sequence[str]) -> Iterator[str]:
 
 
 def _certainty(measured: Mapping[str, Shares]) -> str:
-    """The widest interval of all measures, with all figures that have it, and how many figures have none."""
+    """The widest interval of these measures, with all figures that have it, and how many figures have none."""
     several = len(measured["compliance"]) > 1
     figures = [
         (measure, f"{brief(task, _NAME)}, {name}" if several else name, share)
@@ -243,7 +243,7 @@ def _certainty(measured: Mapping[str, Shares]) -> str:
     ]
     known = [figure for figure in figures if isfinite(figure[2].low) and isfinite(figure[2].high)]
     if not known:
-        return "There is no figure with an interval yet."
+        return "No figure of compliance or accuracy has an interval yet."
     widest = max(share.high - share.low for _, _, share in known)
     points, sizes = widest * 100, [share.n for _, _, share in known]
     whose = [
@@ -252,7 +252,9 @@ def _certainty(measured: Mapping[str, Shares]) -> str:
         if isclose(share.high - share.low, widest, rel_tol=EQUAL)
     ]
     spans = f"{points:.0f}" if points >= 1 else f"{points:.2g}"
-    parts = [f"The widest 95 % interval spans {spans} percentage points ({_together(whose, '; ')})."]
+    # Other tables have figures too, and may have wider intervals.
+    whole = "compliance and accuracy" if len({measure for measure, _, _ in figures}) > 1 else "compliance"
+    parts = [f"Of {whole}, the widest 95 % interval spans {spans} percentage points ({_together(whose, '; ')})."]
     if len(set(sizes)) > 1:
         parts.append(f"n is between {min(sizes):,} and {max(sizes):,}.")
     if without := len(figures) - len(known):
