@@ -220,3 +220,17 @@ def test_a_study_shows_the_same_figures_in_every_form(tmp_path):
     assert "<mark" in page
     assert page.count("Right: the whole set.") == 1
     assert here("verify", directory).returncode == 0
+
+
+def test_a_cell_of_a_table_holds_its_labels_as_json_or_between_commas(tmp_path):
+    """Ruling L5."""
+    lines = ["raw_output,answer"]
+    for right in ('["art", "sport"]', "sport, art", '["art"]', "[]", ""):
+        cell = right.replace('"', '""')
+        lines.append(f'"<answer>sport, art</answer>","{cell}"')
+    (tmp_path / "outputs.csv").write_text("\n".join(lines))
+    given = ("--param", 'labels=["art", "sport"]', "--param", "none=none")
+    done = here("read", "labels", tmp_path / "outputs.csv", *given, "-o", tmp_path / "read.csv")
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "read.csv").open(newline="") as file:
+        assert [row["correct"] for row in csv.DictReader(file)] == ["true", "true", "false", "false", ""]

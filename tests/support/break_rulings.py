@@ -364,6 +364,7 @@ BREAKS = (
     Break("L4.14", LABEL_SET, "if self.single and len(entries) > 1:", "if self.single and len(entries) > 2:"),
     Break("L5", LABELS, "Validation(reading.labels == right,", "Validation(set(reading.labels) <= set(right),"),
     Break("L5", LABEL_SET, "enough = len(answer) == 1 if self.single else bool(answer or self.none)", "enough = True"),
+    Break("L5", LABEL_SET, "            answer = json_list(answer)\n", "            return None\n"),
     Break("L5", LABEL_SET, " and len(set(answer)) == len(answer)", ""),
     Break("L6", LABELS, 'rules = [f\'root ::= [^<]{{0,', 'rules = [f\'root ::= [^>]{{0,'),
     Break("L6", LABELS, '(", " from{at + 1})? | from{at + 1}', '(", " from{at})? | from{at + 1}'),
