@@ -87,6 +87,8 @@ def test_defaults_are_said_once_and_what_is_required_has_none():
         "labels": "required (economy, politics, sport in the examples)",
         "none": "none unless given",
         "single": "false unless given",
+        "schema": "{} unless given",
+        "fields": "null unless given",
     }
     for contract in BUILT_IN.values():
         for words in contract.parameters.values():

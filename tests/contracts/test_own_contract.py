@@ -330,6 +330,7 @@ HOSTILE: dict[str, object] = {
     "an unknown share": {"tables": [{**TABLE, "share": "all"}]},
     "a share that is a list": {"tables": [{**TABLE, "share": []}]},
     "a share of others": {"tables": [{**TABLE, "share": "non-compliant"}]},
+    "a share of the opposite": {"tables": [{**TABLE, "share": "compliant", "only_non_compliant": True}]},
     "a flag that is none": {"tables": [{**TABLE, "only_non_compliant": 1}]},
     "explains a number": {"tables": [{**TABLE, "explains": 7}]},
     "explains everything": {"tables": [{**TABLE, "explains": None}]},

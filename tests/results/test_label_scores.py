@@ -252,7 +252,7 @@ def test_the_summary_names_the_label_of_the_lowest_f1_of_every_model(tmp_path):
     assert lowest["value"] == pytest.approx(2 / 3)
     # Equal labels are both named, none before the other (ruling S9); one that never occurs has no F1 (ruling L7).
     ends = [
-        f"[{row['F1']['low'] * 100:.1f}, {row['F1']['high'] * 100:.1f}] n=12"
+        f"[{row['F1']['low'] * 100:.1f}, {row['F1']['high'] * 100:.1f}] n=8"
         for row in report
         if row["model"] == "a" and row["label"] in ("art", "sport")
     ]
@@ -284,7 +284,22 @@ def test_without_a_right_answer_there_is_no_such_line(tmp_path):
 def test_few_labels_of_many_equal_ones_are_named():
     each = Estimate(0.5, 0.25, 0.75, n=20, method="")
     columns = ("model", "label", "F1")
-    table = Table("label scores", "?", columns, tuple(("m", f"label {at}", each) for at in range(8)), "")
+    labels = (*(f"label {at}" for at in range(8)), MACRO)
+    table = Table("label scores", "?", columns, tuple(("m", label, each) for label in labels), "")
     (words,) = lowest_f1(table, 1).values()
     assert words.startswith("lowest F1: label 0 50.0% [25.0, 75.0] n=20, label 1 ")
     assert words.endswith("label 4 50.0% [25.0, 75.0] n=20 and 3 more")
+
+
+def test_a_cell_of_a_table_holds_its_labels_as_json_or_between_commas(tmp_path):
+    """Ruling L5."""
+    lines = ["raw_output,answer"]
+    for right in ('["art", "sport"]', "sport, art", '["art"]', "[]", ""):
+        cell = right.replace('"', '""')
+        lines.append(f'"<answer>sport, art</answer>","{cell}"')
+    (tmp_path / "outputs.csv").write_text("\n".join(lines))
+    given = ("--param", 'labels=["art", "sport"]', "--param", "none=none")
+    done = here("read", "labels", tmp_path / "outputs.csv", *given, "-o", tmp_path / "read.csv")
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "read.csv").open(newline="") as file:
+        assert [row["correct"] for row in csv.DictReader(file)] == ["true", "true", "false", "false", ""]

@@ -32,10 +32,23 @@ def test_the_tables_of_two_contracts_stand_side_by_side(study):
     (methods,) = found["extraction methods"]["rows"]
     assert (methods["extraction_method"], methods["count"]) == ("answer_block", 9)
     deviations = {(row["task"], row["deviation"]): row["count"] for row in found["deviations"]["rows"]}
-    assert deviations == {("sums", "no_answer"): 3, ("quiz", "bare_letter"): 6}
+    assert deviations == {("sums", "number_in_text"): 3, ("quiz", "bare_letter"): 6}
     accuracy = {row["task"]: (row["right"], row["compared"]) for row in found["accuracy"]["rows"]}
     assert accuracy["sums"] == (6, 9)
     assert here("verify", study).returncode == 0
+
+
+def test_where_answers_were_found_is_counted_over_those_that_were(tmp_path):
+    """Ruling N8: what was refused was not found, and the shares add up."""
+    said = ["<answer>7</answer>", "#### 7", "#### 8", "<answer>7 apples</answer>", "#### seven", "It is 7."]
+    sums = {"contract": "number", "items": "sums.jsonl", "parameters": {"marker": "####"}}
+    items = [{"id": str(n), "question": "How many?", "answer": 7} for n in range(len(said))]
+    given = tables(tasks={"quiz": None, "sums": sums})
+    study = written(tmp_path, given, {"sums": items}, lambda question: said[int(question.item.id)])
+    rows = reported(here("report", study, "--format", "json"))["extraction methods"]["rows"]
+    assert [(row["extraction_method"], row["count"]) for row in rows] == [("answer_block", 1), ("marker_line", 2)]
+    assert [row["share of compliant"]["n"] for row in rows] == [3, 3]
+    assert sum(row["share of compliant"]["value"] for row in rows) == pytest.approx(1)
 
 
 def test_a_majority_is_over_values(study):

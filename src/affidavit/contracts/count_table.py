@@ -9,8 +9,8 @@ from typing import Any
 
 from affidavit.json_values import Fields
 
-SHARES = ("", "arrived", "non-compliant")
-"""What counts may stand over: nothing, all outputs that were read, those of them that are not compliant."""
+SHARES = ("", "arrived", "compliant", "non-compliant")
+"""What counts may stand over: nothing, all outputs that were read, those of them that are compliant or are not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,14 +18,14 @@ class CountTable:
     """A table of a report, declared: how often outputs have each value of some of the contract's fields.
 
     Rows are the values of `fields` that occur; an output whose first field is null is in none. With a `share`,
-    each count stands over the outputs that were read (`"arrived"`) or those of them that are not compliant
-    (`"non-compliant"`), as a share with its interval.
+    each count stands over the outputs that were read (`"arrived"`), or over those of them that are compliant
+    (`"compliant"`) or not compliant (`"non-compliant"`) and then counts these alone, as a share with its interval.
 
     >>> CountTable(name="styles", question="How do they write?", fields=("style",), share="arrived").share
     'arrived'
     >>> CountTable(name="styles", question="How do they write?", fields=("style",), share="all")
     Traceback (most recent call last):
-    ValueError: a CountTable has '', 'arrived' or 'non-compliant' in share, not 'all'
+    ValueError: a CountTable has '', 'arrived', 'compliant' or 'non-compliant' in share, not 'all'
     """
 
     name: str
@@ -43,7 +43,7 @@ class CountTable:
         if not _are_texts(self.fields) or not self.fields or len(set(self.fields)) < len(self.fields):
             raise _wrong("a tuple of different field names", "fields", self.fields)
         if self.share not in SHARES:
-            raise _wrong("'', 'arrived' or 'non-compliant'", "share", self.share)
+            raise _wrong("'', 'arrived', 'compliant' or 'non-compliant'", "share", self.share)
         if not isinstance(self.only_non_compliant, bool):
             raise _wrong("True or False", "only_non_compliant", self.only_non_compliant)
         if self.explains is not None and not _are_texts(self.explains):
@@ -52,6 +52,8 @@ class CountTable:
         if not self.only_non_compliant and (self.share == "non-compliant" or self.explains is None):
             expected = "True where non-compliant outputs are explained or shared out"
             raise _wrong(expected, "only_non_compliant", self.only_non_compliant)
+        if self.only_non_compliant and self.share == "compliant":
+            raise _wrong("False where compliant outputs are shared out", "only_non_compliant", True)  # noqa: FBT003
 
     def declared(self) -> Fields:
         """The table as JSON values, as it is frozen with a study."""

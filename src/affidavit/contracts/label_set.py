@@ -5,6 +5,7 @@
 (('art', 'sport'), (), <LabelDeviation.UNKNOWN_LABEL: 'unknown_label'>)
 """
 
+import json
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ class KnownLabels:
             raise _refused("none", "an empty text where 'single' is true", none, hint)
         if none and (length := len(SEPARATOR.join((*texts, none)))) > LONGEST:
             expected = f"labels and a word for none of at most {LONGEST:,} characters together"
-            raise InputError("parameters.none", expected=expected, found=f"{length:,}")
+            raise ParameterError("none", expected=expected, found=f"{length:,}")
         return cls(texts, none, single)
 
     @cached_property
@@ -139,15 +140,34 @@ class KnownLabels:
         >>> topics = KnownLabels(("art", "sport"))
         >>> topics.right(["sport", "art"]), topics.right("sport"), topics.right([]), topics.right("weather")
         (('art', 'sport'), ('sport',), None, None)
+        >>> topics.right('["sport", "art"]')
+        ('art', 'sport')
         """
         if isinstance(answer, str):
             said = self.said(answer.strip())
-            return None if isinstance(said, LabelDeviation) else said
+            if not isinstance(said, LabelDeviation):
+                return said
+            answer = json_list(answer)
         if not isinstance(answer, list) or not all(isinstance(label, str) for label in answer):
             return None
         known = set(answer) <= set(self.labels) and len(set(answer)) == len(answer)
         enough = len(answer) == 1 if self.single else bool(answer or self.none)
         return self.ordered(answer) if known and enough else None
+
+
+def json_list(text: str) -> list[object] | None:
+    """The list that a text is as JSON, as cells of tables have it; None for any other text.
+
+    >>> json_list('["art", "sport"]'), json_list("[art]"), json_list("art")
+    (['art', 'sport'], None, None)
+    """
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        value: list[object] = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value
 
 
 def _labels(given: object) -> tuple[str, ...]:

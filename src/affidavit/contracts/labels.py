@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 from affidavit.contracts.contract import Answered, AnswerKey, Span, Validation
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.deviation import CLOSING, OPENING, THINK_END
-from affidavit.contracts.label_set import KnownLabels, LabelDeviation
+from affidavit.contracts.label_set import KnownLabels, LabelDeviation, json_list
 from affidavit.contracts.parts import PLACE, FieldType, KeyedParts, Mark
 from affidavit.errors import InputError, did_you_mean
 from affidavit.json_values import Fields, shown
@@ -208,10 +208,13 @@ class LabelSet(KeyedParts):
         >>> LabelSet(["art", "sport"]).answer_hint(["art", "sprot"], {})
         'Did you mean sport?'
         """
-        entries = answer.split(",") if isinstance(answer, str) else answer
+        entries = answer
+        if isinstance(answer, str):
+            listed = json_list(answer)
+            entries = answer.split(",") if listed is None else listed
         texts = [each.strip() for each in entries if isinstance(each, str)] if isinstance(entries, list) else []
         unknown = (did_you_mean(text, self.known) for text in texts if text and text not in self.known)
-        if not answer and not self.none and not self.single:
+        if (not answer or entries == []) and not self.none and not self.single:
             return "Where no label may be right, give the contract a word for that, its parameter `none`."
         return next(unknown, "") or f"The labels are {shown(list(self.known))}. Unknown: leave it null."
 

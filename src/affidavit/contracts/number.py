@@ -196,7 +196,7 @@ class Number(KeyedParts):
             name="extraction methods",
             question="Where was the answer found?",
             fields=("extraction_method",),
-            share="arrived",
+            share="compliant",  # an answer that was refused was not found
         ),
     )
 

@@ -99,9 +99,15 @@ def _numbers(rows: pl.DataFrame, notation: Notation, method: NumberMethod) -> pl
     found = rows.select(
         "row", answer=_CONTENT.str.strip_chars(WHITESPACE), start=(pl.col("start") + blank).cast(pl.Int64)
     )
-    found = found.with_columns(value=_value(notation), deviation=_answer_deviation(notation))
+    found = found.with_columns(is_number=_is(_ANSWER, notation.form()))
+    # Apart, because Polars computes every branch for every text, and most of what is long is no number.
+    numbers, others = found.filter("is_number"), found.filter(~pl.col("is_number"))
+    read = [
+        numbers.with_columns(value=_value(notation), deviation=_number_deviation(notation)),
+        others.with_columns(value=pl.lit(None, pl.String), deviation=_other_deviation(notation)),
+    ]
     compliant = pl.col("deviation").is_null()
-    return found.select(
+    return pl.concat(read).select(
         "row",
         protocol_compliant=compliant,
         extracted_answer=pl.when(compliant).then(_ANSWER),
@@ -128,18 +134,19 @@ def _kept(notation: Notation) -> pl.Expr:
     return _ANSWER.str.replace_all(notation.value_characters, "")
 
 
-def _answer_deviation(notation: Notation) -> pl.Expr:
-    """What is wrong with an answer that has a place; null if nothing is (ruling N6)."""
+def _number_deviation(notation: Notation) -> pl.Expr:
+    """What is wrong with an answer that is a number; null if nothing is (ruling N6)."""
     kept = _kept(notation)
     digits = kept.str.len_bytes() - kept.str.contains(notation.decimal, literal=True).cast(pl.UInt32)
-    is_number, count = _is(_ANSWER, notation.form()), _ANSWER.str.count_matches(notation.piece)
+    return pl.when(digits > MOST_DIGITS).then(pl.lit(NumberDeviation.TOO_LONG.value))
+
+
+def _other_deviation(notation: Notation) -> pl.Expr:
+    """What is wrong with an answer that is none (ruling N6)."""
+    count = _ANSWER.str.count_matches(notation.piece)
     return (
-        pl.when(is_number & (digits <= MOST_DIGITS))
-        .then(None)
-        .when(_ANSWER == "")
+        pl.when(_ANSWER == "")
         .then(pl.lit(NumberDeviation.EMPTY_ANSWER.value))
-        .when(is_number)
-        .then(pl.lit(NumberDeviation.TOO_LONG.value))
         .when(_is(_ANSWER, notation.signed_form()))
         .then(pl.lit(NumberDeviation.SIGN_NOT_ALLOWED.value))
         .when(_is(_ANSWER, notation.other_unit()))

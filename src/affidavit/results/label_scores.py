@@ -55,21 +55,22 @@ def lowest_f1(table: Table, named: int) -> dict[tuple[Value, ...], str]:
     found: dict[tuple[Value, ...], dict[str, Estimate]] = {}
     for row in table.rows:
         score = row[f1]
-        if row[label] != MACRO and isinstance(score, Estimate):
+        if isinstance(score, Estimate):
             found.setdefault(row[:named], {})[str(row[label])] = score
     return {names: f"lowest F1: {_lowest(scores)}" for names, scores in found.items()}
 
 
-def _lowest(scores: Mapping[str, Estimate]) -> str:
+def _lowest(scores: dict[str, Estimate]) -> str:
     """The labels with the lowest score, each with its figure; why none is named, where there are too few outputs.
 
     >>> few, many = (Estimate(0.6, 0.4, 0.8, n=n, method="") for n in (9, 10))
-    >>> _lowest({"bug": many, "question": many})
-    'bug 60.0% [40.0, 80.0] n=10, question 60.0% [40.0, 80.0] n=10'
-    >>> _lowest({"bug": few})
+    >>> _lowest({"bug": few, "question": few, MACRO: many})
+    'bug 60.0% [40.0, 80.0] n=9, question 60.0% [40.0, 80.0] n=9'
+    >>> _lowest({"bug": few, MACRO: few})
     'no label named, over fewer than 10 items'
     """
-    if any((score.clusters or score.n) < FEWEST for score in scores.values()):
+    whole = scores.pop(MACRO)  # over all outputs with an answer, where a label is over those that it is in
+    if (whole.clusters or whole.n) < FEWEST:
         return f"no label named, over fewer than {FEWEST} items"
     least = min(score.value for score in scores.values())
     lowest = [name for name, score in scores.items() if isclose(score.value, least, rel_tol=EQUAL, abs_tol=EQUAL)]

@@ -209,9 +209,10 @@ def declared_table(
     """How often outputs of these tasks have each value of the declared fields."""
     columns = [column_of(each) for each in declared.fields]
     read = pl.col("task").is_in(list(tasks)) & pl.col("arrived")
-    broken = read & ~pl.col("compliant")
-    labelled = (broken if declared.only_non_compliant else read) & pl.col(columns[0]).is_not_null()
-    counts = label_counts(records, read if declared.share != "non-compliant" else broken, labelled, columns)
+    kept, broken = read & pl.col("compliant"), read & ~pl.col("compliant")
+    over = {"compliant": kept, "non-compliant": broken}.get(declared.share, read)
+    labelled = (broken if declared.only_non_compliant else over) & pl.col(columns[0]).is_not_null()
+    counts = label_counts(records, over, labelled, columns)
     shared = _SHARED.get(declared.share, ())
     named = [*records.by, "count", *shared]
     fields = [f"{field} (field)" if field in named else field for field in declared.fields]
@@ -224,5 +225,9 @@ def declared_table(
     return Table(name, declared.question, heads, rows, foot, explains=declared.explains, value_labels=labels)
 
 
-_SHARED = {"arrived": ("share of outputs",), "non-compliant": ("share of non-compliant",)}
+_SHARED = {
+    "arrived": ("share of outputs",),
+    "compliant": ("share of compliant",),
+    "non-compliant": ("share of non-compliant",),
+}
 """The column that a declared share stands in."""
