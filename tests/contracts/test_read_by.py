@@ -65,3 +65,8 @@ def test_whatever_a_directory_says_has_words(first, second):
 @pytest.mark.parametrize("described", [{}, {"contract": "x/1"}, {"contract": "x/1", "params": [1]}])
 def test_a_description_without_parameters_has_words_too(described):
     assert ReadBy.frozen(described).params == {}
+
+
+def test_what_is_required_is_always_said():
+    """The example of the list of contracts has labels of its own, which are nobody's default."""
+    assert str(ReadBy.of(BUILT_IN["labels"])).startswith("labels/1, labels [economy, politics, sport]")

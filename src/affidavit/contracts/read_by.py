@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from affidavit.contracts.contract import AnyContract, label
+from affidavit.contracts.parts import parts_of
 from affidavit.contracts.registry import BUILT_IN
 from affidavit.json_values import digest, shown
 
@@ -73,9 +74,15 @@ class ReadBy:
 
 
 def _defaults(name_and_version: str) -> Mapping[str, object]:
-    """The parameters of a built-in contract that nobody gave any; of a user's own they are not known."""
-    known = (contract.params for contract in BUILT_IN.values() if label(contract) == name_and_version)
-    return next(known, {})
+    """The parameters of a built-in contract that nobody gave any; of a user's own they are not known.
+
+    What is required has no default, whatever the example in the list of contracts has.
+    """
+    for contract in BUILT_IN.values():
+        if label(contract) == name_and_version:
+            required = parts_of(contract).required_parameters
+            return {name: value for name, value in contract.params.items() if name not in required}
+    return {}
 
 
 def _apart(first: object, second: object) -> tuple[str, str]:
