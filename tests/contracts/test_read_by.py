@@ -6,13 +6,17 @@ from hypothesis import strategies as st
 
 from affidavit import LabelSet, MultipleChoice, mcqa
 from affidavit.contracts.number import Number
+from affidavit.contracts.parts import parts_of
 from affidavit.contracts.read_by import ReadBy
 from affidavit.contracts.registry import BUILT_IN, contract_named
 
 
 @pytest.mark.parametrize("contract", BUILT_IN.values(), ids=list(BUILT_IN))
-def test_a_contract_as_it_is_named_has_no_parameters_in_its_words(contract):
-    assert str(ReadBy.of(contract)) == f"{contract.name}/{contract.version}"
+def test_a_contract_as_it_is_named_has_no_parameters_in_its_words_but_required_ones(contract):
+    required = parts_of(contract).required_parameters
+    words = str(ReadBy.of(contract))
+    assert words.startswith(f"{contract.name}/{contract.version}")
+    assert (words == f"{contract.name}/{contract.version}") == (not required)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from affidavit.contracts.contract import AnyContract, label
 from affidavit.contracts.harness_readings import KeyAndOptions
 from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.contracts.parts import parts_of
+from affidavit.errors import AffidavitError
 from affidavit.results.coded_records import GROUP, UNIT, UNITS, CodedRecords
 from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, names_of
 from affidavit.results.groups import Group
@@ -206,9 +207,8 @@ def _through_lenses(records: RecordSet, tasks: Sequence[str]) -> pl.Series:
     """For each record, as bits, what each reading of its contract says of it; nothing of what did not arrive."""
     asked = ("raw_output", "raw_output_escaped", "options", "right_letter")
     more = ("task", ITEM, "sample", "row") if records.shown_options is not None else ()
-    bits = pl.struct(*asked, *more).map_batches(
-        _BatchReader(records).bits, return_dtype=pl.UInt64, is_elementwise=True
-    )
+    reader = _BatchReader(records)
+    bits = pl.struct(*asked, *more).map_batches(reader.bits, return_dtype=pl.UInt64, is_elementwise=True)
     read = (
         records.outputs()
         .with_row_index(_ROW)
@@ -216,6 +216,8 @@ def _through_lenses(records: RecordSet, tasks: Sequence[str]) -> pl.Series:
         .select(_ROW, (bits & _of_contract(records, tasks)).alias(_BITS))
         .collect(engine="streaming")
     )
+    if reader.refused is not None:
+        raise reader.refused
     return pl.zeros(len(records.coded.frame), pl.UInt64, eager=True).alias(_BITS).scatter(read[_ROW], read[_BITS])
 
 
@@ -239,10 +241,18 @@ class _BatchReader:
 
     def __init__(self, records: RecordSet) -> None:
         self._shown = records.shown_options
+        self.refused: AffidavitError | None = None
+        """What was wrong with the directory: Polars would make another error of it on the way out."""
 
     def bits(self, batch: pl.Series) -> pl.Series:
-        """What each reading says of each output."""
-        frame = batch.struct.unnest()
+        """What each reading says of each output; nothing once something is wrong with the directory."""
+        try:
+            return self._bits(batch.struct.unnest())
+        except AffidavitError as error:
+            self.refused = self.refused or error
+            return pl.zeros(len(batch), pl.UInt64, eager=True)
+
+    def _bits(self, frame: pl.DataFrame) -> pl.Series:
         texts = ["raw_output", "raw_output_escaped", "options", "right_letter"]
         kinds = frame.select(texts).unique(maintain_order=True)
         read = [self._read(*row) for row in kinds.iter_rows()]
