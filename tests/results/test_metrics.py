@@ -920,7 +920,7 @@ def check_choices(made: Mapping[str, Table], groups_of: Mapping, by: Sequence[st
         counts = lenses[place]
         assert (row["answers"], row["share of outputs"].n) == (counts["answers"], counts["n"])
         assert value(row["right, of answers"]) == share(counts["right"], counts["keyed"])
-        assert value(row["yield"]) == share(counts["right"], counts["known"])
+        assert value(row["right, of outputs"]) == share(counts["right"], counts["known"])
         assert (row["difference"] is None) == (not counts["known"])
 
 

@@ -66,7 +66,8 @@ def test_every_figure_is_what_a_count_output_by_output_gives(samples, cluster, k
     for name, lens in zip(LENSES, mcqa.lenient_readings(), strict=True):
         if not lens.knows_enough(item):
             assert [
-                found[name][column] for column in ("answers", "share of outputs", "yield", "difference", "p")
+                found[name][column]
+                for column in ("answers", "share of outputs", "right, of outputs", "difference", "p")
             ] == [None] * 5
             continue
         counted, clusters = defaultdict(lambda: [0, 0, 0]), {}
@@ -88,7 +89,7 @@ def test_every_figure_is_what_a_count_output_by_output_gives(samples, cluster, k
         above = None if cluster == "item_id" else [clusters[each] for each in counted]
         difference = PairedDifference.of_counts(strict, n, right, n, clusters=above)
         assert found[name]["answers"] == answers
-        assert same(found[name]["yield"], literal_share([tuple(each) for each in by_cluster.values()]))
+        assert same(found[name]["right, of outputs"], literal_share([tuple(each) for each in by_cluster.values()]))
         assert found[name]["difference"].estimate.value == pytest.approx(difference.value, abs=1e-12)
         assert found[name]["p"].value == difference.test(5).p_value
         tested[name] = difference.test(5).p_value
@@ -108,7 +109,7 @@ def test_a_reading_that_cannot_read_says_so():
 
 def test_without_a_right_answer_nothing_moves():
     (row, *_) = named_rows(made([output("q0", "B", None)]))
-    assert (row["yield"], row["difference"], row["p"], row["p (Holm)"]) == (None,) * 4
+    assert (row["right, of outputs"], row["difference"], row["p"], row["p (Holm)"]) == (None,) * 4
 
 
 def test_of_nothing_that_was_read_there_is_no_table():

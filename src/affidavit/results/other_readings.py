@@ -56,7 +56,7 @@ def lenient_table(
     return Table("other readings", title, columns, cells, foot, notes) if cells else None
 
 
-_COLUMNS = ("answers", "share of outputs", "right, of answers", "yield", "difference", "p", "p (Holm)")
+_COLUMNS = ("answers", "share of outputs", "right, of answers", "right, of outputs", "difference", "p", "p (Holm)")
 _NOTE = (
     "Difference: accuracy over all outputs by this reading less that by the contract, over the same outputs, the "
     "mean over items; p by McNemar's exact test, of several samples by sign flips over items, adjusted by Holm "

@@ -40,6 +40,7 @@ ESTIMATED = frozenset(
         "if missing right", "over outputs", "over clusters", "pass@k", "yield@k", "mean share of the leader",
         "majority right", "lowest", "highest", "share", "recall", "against the key", "right, of answers",
         "precision", "F1", "share of compliant",
+        "right, of outputs",
         "solve rate", "with an answer", "marker rate", "share of outputs", "share of non-compliant",
         "share of planned", "share of decidable", "excess disagreement", "to wrong minus to right", "difference",
         "share valid", "share invalid", "valid, quotes aside", "share of planned failed", "share of evaluations",

@@ -26,6 +26,7 @@ _LABELS = {
     "items of yield": "items with k outputs",
     "mean share of the leader": "mean share of the most frequent answer",
     "right there": "times the right answer",
+    "right, of outputs": "accuracy over all outputs",
     "other readings": "lenient readings",
     "flips": "changed answers",
     "kept": "unchanged",
