@@ -40,7 +40,7 @@ def test_parameters_that_are_not_the_defaults_follow_the_label(contract, words):
 
 def test_of_a_contract_that_is_not_ours_all_parameters_are_said():
     described = {"contract": "mine/3", "params": {"deep": {"x": 1}, "off": None}}
-    assert str(ReadBy.frozen(described)) == 'mine/3, deep {"x": 1}, off none'
+    assert str(ReadBy.frozen(described)) == "mine/3, deep {…}, off none"
 
 
 def test_what_differs_is_told_apart_however_long_it_is():

@@ -181,3 +181,19 @@ def test_lenient_readings_are_shares_over_the_same_clusters(unit, by):
             holds[each[unit]][1] += 1
         assert same(row["share of outputs"], literal_share([tuple(each) for each in holds.values()]))
         assert (row["answers"], row["right, of answers"].n) == (sum(each[0] for each in holds.values()),) * 2
+
+
+def test_whoever_asks_while_items_are_read_sees_all_of_them():
+    """Several threads walk over records at once; half of the items was once taken for all."""
+    asked = []
+
+    def items():
+        for number in range(3):
+            if not asked:
+                asked.append(number)
+                asked.append(shown("quiz", "q2", 0, None))
+            yield "quiz", Item(f"q{number}", {"options": ["a", str(number)]})
+
+    shown = options_of_items(items, {}, 7)
+    assert shown("quiz", "q0", 0, None) == ("a", "0")
+    assert asked[1] == ("a", "2")

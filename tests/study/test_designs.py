@@ -1007,7 +1007,9 @@ def test_a_design_that_was_begun_stays_as_it_was(tmp_path, lived):
     write(copy, mixed(server.url), *(changed for changed, _ in CHANGED.values()))
     found = said()
     lacking = [name for name, (_, words) in CHANGED.items() if f"\n  {words}" not in found]
-    assert 0 < len(re.findall("^  ", found, re.MULTILINE)) == len(CHANGED) - len(lacking), (
+    # Another option set is told of the task and of its contract.
+    assert "\n  contracts.quiz.params.options: was 'A-D', is 'auto'" in found
+    assert 1 < len(re.findall("^  ", found, re.MULTILINE)) == len(CHANGED) - len(lacking) + 1, (
         "what is added is no change"
     )
     write(copy, mixed(server.url))

@@ -100,13 +100,15 @@ def _apart(first: object, second: object) -> tuple[str, str]:
 def _worded(value: object) -> str:
     """A value as people would write it.
 
-    >>> [_worded(value) for value in ("", None, True, "####", ",", ["a", "b"], 0.5, {"x": 1})]
-    ['none', 'none', 'yes', '####', '","', '[a, b]', '0.5', '{"x": 1}']
+    >>> [_worded(value) for value in ("", None, True, "####", ",", ["a", "b"], 0.5, {}, {"x": 1})]
+    ['none', 'none', 'yes', '####', '","', '[a, b]', '0.5', 'none', '{…}']
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if value is None or value in ("", []):
+    if value is None or value in ("", [], {}):
         return "none"
+    if isinstance(value, Mapping):  # a schema, say: nobody reads it in a heading
+        return "{…}"
     if isinstance(value, list) and all(isinstance(each, str) and each.strip() for each in value):
         return _cut(f"[{', '.join(value)}]")
     # A comma would look like the end of the value.

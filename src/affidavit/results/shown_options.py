@@ -18,16 +18,24 @@ def options_of_items(
     items: Callable[[], Iterable[tuple[str, Item]]], orders: Mapping[str, OptionOrder], seed: int
 ) -> ShownOptions:
     """Those of a planned study, in the order that the plan drew for the sample; items are read when needed."""
-    known: dict[tuple[str, str], tuple[str, Texts]] = {}
+    read: list[dict[tuple[str, str], tuple[str, Texts]]] = []
+
+    def known() -> dict[tuple[str, str], tuple[str, Texts]]:
+        # Several threads ask at once: nobody may see items of which only some are read.
+        if not read:
+            read.append(
+                {
+                    (name, without_surrogates(item.id)): (item.id, texts)
+                    for name, item in items()
+                    if (texts := _texts(item.fields.get("options"))) is not None
+                }
+            )
+        return read[0]
 
     def shown(task: str, item_id: str, sample: int, row: str | None) -> Texts | None:
-        if not known:
-            for name, item in items():
-                if (texts := _texts(item.fields.get("options"))) is not None:
-                    known[name, without_surrogates(item.id)] = item.id, texts
-        if (task, item_id) not in known:
+        if (found := known().get((task, item_id))) is None:
             return None
-        own, texts = known[task, item_id]
+        own, texts = found
         order = orders.get(task, "as_given")
         if order == "as_given":
             return texts
