@@ -63,6 +63,7 @@ def test_answer_lines_are_found_by_their_definition(raw):
     assert AnswerLine(mcqa).read(raw).extracted_answer == expected
 
 
+@pytest.mark.slow
 def test_drawn_texts_are_read_by_their_definitions():
     """Twenty thousand of them; words are told apart one character at a time."""
     chance = random.Random(5)  # noqa: S311 - no secret

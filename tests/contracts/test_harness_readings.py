@@ -163,6 +163,7 @@ def literal_first_option(text: str, letters: str) -> str | None:
     return None
 
 
+@pytest.mark.slow
 def test_first_options_are_found_as_by_the_patterns_themselves():
     """Ruling M28: texts that have nothing for the other patterns."""
     pieces = (

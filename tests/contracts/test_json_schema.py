@@ -181,6 +181,7 @@ def of_the_other(schema: dict, value: dict) -> set[Violation]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", range(len(SCHEMAS)))
 def test_what_is_told_is_what_another_library_finds(at):
     """20,000 objects in all; the order is that of ruling O4."""

@@ -61,6 +61,7 @@ def structured(draw: Random) -> str:
     return f"{before}{opening}{pad}{inside}{draw.choice(('', pad))}{closing}{after}"
 
 
+@pytest.mark.slow
 def test_columns_equal_rows_over_twenty_thousand_texts():
     draw = Random(11)  # noqa: S311
     raws = [structured(draw) for _ in range(20_000)]

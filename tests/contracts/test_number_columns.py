@@ -55,6 +55,7 @@ def structured(chance: random.Random) -> str:
     return "".join(words)
 
 
+@pytest.mark.slow
 def test_twenty_thousand_texts_are_read_in_columns_as_in_rows():
     chance = random.Random(72)  # noqa: S311 - the same texts every time
     raws = [structured(chance) for _ in range(20_000)]
