@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from affidavit.archive.json_bytes import loads
+from affidavit.archive.json_bytes import indented, loads
 
 FRAGMENTS = st.sampled_from(
     [
@@ -44,6 +44,13 @@ def test_pieces_of_json(text):
 @given(VALUES, st.booleans())
 def test_whatever_python_writes(value, ascii_only):
     same(json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass"))
+
+
+@pytest.mark.slow
+@given(VALUES)
+@example({"": [], "a": {}, "b": [[], {}, [{}]], "c": '\x00\u2028\\"/', "d": "\ud800", "e": -0.0, "f": 10**40})
+def test_an_indent_is_python_s_own(value):
+    assert indented(value) == json.dumps(value, indent=2)
 
 
 @given(st.binary())

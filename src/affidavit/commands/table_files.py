@@ -1,7 +1,6 @@
 """Tables that leave the tool: printed for people or programs, or written to a file or, as CSV, to a directory."""
 
 import csv
-import json
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -89,6 +88,7 @@ def _print(report: "Report", form: str, mask: Callable[[str], str]) -> None:
 
 
 def _text(report: "Report", form: str) -> str:
+    from affidavit.archive.json_bytes import indented
     from affidavit.commands.output import text_of
     from affidavit.results import text_forms
     from affidavit.results.terminal import shown_report
@@ -97,7 +97,7 @@ def _text(report: "Report", form: str) -> str:
         case "text":
             return text_of(shown_report(report)) + "\n"
         case "json":
-            return json.dumps(text_forms.as_json(report), indent=2) + "\n"
+            return indented(text_forms.as_json(report)) + "\n"
         case "csv":
             return text_forms.as_csv(report)
         case "latex":

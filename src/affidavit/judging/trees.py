@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from affidavit.archive.disk import new_directories, write_below
+from affidavit.archive.json_bytes import indented
 from affidavit.archive.layout import INVALID, VALID
 from affidavit.archive.path_names import encode
 from affidavit.contracts.contract import Read, label
@@ -88,7 +89,7 @@ class TreeFiles:
         self._flags.update(map(str, flags if isinstance(flags, list) else ()))
         file = evaluation.file or str(self._repeats[names])
         parts = [tree, *(part for name in names for part in encode(name)), f"{file}.json"]
-        content = json.dumps(self._content(evaluation), indent=2) + "\n"
+        content = indented(self._content(evaluation)) + "\n"
         return parts, content.encode("ascii")
 
     def add_missing(self, *, failed: int = 0, pending: int = 0) -> None:
