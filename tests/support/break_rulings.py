@@ -2,17 +2,23 @@
 
 Each break is one small, plausible slip: a boundary moved by one, an order swapped, a check left out. The
 copy stands before the real package on the path, so the tests run against it as they are.
+
+What tests load, apart from the package itself, is loaded once, here; each run of tests is a fork of this process.
+A fork takes over no thread but its own, so nothing here may start one: breaks side by side are processes.
 """
 
+import importlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import traceback
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 QUICK = (
@@ -51,6 +57,10 @@ THOROUGH = (
     "tests/running/test_requests.py",
     "tests/running/test_unexpected.py",
 )
+LOADED_AHEAD = (
+    "_pytest.pytester_assertions", "aiohttp", "click.testing", "hypothesis.extra.numpy", "jsonschema", "jsonschema_rs",
+    "msgspec", "numpy", "pandas", "polars", "polars.testing", "rich.table", "scipy.special", "scipy.stats",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -404,46 +414,108 @@ def tests_of(file: str) -> list[str]:
 def noticed(each: Break, scratch: Path) -> bool:
     """Whether a test fails when the package has this slip."""
     copy = scratch / "src"
-    shutil.copytree(ROOT / "src", copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "src", copy)  # with what Python compiled: only the broken file is compiled anew
     file = copy / "affidavit" / each.file
     file.write_text(file.read_text().replace(each.right, each.wrong))
-    environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-k", "not break_of_a_ruling"]
     near = QUICK if each.file.startswith("contracts/") else tests_of(each.file)
     others = dict.fromkeys([*QUICK, *tests_of(each.file), *THOROUGH])
     for tests in (["-m", "not slow", *near], ["-m", "not slow", *others], ["-m", "slow", *others]):
-        done = subprocess.run([*command, *tests], cwd=ROOT, env=environment, capture_output=True, check=False)
-        if done.returncode not in (0, 1):
-            raise RuntimeError(f"the tests could not be run: {done.stdout.decode()[-2000:]}")
-        if done.returncode == 1:
+        if not tests[2:]:
+            continue
+        status = in_a_fork(lambda tests=tests: pytest_status(tests, scratch))
+        if status not in (0, 1):
+            raise RuntimeError(f"the tests could not be run: {(scratch / 'said').read_text()[-2000:]}")
+        if status == 1:
             return True
     return False
 
 
-def tried(each: Break) -> bool:
-    """The same in a copy of its own, so that two breaks can be tried side by side."""
+def pytest_status(tests: list[str], scratch: Path) -> int:
+    """How pytest ends on these tests with the package in `scratch`; what it says is in a file there."""
+    said = os.open(scratch / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(said, 1)
+    os.dup2(said, 2)
+    os.environ |= {"PYTHONPATH": str(scratch / "src"), "TMPDIR": str(scratch)}
+    tempfile.tempdir = None
+    sys.path.insert(0, str(scratch / "src"))
+    quiet = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # plugins are loaded already, and assert nothing
+    return pytest.main(["-q", "-x", "-k", "not break_of_a_ruling", *quiet, *tests])
+
+
+def in_a_fork(work: Callable[[], int]) -> int:
+    """What the work gives, done by a process of its own."""
+    return ended(begun(work))
+
+
+def begun(work: Callable[[], int]) -> int:
+    """The number of a process that does the work, and ends with what it gives."""
+    sys.stdout.flush()
+    if child := os.fork():
+        return child
+    try:
+        status = int(work())
+    except BaseException:  # noqa: BLE001 - whatever happened, nothing of the parent's may run twice
+        traceback.print_exc()
+        status = 99
+    os._exit(status)
+
+
+def ended(child: int) -> int:
+    """What a process ended with."""
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def tried(each: Break) -> int:
+    """Whether the break is noticed, as 1 or 0, tried in a copy of its own."""
     with tempfile.TemporaryDirectory() as scratch:
         return noticed(each, Path(scratch))
 
 
+def outcomes(breaks: tuple[Break, ...]) -> Iterator[tuple[Break, bool]]:
+    """Each break with whether it was noticed, in order; as many at once as there are cores."""
+    running: list[tuple[Break, int]] = []
+    for each in breaks:
+        if len(running) == (os.cpu_count() or 1):
+            yield outcome(*running.pop(0))
+        running.append((each, begun(lambda each=each: tried(each))))
+    for pair in running:
+        yield outcome(*pair)
+
+
+def outcome(each: Break, child: int) -> tuple[Break, bool]:
+    """The break with what its process found; one that found nothing out ends the whole."""
+    status = ended(child)
+    if status not in (0, 1):
+        raise SystemExit(f"{each.ruling} in {each.file} could not be tried (status {status})")
+    return each, status == 1
+
+
+def load_ahead() -> None:
+    """Load what every run of tests loads, but not the package."""
+    os.chdir(ROOT)
+    for name in LOADED_AHEAD:
+        importlib.import_module(name)
+    if any(name.partition(".")[0] == "affidavit" for name in sys.modules):
+        raise SystemExit("the package must be loaded by each run for itself, or no break is seen")
+
+
 def main() -> int:
-    """Try every break; say which ones no test notices."""
+    """Try every break whose ruling was named, or all; say which ones no test notices."""
+    chosen = tuple(each for each in BREAKS if not sys.argv[1:] or each.ruling in sys.argv[1:])
     if misplaced():
         sys.stderr.write(f"these breaks do not stand once in their file: {misplaced()}\n")
         return 1
+    load_ahead()
     if tried(Break("none", "contracts/contract.py", "", "")):
         sys.stderr.write("the tests fail on the package as it is\n")
         return 1
     missed = []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for number, (each, seen) in enumerate(zip(BREAKS, pool.map(tried, BREAKS), strict=True), 1):
-            missed += [] if seen else [each]
-            told = "noticed" if seen else "MISSED"
-            sys.stdout.write(
-                f"{number:3}/{len(BREAKS)} {each.ruling:6} {told}  {each.file}: {each.wrong[:60]!r}\n"
-            )
-            sys.stdout.flush()
-    sys.stdout.write(f"{len(BREAKS) - len(missed)} noticed, {len(missed)} missed\n")
+    for number, (each, seen) in enumerate(outcomes(chosen), 1):
+        missed += [] if seen else [each]
+        word = "noticed" if seen else "MISSED"
+        sys.stdout.write(f"{number:3}/{len(chosen)} {each.ruling:6} {word}  {each.file}: {each.wrong[:60]!r}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(chosen) - len(missed)} noticed, {len(missed)} missed\n")
     return 1 if missed else 0
 
 
