@@ -5,7 +5,7 @@ outputs, and by how much that differs from the contract's own, paired over the s
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -96,10 +96,12 @@ def _tested(differences: Sequence[PairedDifference], seed: int) -> list[_Tested]
     tests = {each: each.test(seed).p_value for each in dict.fromkeys(differences)}
     p_values = [tests[each] for each in differences]
     steps = holm_steps(p_values)
-    columns = zip(differences, p_values, steps.adjusted.tolist(), steps.levels.tolist(), strict=True)
+    levels = steps.levels.tolist()
+    at_levels = dict.fromkeys(zip(differences, levels, strict=True))
+    points = {(each, level): Points(each.estimate(level)) for each, level in at_levels}
+    columns = zip(differences, p_values, steps.adjusted.tolist(), levels, strict=True)
     return [
-        (Points(each.estimate(level)), Chance(p_value), Chance(adjusted))
-        for each, p_value, adjusted, level in columns
+        (points[each, level], Chance(p_value), Chance(adjusted)) for each, p_value, adjusted, level in columns
     ]
 
 
@@ -115,8 +117,8 @@ def _all_figures(records: RecordSet, coded: CodedRecords) -> list[_ByGroup]:
     for place, code in enumerate(codes):
         walks.setdefault(tuple(each & 1 << _READ != 0 for each in code), {}).setdefault(code, place)
     found: dict[tuple[int, ...], _ByGroup] = {}
-    for places in walks.values():
-        figures = _figures(records, coded, list(places.values()))
+    for could, places in walks.items():
+        figures = _figures(records, coded, list(places.values())) if any(could) else [{}]
         found |= dict(zip(places, figures, strict=True))
     return [found[code] for code in codes]
 
@@ -176,19 +178,18 @@ _PAIRED = ("keyed", "strict", "right")
 def _differences(items: pl.DataFrame) -> dict[int, PairedDifference]:
     """By group, the differences of items: a row for as many as count alike, or for each with its cluster."""
     if UNITS not in items.columns:
-        return {int(str(group)): _clustered(rows) for (group,), rows in _by_group(items)}
+        parts = items.partition_by(GROUP, as_dict=True)
+        return {int(str(group)): _clustered(rows) for (group,), rows in parts.items()}
     # One division of whole numbers: equal differences are equal to the last bit.
     by = (pl.col("right") - pl.col("strict")) / pl.col("keyed") + 0.0
     counted = items.group_by(GROUP, difference=by).agg(pl.col(UNITS).sum(), most=pl.col("keyed").max())
-    found = {}
-    for (group,), rows in _by_group(counted):
-        units = tuple((Unit(each, 1), times) for _, each, times, _ in rows.sort("difference").iter_rows())
-        found[int(str(group))] = PairedDifference(units, int(str(rows["most"].max())) == 1, 1.0)
-    return found
-
-
-def _by_group(rows: pl.DataFrame) -> Iterable[tuple[tuple[object, ...], pl.DataFrame]]:
-    return rows.partition_by(GROUP, as_dict=True).items()
+    units: dict[int, list[tuple[Unit, int]]] = {}
+    several = set()
+    for group, each, times, most in counted.sort(GROUP, "difference").iter_rows():
+        units.setdefault(group, []).append((Unit(each, 1), times))
+        if most > 1:
+            several.add(group)
+    return {group: PairedDifference(tuple(own), group not in several, 1.0) for group, own in units.items()}
 
 
 def _clustered(rows: pl.DataFrame) -> PairedDifference:
