@@ -231,11 +231,38 @@ def _last_option_text(raw: str, options: Sequence[str]) -> str | None:
     """
     texts = _plain_options(tuple(options))
     plain = without_punctuation(raw.lower())
-    if "" in texts or not any(text in plain for text in texts):
+    there = () if "" in texts else tuple(text for text in texts if text in plain)
+    if not there:
         return None
-    found = _alternatives(tuple(texts)).findall(plain)
-    text = found[-1].strip()
+    text = _last_match(there, plain).strip()
     return texts.get(text, text) or None
+
+
+def _last_match(texts: tuple[str, ...], plain: str) -> str:
+    """The last match of a pattern of these alternatives, each of which is in the text somewhere.
+
+    Matches do not overlap, so an earlier one may take away what a later one begins with. Going back from the last
+    place where any of them begins, what stands before matters only as long as another begins within reach.
+    """
+    longest, starts = max(map(len, texts)), [max(map(plain.rfind, texts))]
+    while (before := max(_last_before(starts[-1], longest, text, plain) for text in texts)) >= 0:
+        starts.append(before)
+        if len(starts) > _MOST_STEPS_BACK:
+            return str(_alternatives(texts).findall(plain)[-1])
+    end, found, first = 0, "", _longest_first(texts)
+    for start in reversed(starts):
+        if start >= end:
+            found = next(text for text in first if plain.startswith(text, start))
+            end = start + len(found)
+    return found
+
+
+def _last_before(place: int, reach: int, text: str, plain: str) -> int:
+    """Where a text begins last before a place and within reach of it; -1 if nowhere."""
+    return plain.rfind(text, max(0, place - reach + 1), place - 1 + len(text))
+
+
+_MOST_STEPS_BACK = 32
 
 
 @cache
@@ -249,9 +276,14 @@ def _plain_options(options: tuple[str, ...]) -> dict[str, str]:
     return {without_punctuation(each.strip().lower()): chr(ord("A") + place) for place, each in enumerate(options)}
 
 
+def _longest_first(texts: tuple[str, ...]) -> list[str]:
+    """In the order in which the source tries them."""
+    return sorted(texts, key=lambda text: len(re.escape(text)), reverse=True)
+
+
 @lru_cache(maxsize=4096)
 def _alternatives(texts: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, sorted(texts, key=lambda text: len(re.escape(text)), reverse=True))))
+    return re.compile("|".join(map(re.escape, _longest_first(texts))))
 
 
 # --- simple-evals ---
