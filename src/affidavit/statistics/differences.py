@@ -12,7 +12,6 @@ from affidavit.statistics.arguments import level_of_interval, numbers, together,
 from affidavit.statistics.bootstrap import CELLS_AT_ONCE
 from affidavit.statistics.estimate import EQUAL, LEAST_CHANCE, Estimate, without_interval
 from affidavit.statistics.power import LEVEL, POWER, detectable_by_mcnemar, detectable_mean
-from affidavit.statistics.roots import root_between
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -291,6 +290,7 @@ def tango(first_only: int, second_only: int, *, pairs: int, level: float = LEVEL
     >>> round(low, 4), round(high, 4)
     (-0.5172, -0.026)
     """
+    from scipy.optimize import brentq
     from scipy.special import ndtri
 
     level_of_interval(level)
@@ -310,9 +310,9 @@ def tango(first_only: int, second_only: int, *, pairs: int, level: float = LEVEL
     # At the value itself nothing is rejected, and the variance may be nought there: the roots are beyond it, by
     # z² / (n + z²) if no pair is discordant, which is the least.
     apart = min(1e-9, 1e-3 * z2 / (n + z2))
-    closely = min(1e-12, apart / 1000)
-    low = -1.0 if value == -1 else root_between(beyond, -1.0, value - apart, tolerance=closely)
-    high = 1.0 if value == 1 else root_between(beyond, value + apart, 1.0, tolerance=closely)
+    closely = {"xtol": min(1e-12, apart / 1000), "maxiter": 500}
+    low = -1.0 if value == -1 else float(brentq(beyond, -1.0, value - apart, **closely))
+    high = 1.0 if value == 1 else float(brentq(beyond, value + apart, 1.0, **closely))
     return low, high
 
 

@@ -8,7 +8,6 @@ from math import ceil, isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from affidavit.statistics.arguments import LEAST_LEVEL, MOST, finite, whole
-from affidavit.statistics.roots import root_between
 
 if TYPE_CHECKING:
     from numpy import float64, int64
@@ -41,6 +40,8 @@ def detectable_difference(baseline: float, n: int, *, level: float = LEVEL, powe
     >>> round(detectable_difference(0.6, 356), 3)
     0.104
     """
+    from scipy.optimize import brentq
+
     if not 0 <= baseline <= 1 or not n >= 1:
         raise ValueError(f"baseline, n: expected a share and at least one observation, found {baseline} and {n}")
     n = whole("n", n)
@@ -53,7 +54,7 @@ def detectable_difference(baseline: float, n: int, *, level: float = LEVEL, powe
     if excess(1 - lower) < 0:
         raise ValueError(f"n: no difference between two shares could be shown with {n} observations of each")
     # From a baseline of 0 a difference of 0 solves it too, and is no answer (ruling S11).
-    return root_between(excess, _NEXT_TO_NOTHING / n, 1 - lower, tolerance=min(1e-10, 1e-3 / n))
+    return float(brentq(excess, _NEXT_TO_NOTHING / n, 1 - lower, xtol=min(1e-10, 1e-3 / n)))
 
 
 def pairs_needed(difference: float, discordance: float, *, level: float = LEVEL, power: float = POWER) -> int:
@@ -81,6 +82,8 @@ def detectable_paired_difference(
     >>> round(detectable_paired_difference(0.2, 155), 3), round(detectable_paired_difference(0, 155), 3)
     (0.1, 0.05)
     """
+    from scipy.optimize import brentq
+
     _refuse_discordance(discordance, pairs)
     wide, narrow = _quantiles(level, power)
 
@@ -90,7 +93,7 @@ def detectable_paired_difference(
     if excess(1.0) < 0:
         found = f"{pairs} pairs, {discordance:.1%} of them discordant"
         raise ValueError(f"pairs: no difference could be shown with {found}")
-    return root_between(excess, _NEXT_TO_NOTHING / pairs, 1.0, tolerance=min(1e-10, 1e-3 / pairs))
+    return float(brentq(excess, _NEXT_TO_NOTHING / pairs, 1.0, xtol=min(1e-10, 1e-3 / pairs)))
 
 
 def mcnemar_power(
@@ -136,6 +139,8 @@ def detectable_by_mcnemar(
     >>> detectable_by_mcnemar(0.2, 5) is None
     True
     """
+    from scipy.optimize import brentq
+
     _refuse_discordance(discordance, pairs)
     wide, narrow = _quantiles(level, power)
 
@@ -147,7 +152,7 @@ def detectable_by_mcnemar(
 
     if excess(1.0) < 0:
         return None
-    return root_between(excess, _NEXT_TO_NOTHING / pairs, 1.0, tolerance=min(1e-6, 0.1 / pairs))
+    return float(brentq(excess, _NEXT_TO_NOTHING / pairs, 1.0, xtol=min(1e-6, 0.1 / pairs)))
 
 
 _NEXT_TO_NOTHING = 1e-9
