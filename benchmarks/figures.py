@@ -20,7 +20,8 @@ from time import perf_counter
 
 import numpy as np
 import polars as pl
-import scipy.special  # noqa: F401 - loaded where a figure needs it, and imports are left aside here
+import scipy.optimize  # loaded where a figure needs it, and imports are left aside here
+import scipy.special  # noqa: F401
 
 from affidavit import mcqa
 from affidavit.archive.record_columns import SCHEMA

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from affidavit.contracts.choice_readings import Lens
 from affidavit.contracts.contract import AnswerKey, label
@@ -20,6 +21,7 @@ from affidavit.contracts.harness_readings import (
     NoAnswer,
     OpenCompassFirstOption,
     SimpleEvals,
+    _last_match,
     harness_readings_of,
 )
 from affidavit.contracts.mcqa import MultipleChoice, mcqa
@@ -189,6 +191,18 @@ def test_first_options_are_found_as_by_the_patterns_themselves():
         text = "x".join((*drawn, "x"))
         if not re.search(r"答案[是为]?\s*[ABCD]|答案应该?是\s*[ABCD]|[Tt]he correct answer is\s+[ABCD]", text):
             assert first_option(text, "ABCD") == literal_first_option(text, "ABCD"), text
+
+
+@given(
+    st.lists(st.text("ab .", min_size=1, max_size=9), min_size=1, max_size=5, unique=True),
+    st.text("abx .", max_size=200) | st.text("ab", min_size=60, max_size=200),
+)
+def test_the_last_option_in_a_text_is_the_last_match_of_all_of_them(texts, plain):
+    """Ruling M26: also where options overlap, or begin at every place."""
+    longest_first = sorted(texts, key=lambda text: len(re.escape(text)), reverse=True)
+    matches = re.findall("|".join(map(re.escape, longest_first)), plain)
+    there = tuple(text for text in texts if text in plain)
+    assert ([_last_match(there, plain)] if there else []) == matches[-1:]
 
 
 def test_punctuation_is_what_unicode_says_it_is():

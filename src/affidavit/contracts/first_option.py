@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
+from affidavit.contracts.answer_word import matches_at_answer
+
 _Named = Callable[[str], str | None]
 """What one pattern captures in a trimmed text; None if it is not there."""
 
@@ -49,7 +51,7 @@ def _patterns(letters: str, *, chinese: bool, english: bool) -> Sequence[_Named]
         *(_in_chinese(one) if chinese else ()),
         _at_end(rf"[\s，：:,]{one}[。，,\.]?$"),
         *((*_at_the_end_in_chinese(one), *words) if chinese else ()),
-        _of(":", rf"(?i)ANSWER\s*:\s*{one}"),
+        _after_answer(rf"(?i)ANSWER\s*:\s*{one}"),
         *(_in_english(one) if english else ()),
         *((_of("选项", rf"^选项\s?{one}"), _of("项", rf"^{one}\s?选?项")) if chinese else ()),
     )
@@ -62,6 +64,16 @@ def _of(needed: str, pattern: str) -> _Named:
 
     def named(text: str) -> str | None:
         found = compiled.search(text) if needed in text else None
+        return None if found is None else found[1]
+
+    return named
+
+
+def _after_answer(pattern: str) -> _Named:
+    compiled = re.compile(pattern)
+
+    def named(text: str) -> str | None:
+        found = next(matches_at_answer(compiled, text), None) if ":" in text else None
         return None if found is None else found[1]
 
     return named

@@ -13,12 +13,14 @@ what they read here says how much a figure depends on who reads, and nothing abo
 import re
 import string
 import unicodedata
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import Any, ClassVar
 
+from affidavit.contracts.answer_word import matches_at_answer
 from affidavit.contracts.choice_readings import Lens, StrictChoice
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.first_option import first_option
@@ -98,9 +100,10 @@ class InspectChoice(HarnessLens):
             return _reading(None)
         bare = _IN_DOLLARS.sub(r"\1", raw) if "$" in raw else raw
         bare = _IN_STARS.sub(r"\1", bare) if "**" in bare else bare
-        bare = _IN_PARENTHESES.sub(r"\1\2\3", bare) if "(" in bare else bare
-        matches = _ON_A_LINE.findall(bare) or _ANYWHERE.findall(bare)
-        tokens = [each for each in matches[-1].strip().upper().split(",") if each] if matches else []
+        bare = _without_parentheses(bare) if "(" in bare else bare
+        found = _last_body(_ON_A_LINE, bare)
+        body = _last_body(_ANYWHERE, bare) if found is None else found
+        tokens = [each for each in (body or "").strip().upper().split(",") if each]
         alone = len(tokens) == 1 and len(tokens[0]) == 1 and tokens[0] in self.choice.letters
         return _reading(tokens[0] if alone else None)
 
@@ -110,7 +113,9 @@ _BODY = r"([A-Za-z\d][A-Za-z\d,]*+(?: ++[A-Za-z\d,]++)*+)"
 the same by trying ever longer ones."""
 _IN_DOLLARS = re.compile(rf"\$\s*+{_BODY}\s*+\$")
 _IN_STARS = re.compile(rf"\*\*\s*+{_BODY}\s*+\*\*")
-_IN_PARENTHESES = re.compile(r"(^|[:,])(\s*+)\(([A-Za-z\d])\)(?=\s*(?:,|\.|\n|\Z))", re.IGNORECASE)
+_IN_PARENTHESES = re.compile(r"\(([A-Za-z\d])\)(?=\s*(?:,|\.|\n|\Z))", re.IGNORECASE)
+r"""The end of `(^|[:,])(\s*)\(([A-Za-z\d])\)(?=\s*(?:,|\.|\n|$))`: what stands before is
+looked at where this is found."""
 _ON_A_LINE = re.compile(
     r"^ANSWER\s*+:(?:\s*+([A-Za-z\d,][A-Za-z\d ,]*+)(?=\s*+(?:\Z|\.)|[^\S\n]*+\n)"
     r"|(?=[^\S ]*+ (?:[^\S\n]*+\n|\s*+(?:\Z|\.))))",
@@ -124,6 +129,24 @@ _ANYWHERE = re.compile(
 )
 r"""The same of `ANSWER\s*:\s*([A-Za-z\d ,]+)(?:[^\w]|\n|$|\.)`; where a word goes on in other letters, both go
 back to the last blank or comma."""
+
+
+def _without_parentheses(text: str) -> str:
+    """The text without the parentheses of single letters and digits, where a list of answers may have them."""
+
+    def bare(found: re.Match[str]) -> str:
+        at = found.start()
+        while at and text[at - 1].isspace():
+            at -= 1
+        return found[1] if not at or text[at - 1] in ":," else found[0]
+
+    return _IN_PARENTHESES.sub(bare, text)
+
+
+def _last_body(form: re.Pattern[str], text: str) -> str | None:
+    """What the last match captures, empty if that is a blank; None without a match."""
+    last = deque(matches_at_answer(form, text), maxlen=1)
+    return last[0][1] or "" if last else None
 
 
 # --- the LM evaluation harness ---
@@ -208,11 +231,38 @@ def _last_option_text(raw: str, options: Sequence[str]) -> str | None:
     """
     texts = _plain_options(tuple(options))
     plain = without_punctuation(raw.lower())
-    if "" in texts or not any(text in plain for text in texts):
+    there = () if "" in texts else tuple(text for text in texts if text in plain)
+    if not there:
         return None
-    found = _alternatives(tuple(texts)).findall(plain)
-    text = found[-1].strip()
+    text = _last_match(there, plain).strip()
     return texts.get(text, text) or None
+
+
+def _last_match(texts: tuple[str, ...], plain: str) -> str:
+    """The last match of a pattern of these alternatives, each of which is in the text somewhere.
+
+    Matches do not overlap, so an earlier one may take away what a later one begins with. Going back from the last
+    place where any of them begins, what stands before matters only as long as another begins within reach.
+    """
+    longest, starts = max(map(len, texts)), [max(map(plain.rfind, texts))]
+    while (before := max(_last_before(starts[-1], longest, text, plain) for text in texts)) >= 0:
+        starts.append(before)
+        if len(starts) > _MOST_STEPS_BACK:
+            return str(_alternatives(texts).findall(plain)[-1])
+    end, found, first = 0, "", _longest_first(texts)
+    for start in reversed(starts):
+        if start >= end:
+            found = next(text for text in first if plain.startswith(text, start))
+            end = start + len(found)
+    return found
+
+
+def _last_before(place: int, reach: int, text: str, plain: str) -> int:
+    """Where a text begins last before a place and within reach of it; -1 if nowhere."""
+    return plain.rfind(text, max(0, place - reach + 1), place - 1 + len(text))
+
+
+_MOST_STEPS_BACK = 32
 
 
 @cache
@@ -226,9 +276,14 @@ def _plain_options(options: tuple[str, ...]) -> dict[str, str]:
     return {without_punctuation(each.strip().lower()): chr(ord("A") + place) for place, each in enumerate(options)}
 
 
+def _longest_first(texts: tuple[str, ...]) -> list[str]:
+    """In the order in which the source tries them."""
+    return sorted(texts, key=lambda text: len(re.escape(text)), reverse=True)
+
+
 @lru_cache(maxsize=4096)
 def _alternatives(texts: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(map(re.escape, sorted(texts, key=lambda text: len(re.escape(text)), reverse=True))))
+    return re.compile("|".join(map(re.escape, _longest_first(texts))))
 
 
 # --- simple-evals ---
@@ -253,7 +308,8 @@ class SimpleEvals(HarnessLens):
 
     def read(self, raw: str, item: object = None, /) -> HarnessReading:
         """The letter as it stands: a small one is an answer too, and equals no key."""
-        found = _answer_anywhere(self.choice.options).search(raw) if ":" in raw else None
+        form = _answer_anywhere(self.choice.options)
+        found = next(matches_at_answer(form, raw), None) if ":" in raw else None
         return _reading(None if found is None else found[1])
 
 

@@ -154,18 +154,21 @@ def numbers_of(frame: pl.DataFrame, columns: Sequence[str], *, within: pl.Series
         places, radix = _places(each)
         if radix > 1:
             # Neither is more than a few times the number of rows: 64 bits hold their product.
-            numbers, bound = _without_gaps(numbers * radix + places, bound * radix)
+            together = places if bound == 1 else numbers * radix + places
+            numbers, bound = _without_gaps(together, bound * radix)
     return pl.Series(numbers)
 
 
 def _places(values: pl.Series) -> tuple[_Numbers, int]:
     """Whole numbers in the order of the values, what is missing before them; and their bound."""
     ends, missing = [int(str(end)) for end in (values.min(), values.max()) if end is not None], values.null_count()
-    if not ends:
+    first, bound = min(missing, 1), ends[1] - ends[0] + 1 + min(missing, 1) if ends else 1
+    if bound == 1:
         return np.zeros(len(values), dtype=np.int64), 1
-    first, bound = min(missing, 1), ends[1] - ends[0] + 1 + min(missing, 1)
     if bound > _SPARSE * len(values):
         return values.rank("dense").fill_null(0).cast(pl.Int64).to_numpy(), len(values) + 1
+    if not missing:
+        return np.subtract(values.to_numpy(), ends[0], dtype=np.int64), bound
     return (values.cast(pl.Int64) - ends[0] + first).fill_null(0).to_numpy(), bound
 
 

@@ -96,8 +96,16 @@ class Group:
 
     def share(self, successes: str, *of: str) -> Estimate | None:
         """A share of outputs with its interval (ruling S1); None where there is nothing to share."""
-        sums = self.sums(successes, *of)
-        return share(sums) if sums.n else None
+        asked = (successes, *of)
+        if asked not in self._shares:
+            sums = self.sums(*asked)
+            self._shares[asked] = share(sums) if sums.n else None
+        return self._shares[asked]
+
+    @cached_property
+    def _shares(self) -> dict[tuple[str, ...], Estimate | None]:
+        """Those that were asked for: several tables have the same ones."""
+        return {}
 
     def macro(self, successes: str, *of: str) -> Estimate | None:
         """The mean of the shares of items or clusters, each counted alike (ruling S8); None of none.

@@ -5,10 +5,12 @@ outputs, and by how much that differs from the contract's own, paired over the s
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 
 from affidavit.contracts.contract import AnyContract, label
@@ -96,11 +98,11 @@ def _tested(differences: Sequence[PairedDifference], seed: int) -> list[_Tested]
     tests = {each: each.test(seed).p_value for each in dict.fromkeys(differences)}
     p_values = [tests[each] for each in differences]
     steps = holm_steps(p_values)
-    columns = zip(differences, p_values, steps.adjusted.tolist(), steps.levels.tolist(), strict=True)
-    return [
-        (Points(each.estimate(level)), Chance(p_value), Chance(adjusted))
-        for each, p_value, adjusted, level in columns
-    ]
+    levels = steps.levels.tolist()
+    at_levels = dict.fromkeys(zip(differences, levels, strict=True))
+    points = {(each, level): Points(each.estimate(level)) for each, level in at_levels}
+    columns = zip(differences, p_values, steps.adjusted.tolist(), levels, strict=True)
+    return [(points[each, level], Chance(p_value), Chance(adjusted)) for each, p_value, adjusted, level in columns]
 
 
 _ByGroup = dict[tuple[str, ...], _Figures]
@@ -115,8 +117,8 @@ def _all_figures(records: RecordSet, coded: CodedRecords) -> list[_ByGroup]:
     for place, code in enumerate(codes):
         walks.setdefault(tuple(each & 1 << _READ != 0 for each in code), {}).setdefault(code, place)
     found: dict[tuple[int, ...], _ByGroup] = {}
-    for places in walks.values():
-        figures = _figures(records, coded, list(places.values()))
+    for could, places in walks.items():
+        figures = _figures(records, coded, list(places.values())) if any(could) else [{}]
         found |= dict(zip(places, figures, strict=True))
     return [found[code] for code in codes]
 
@@ -176,19 +178,18 @@ _PAIRED = ("keyed", "strict", "right")
 def _differences(items: pl.DataFrame) -> dict[int, PairedDifference]:
     """By group, the differences of items: a row for as many as count alike, or for each with its cluster."""
     if UNITS not in items.columns:
-        return {int(str(group)): _clustered(rows) for (group,), rows in _by_group(items)}
+        parts = items.partition_by(GROUP, as_dict=True)
+        return {int(str(group)): _clustered(rows) for (group,), rows in parts.items()}
     # One division of whole numbers: equal differences are equal to the last bit.
     by = (pl.col("right") - pl.col("strict")) / pl.col("keyed") + 0.0
     counted = items.group_by(GROUP, difference=by).agg(pl.col(UNITS).sum(), most=pl.col("keyed").max())
-    found = {}
-    for (group,), rows in _by_group(counted):
-        units = tuple((Unit(each, 1), times) for _, each, times, _ in rows.sort("difference").iter_rows())
-        found[int(str(group))] = PairedDifference(units, int(str(rows["most"].max())) == 1, 1.0)
-    return found
-
-
-def _by_group(rows: pl.DataFrame) -> Iterable[tuple[tuple[object, ...], pl.DataFrame]]:
-    return rows.partition_by(GROUP, as_dict=True).items()
+    units: dict[int, list[tuple[Unit, int]]] = {}
+    several = set()
+    for group, each, times, most in counted.sort(GROUP, "difference").iter_rows():
+        units.setdefault(group, []).append((Unit(each, 1), times))
+        if most > 1:
+            several.add(group)
+    return {group: PairedDifference(tuple(own), group not in several, 1.0) for group, own in units.items()}
 
 
 def _clustered(rows: pl.DataFrame) -> PairedDifference:
@@ -205,35 +206,37 @@ def _bit(place: int, what: int) -> pl.Expr:
 
 def _through_lenses(records: RecordSet, tasks: Sequence[str]) -> pl.Series:
     """For each record, as bits, what each reading of its contract says of it; nothing of what did not arrive."""
-    asked = ("raw_output", "raw_output_escaped", "options", "right_letter")
     more = ("task", ITEM, "sample", "row") if records.shown_options is not None else ()
     reader = _BatchReader(records)
-    bits = pl.struct(*asked, *more).map_batches(reader.bits, return_dtype=pl.UInt64, is_elementwise=True)
+    bits = pl.struct(*_READ_FROM, *more).map_batches(reader.bits, return_dtype=pl.UInt64, is_elementwise=True)
     read = (
         records.outputs()
         .with_row_index(_ROW)
         .filter(pl.col("protocol_compliant").is_not_null() & pl.col("options").is_not_null())
-        .select(_ROW, (bits & _of_contract(records, tasks)).alias(_BITS))
+        .select(_ROW, bits.alias(_BITS))
         .collect(engine="streaming")
     )
     if reader.refused is not None:
         raise reader.refused
-    return pl.zeros(len(records.coded.frame), pl.UInt64, eager=True).alias(_BITS).scatter(read[_ROW], read[_BITS])
+    frame = records.coded.frame
+    every = pl.zeros(len(frame), pl.UInt64, eager=True).scatter(read[_ROW], read[_BITS])
+    return frame.select((every & _of_contract(records, tasks)).alias(_BITS)).to_series()
 
 
 def _of_contract(records: RecordSet, tasks: Sequence[str]) -> pl.Expr:
     """The bits of the readings that the contract of a record's task has."""
-    own = {task: {label(lens) for lens in records.parts[task].lenient_readings()} for task in tasks}
-    masks = {
-        task: sum(7 << 3 * place for place, lens in enumerate(LENSES) if lens in labels)
-        for task, labels in own.items()
-    }
-    return pl.col("task").cast(pl.String).replace_strict(masks, default=0, return_dtype=pl.UInt64)
+    masks: dict[int, list[str]] = {}
+    for task in tasks:
+        own = {label(lens) for lens in records.parts[task].lenient_readings()}
+        masks.setdefault(sum(7 << 3 * place for place, lens in enumerate(LENSES) if lens in own), []).append(task)
+    found = pl.lit(0, dtype=pl.UInt64)
+    for mask, having in masks.items():
+        found = pl.when(pl.col("task").is_in(having)).then(pl.lit(mask, dtype=pl.UInt64)).otherwise(found)
+    return found
 
 
-@cache
-def _lenses(options: str) -> tuple[AnyContract, ...]:
-    return MultipleChoice(options).lenient_readings()
+_READ_FROM = ("raw_output", "raw_output_escaped", "options", "right_letter")
+"""The columns that all readings go by."""
 
 
 class _BatchReader:
@@ -253,19 +256,13 @@ class _BatchReader:
             return pl.zeros(len(batch), pl.UInt64, eager=True)
 
     def _bits(self, frame: pl.DataFrame) -> pl.Series:
-        texts = ["raw_output", "raw_output_escaped", "options", "right_letter"]
-        kinds = frame.select(texts).unique(maintain_order=True)
-        read = [self._read(*row) for row in kinds.iter_rows()]
-        kinds = kinds.with_columns(pl.Series(_BITS, read, dtype=pl.UInt64))
-        bits = frame.join(kinds, on=texts, how="left", nulls_equal=True, maintain_order="left")[_BITS]
-        return bits if self._shown is None else bits | self._by_options(frame)
-
-    def _read(self, raw: str | None, escaped: str | None, options: str, right: str | None) -> int:
-        text, bits = _text(raw, escaped), 0
-        for place, lens in enumerate(_lenses(options)):
-            if parts_of(lens).knows_enough(None):
-                bits |= _said(lens.read(text).extracted_answer, right) << 3 * place
-        return bits
+        # The rows of each kind at once: looking every row up among the kinds would take twice as long.
+        kinds = frame.with_row_index(_ROW).group_by(_READ_FROM).agg(_ROW, rows=pl.len())
+        read = np.array([_bits_of(*row) for row in kinds.select(_READ_FROM).iter_rows()], dtype=np.uint64)
+        bits = np.zeros(len(frame), dtype=np.uint64)
+        bits[kinds[_ROW].explode().to_numpy()] = np.repeat(read, kinds["rows"].to_numpy())
+        found = pl.Series(bits)
+        return found if self._shown is None else found | self._by_options(frame)
 
     def _by_options(self, frame: pl.DataFrame) -> pl.Series:
         """The same of readings that need the options' texts, each question by itself."""
@@ -280,14 +277,49 @@ class _BatchReader:
         return pl.Series(found, dtype=pl.UInt64)
 
 
+def _bits_of(raw: str | None, escaped: str | None, options: str, right: str | None) -> int:
+    """What the readings say that need not know the options' texts."""
+    text = _text(raw, escaped)
+    answers = _known_answers(text, options) if len(text) <= _SHORT else _answers(text, options)
+    return sum(_said(answer, right) << place for place, answer in answers)
+
+
+def _answers(text: str, options: str) -> tuple[tuple[int, str | None], ...]:
+    """The place of each reading's bits, and its answer."""
+    return tuple((place, lens.read(text).extracted_answer) for place, lens in _lenses(options).of_texts)
+
+
+_SHORT = 200
+_known_answers = lru_cache(maxsize=4096)(_answers)
+"""Of short texts, which many outputs have in common, beyond the batch."""
+
+
 def _read_knowing(text: str, options: str, right: str | None, shown: tuple[str, ...] | None) -> int:
-    item, bits = KeyAndOptions(right, shown), 0
-    for place, lens in enumerate(_lenses(options)):
-        parts = parts_of(lens)
-        fits = shown is not None and len(shown) == ord(options[-1]) - ord("A") + 1
-        if not parts.knows_enough(None) and fits and parts.knows_enough(item):
-            bits |= _said(lens.read(text, item).extracted_answer, right) << 3 * place
-    return bits
+    """What the readings say that need to know them, if they fit the option set."""
+    item, fits = KeyAndOptions(right, shown), shown is not None and len(shown) == ord(options[-1]) - ord("A") + 1
+    return sum(
+        _said(lens.read(text, item).extracted_answer, right) << place
+        for place, lens in (_lenses(options).of_options if fits else ())
+        if parts_of(lens).knows_enough(item)
+    )
+
+
+class _Lenses(NamedTuple):
+    """The readings of an option set, each with the place of its bits."""
+
+    of_texts: tuple[tuple[int, AnyContract], ...]
+    of_options: tuple[tuple[int, AnyContract], ...]
+    """Those that need to know the options' texts."""
+
+
+@cache
+def _lenses(options: str) -> _Lenses:
+    every = [(3 * place, lens) for place, lens in enumerate(MultipleChoice(options).lenient_readings())]
+    needy = [parts_of(lens).knows_enough(None) is False for _, lens in every]
+    return _Lenses(
+        tuple(each for each, needs in zip(every, needy, strict=True) if not needs),
+        tuple(each for each, needs in zip(every, needy, strict=True) if needs),
+    )
 
 
 def _said(answer: str | None, right: str | None) -> int:

@@ -142,9 +142,11 @@ def share(sums: ClusterSums) -> Estimate:
 
 def _refuse_sums(sums: ClusterSums) -> None:
     """Nothing is said of sums that no clusters have."""
-    clusters, n, successes = (whole(name, getattr(sums, name)) for name in ("clusters", "n", "successes"))
+    clusters, n, successes = map(whole, ("clusters", "n", "successes"), (sums.clusters, sums.n, sums.successes))
     squares, squared_successes, products = (
-        whole(name, getattr(sums, name), most=MOST**2) for name in ("squares", "squared_successes", "products")
+        whole("squares", sums.squares, most=MOST**2),
+        whole("squared_successes", sums.squared_successes, most=MOST**2),
+        whole("products", sums.products, most=MOST**2),
     )
     if n == 0 or successes > n:
         raise ValueError(f"successes: no share of {successes} in {n}")
