@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.typed_contract import say_parameter_notes
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain
 
@@ -87,6 +88,7 @@ def try_contract(name: str, options: str | None, parameters: tuple[str, ...], *,
     from affidavit.reading.tried_text import try_text
 
     contract = _contract(name, options, parameters)
+    say_parameter_notes(contract)
     text = _given_text()
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no part of the reading
         found = try_text(contract, text)

@@ -12,7 +12,7 @@ import click
 
 from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
-from affidavit.commands.typed_contract import typed_contract
+from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
@@ -114,6 +114,7 @@ def read(
     given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
     order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
     read_by = typed_contract(contract, options, parameters)
+    say_parameter_notes(read_by.contract)
     if out is None and by is None:
         unread = _read_rows(order, read_by.contract)
     else:

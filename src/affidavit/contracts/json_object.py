@@ -35,6 +35,7 @@ from affidavit.contracts.json_key import (
 )
 from affidavit.contracts.json_schema import Schema, compiled, schema_text
 from affidavit.contracts.parts import FieldType, KeyedParts
+from affidavit.contracts.schema_keywords import keyword_notes
 from affidavit.contracts.schema_violations import schema_violations
 from affidavit.contracts.strict_json import Refused, decode
 from affidavit.errors import InputError
@@ -199,6 +200,10 @@ class JsonObject(KeyedParts):
             return self
         chosen: dict[str, Any] = {**self.params, **given}
         return JsonObject(chosen["schema"], chosen["fields"])
+
+    def parameter_notes(self) -> tuple[str, ...]:
+        """Names in the schema that are no keywords: they are allowed, and say nothing."""
+        return keyword_notes(self.schema)
 
     def item(self, row: Fields, *, where: str) -> ObjectKey:  # type: ignore[override]  # a key of its own kind
         """The key in `answer`, which must have all chosen fields, each as an output could have it (ruling O6)."""

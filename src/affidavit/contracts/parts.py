@@ -166,6 +166,10 @@ class Parts:
         """
         return cast("AnyContract", self)
 
+    def parameter_notes(self) -> tuple[str, ...]:
+        """What a person should be told of the parameters before anything is read: they are allowed, and odd."""
+        return ()
+
     def advice(self, raw: str, fields: Mapping[str, object]) -> Advice | None:
         """The parameter that would have this output read, if it is not compliant for want of it; None if none."""
         return None

@@ -15,17 +15,19 @@ from rich.table import Table
 from rich.text import Text
 
 from affidavit.contracts.own_file import is_in_file
+from affidavit.contracts.registry import parts_named
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import InputError, Mistakes
 from affidavit.json_values import Fields
 from affidavit.models.settings import Limits, ModelTable, Price
 from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import plain
+from affidavit.study.contract_notes import contract_notes
 from affidavit.study.crossing import Cell, example_files, left_out
 from affidavit.study.files import StudyFiles, items_for
 from affidavit.study.missing_answers import MissingAnswers
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import requests_of
+from affidavit.study.study_file import Study, requests_of
 from affidavit.study.task import Question, Task
 
 
@@ -251,13 +253,24 @@ def used_by(files: StudyFiles, models: Collection[str] = ()) -> dict[str, tuple[
     contracts = [task.contract for task in study.tasks.values() if is_in_file(task.contract)]
     rubric = [] if study.judging is None or study.judging.rubric == DEFAULT.name else [study.judging.rubric]
     own = [task.items for task in study.tasks.values() if isinstance(task.items, str)]
+    given = [file for each in used for file in each.files]
     found = {
         "addresses": [address for each in used for address in each.addresses],
         "environment": [name for each in used for name in each.environment],
-        "files": [*own, *example_files(study).values(), *rubric, *(file for each in used for file in each.files)],
+        "files": [*own, *_parameter_files(study), *example_files(study).values(), *rubric, *given],
         "code": [contract.rpartition(":")[0] for contract in contracts],
     }
     return {kind: tuple(dict.fromkeys(each)) for kind, each in found.items()}
+
+
+def _parameter_files(study: Study) -> list[str]:
+    """The files that are named as a parameter of a contract, such as the schema of json."""
+    return [
+        value
+        for task in study.tasks.values()
+        for name, value in task.parameters.items()
+        if name in parts_named(task.contract).file_parameters and isinstance(value, str)
+    ]
 
 
 @dataclass
@@ -315,7 +328,8 @@ def dry_run(
         )
         for cell, count in counts.items()
     ]
-    notes = (*missing.notes(), *machine_notes(asked, study.models, study.limits, beside=files.beside))
+    about_items = (*contract_notes(empty.tasks), *missing.notes())
+    notes = (*about_items, *machine_notes(asked, study.models, study.limits, beside=files.beside))
     return DryRun(empty, asked, used_by(files, models), notes)
 
 
