@@ -111,6 +111,7 @@ def test_for_machines_the_examples_are_whole():
         )
     assert found["mcqa/1"]["params"] == {"options": "A-D"}
     assert found["mcqa/1"]["failing"]["lenient_readings"]["mcqa-last-tag/1"] == "B"
+    assert list(found["mcqa/1"]["failing"]["lenient_readings_left_out"]) == ["lm-eval-flexible-0.4.13/1"]
     assert found["text/1"]["failing"] == {"text": " \n", "protocol_compliant": False, "fields": {}, "marks": []}
 
 
@@ -138,6 +139,7 @@ def test_a_text_is_shown_with_its_reading_and_its_marks():
         "  simple-evals-9e2fafd/1            null",
         "  opencompass-first-option-0.5.4/1  B",
         "  lawbench-e30981b/1                B",
+        "  lm-eval-flexible-0.4.13/1         not read: needs the options' texts, a list in `options`",
         "",
         "text, 33 characters",
         "  The answer is <answer>B</answer>",

@@ -213,6 +213,8 @@ def _given_text() -> str:
 
 def _read_fields(found: "TriedText") -> "Fields":
     lenient = {"lenient_readings": found.lenient_readings} if found.lenient_readings else {}
+    if found.readings_left_out:
+        lenient["lenient_readings_left_out"] = dict(found.readings_left_out)
     return {
         "protocol_compliant": found.compliant,
         **({} if found.error is None else {"unread": found.error}),
@@ -243,7 +245,8 @@ def _tried_lines(contract: "AnyContract", found: "TriedText") -> Iterator[str]:
         yield from _aligned(found.fields)
     if found.lenient_readings:
         yield "\nlenient readings, not the protocol"
-        yield from _aligned(found.lenient_readings)
+        left_out = {name: f"not read: needs {needs}" for name, needs in found.readings_left_out.items()}
+        yield from _aligned({**found.lenient_readings, **left_out})
     on_terminal = _is_terminal()
     known = on_terminal or "COLUMNS" in os.environ
     width = max(20, shutil.get_terminal_size().columns if known else _WIDTH) - 2

@@ -19,7 +19,7 @@ from functools import cache
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, cast
 
-from affidavit.contracts.contract import COMPLIANT, AnswerKey, AnyContract, Unread, Validation, guarded
+from affidavit.contracts.contract import COMPLIANT, AnswerKey, AnyContract, Unread, Validation, guarded, label
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.shape import misfit
 from affidavit.errors import InputError, UsageError
@@ -308,6 +308,11 @@ class Parts:
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
         """Further columns of a record for the tables that cannot be declared."""
         return {}
+
+
+def readings_that_need_more(lenses: Iterable[AnyContract]) -> list[str]:
+    """The labels of those readings that must know more of a question than its right answer."""
+    return [label(lens) for lens in lenses if parts_of(lens).needs_to_know]
 
 
 def lettered_problem(row: Mapping[str, object]) -> str:

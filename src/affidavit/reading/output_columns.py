@@ -53,6 +53,9 @@ SYNONYMS: dict[Role, tuple[str, ...]] = {
     Role.SAMPLE: ("sample_index", "attempt", "repeat", "epoch", "seed", "trial", "run"),
 }  # fmt: skip
 """What others call these columns."""
+OPTION_TEXTS = "options"
+"""Where the options' texts are looked for: no option names another column."""
+_LIKE_OPTIONS = ("choices", "option_texts", "alternatives", "candidates", "endings")
 _HOLDS = {
     Role.TEXT: "the models' texts",
     Role.ANSWER: "the right answers",
@@ -229,6 +232,20 @@ def proposals(
             if likely is not None:
                 notes.append(f"a column `{likely}` may hold {_HOLDS[role]}: name it with {OPTIONS[role]} {likely}")
     return notes
+
+
+def options_proposals(names: Iterable[str], needs: str) -> list[str]:
+    """A column that may hold the options' texts, where there is none of our name; `needs`: what looks for them.
+
+    >>> options_proposals(["raw_output", "choices"], "lm-eval-flexible-0.4.13/1")
+    ["a column `choices` may hold the options' texts, which lm-eval-flexible-0.4.13/1 needs: call it `options`"]
+    """
+    known = list(names)
+    likely = [] if OPTION_TEXTS in known else [name for name in _LIKE_OPTIONS if name in known]
+    return [
+        f"a column `{name}` may hold the options' texts, which {needs} needs: call it `{OPTION_TEXTS}`"
+        for name in likely[:1]
+    ]
 
 
 def name_in(row: Fields, path: ColumnPath, *, where: str) -> str:
