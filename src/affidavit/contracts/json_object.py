@@ -192,6 +192,7 @@ class JsonObject(KeyedParts):
             explains=None,
         ),
         "field accuracy",
+        "findings by path",
     )
 
     def with_parameters(self, given: Mapping[str, object]) -> "JsonObject":
