@@ -139,7 +139,7 @@ def test_a_text_is_shown_with_its_reading_and_its_marks():
         "  simple-evals-9e2fafd/1            null",
         "  opencompass-first-option-0.5.4/1  B",
         "  lawbench-e30981b/1                B",
-        "  lm-eval-flexible-0.4.13/1         not read: needs the options' texts, a list in `options`",
+        "  lm-eval-flexible-0.4.13/1         not read: needs option texts in `options`",
         "",
         "text, 33 characters",
         "  The answer is <answer>B</answer>",

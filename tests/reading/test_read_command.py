@@ -111,9 +111,7 @@ lenient readings: other readings, not the protocol
 """
         in said
     )
-    assert (
-        "\n  lm-eval-flexible-0.4.13/1          not read: needs the options' texts, a list in `options`\n" in said
-    )
+    assert "\n  lm-eval-flexible-0.4.13/1          not read: needs option texts in `options`\n" in said
 
 
 def test_accuracy_by_lenient_readings_is_the_same_for_programs():
