@@ -29,6 +29,7 @@ from affidavit.contracts.json_key import (
     ObjectKey,
     checked_fields,
     chosen_fields,
+    field_hint,
     is_right,
     key_of,
     missing_field,
@@ -214,10 +215,7 @@ class JsonObject(KeyedParts):
         chosen = chosen_fields(key, self.fields)
         if (missing := missing_field(key, chosen)) is not None:
             expected = f"a field {missing!r} in 'answer', which is compared"
-            hint = (
-                "What an answer must have as null is null there; a field that is not compared is not in `fields`."
-            )
-            raise InputError(where, expected=expected, found=shown(given), hint=hint)
+            raise InputError(where, expected=expected, found=shown(given), hint=field_hint(missing, key))
         if self._schema != _ANY_OBJECT:
             for each in schema_violations(self._compiled, dict(key), branches=False):
                 if any(each.steps[: len(steps)] == steps for steps in chosen.values()):

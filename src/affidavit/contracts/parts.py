@@ -370,6 +370,7 @@ class KeyedParts(Parts):
 
 
 _CALLED_BY_OTHERS = {
+    "id": ("question_id", "item_id", "doc_id", "example_id", "sample_id", "qid", "uid", "idx"),
     "question": ("prompt", "query", "problem", "stem", "input", "text"),
     "options": ("choices", "candidates", "alternatives"),
 }

@@ -201,7 +201,12 @@ def not_a_text(path: ColumnPath, value: object, *, where: str) -> InputError:
     """The refusal of a value that is no text; of an object or a list, it is said how to name what is inside."""
     inside = next((f".{name}" for name in value), "") if isinstance(value, dict) else ""
     inside = "[0]" if isinstance(value, list) and value else inside
-    hint = f"What stands inside of it is named by its way: --field '{path.text}{inside}'." if inside else ""
+    hint = ""
+    if inside:
+        hint = (
+            f"What stands inside of it is named by its way: --field '{path.text}{inside}'. If it is the output "
+            "itself, parsed already: a contract reads the text as the model wrote it."
+        )
     return InputError(where, expected=f"a text in {path.text!r}", found=shown(value), hint=hint)
 
 

@@ -22,7 +22,7 @@ from affidavit.contracts.contract import (
     label,
 )
 from affidavit.contracts.parts import FieldType, Parts, is_ours, parts_of
-from affidavit.errors import UsageError
+from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.reading.column_path import ColumnPath
 from affidavit.reading.output_columns import ANSWER, no_text, not_a_text, with_answer
@@ -148,8 +148,19 @@ class RowReader:
     def item(self, row: Fields, *, where: str) -> object:
         """What the contract is told of a row's question; `Unread` if a user's contract raised."""
         if self.ours:
-            return self.parts.item(row, where=where)
+            try:
+                return self.parts.item(row, where=where)
+            except InputError as error:
+                raise self._in_words_of_the_file(error) from error
         return guarded(lambda: self.parts.item(row, where=where))
+
+    def _in_words_of_the_file(self, error: InputError) -> InputError:
+        """The same, with the column of right answers called as it is in the file."""
+        ours, theirs = repr(ANSWER), repr(self.answer.text)
+        said = {"expected": error.expected, "found": error.found, "hint": error.hint}
+        if ours == theirs:
+            return error
+        return InputError(error.where, **{name: words.replace(ours, theirs) for name, words in said.items()})
 
     def about(self, row: Fields) -> Fields:
         """What a row says of its question: all but the text, the right answer under our name for it."""
