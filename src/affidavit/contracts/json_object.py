@@ -23,6 +23,7 @@ from affidavit.contracts.contract import Validation
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.exact_json import exact_text
 from affidavit.contracts.finding import LONGEST
+from affidavit.contracts.grammar_faults import grammar_faults
 from affidavit.contracts.json_deviation import ORDER, JsonDeviation
 from affidavit.contracts.json_grammar import member_names, object_grammar
 from affidavit.contracts.json_key import (
@@ -202,6 +203,13 @@ class JsonObject(KeyedParts):
             return self
         chosen: dict[str, Any] = {**self.params, **given}
         return JsonObject(chosen["schema"], chosen["fields"])
+
+    def why_no_grammar(self) -> str:
+        """The schema, and its keywords at fault (ruling O9)."""
+        if self._schema == _ANY_OBJECT:
+            return "no schema: a grammar is made from one"
+        faults = ", ".join(map(str, grammar_faults(self._schema)[:5]))
+        return f"{faults or 'a schema'} that no grammar keeps"
 
     def parameter_notes(self) -> tuple[str, ...]:
         """Names in the schema that are no keywords: they are allowed, and say nothing."""

@@ -166,6 +166,10 @@ class Parts:
         """
         return cast("AnyContract", self)
 
+    def why_no_grammar(self) -> str:
+        """What in the parameters keeps the contract from having a grammar, in words; empty if nothing is known."""
+        return ""
+
     def parameter_notes(self) -> tuple[str, ...]:
         """What a person should be told of the parameters before anything is read: they are allowed, and odd."""
         return ()
