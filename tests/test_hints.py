@@ -13,7 +13,7 @@ from affidavit.commands.main import cli
 
 PACKAGE = Path(__file__).parents[1] / "src" / "affidavit"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-TYPED = re.compile(r"\baffidavit ((?:models |contracts (?=try))?[a-z]+)\b((?:(?!\baffidavit\b|&&)[^`;|\n])*)")
+TYPED = re.compile(r"\baffidavit ((?:models |contracts (?=show|try))?[a-z]+)\b((?:(?!\baffidavit\b|&&)[^`;|\n])*)")
 """A command as one types it, up to its end; a sentence that only speaks of a command puts it between backticks."""
 
 SHOWN_BY = {
@@ -60,6 +60,7 @@ SHOWN_BY = {
     "running.verify": "verify",
     "study.dry_run": "run",
     "study.files": "run",
+    "study.first_prompts": "run",
     "study.freezing": "run",
     "study.models_file": "judge",
 }

@@ -111,6 +111,7 @@ def test_for_machines_the_examples_are_whole():
         )
     assert found["mcqa/1"]["params"] == {"options": "A-D"}
     assert found["mcqa/1"]["failing"]["lenient_readings"]["mcqa-last-tag/1"] == "B"
+    assert list(found["mcqa/1"]["failing"]["lenient_readings_left_out"]) == ["lm-eval-flexible-0.4.13/1"]
     assert found["text/1"]["failing"] == {"text": " \n", "protocol_compliant": False, "fields": {}, "marks": []}
 
 
@@ -138,6 +139,7 @@ def test_a_text_is_shown_with_its_reading_and_its_marks():
         "  simple-evals-9e2fafd/1            null",
         "  opencompass-first-option-0.5.4/1  B",
         "  lawbench-e30981b/1                B",
+        "  lm-eval-flexible-0.4.13/1         not read: needs option texts in `options`",
         "",
         "text, 33 characters",
         "  The answer is <answer>B</answer>",
@@ -273,3 +275,30 @@ def test_every_character_is_shown_once_and_nothing_else(text, width, data):
     shown = [line for line in marked_lines(text, marks, width=width) if set(line) - {" ", *STROKES.values()}]
     assert all(line.isprintable() for line in plain_lines)
     assert [line for line in plain_lines if set(line) - {" ", *STROKES.values()}] == shown
+
+
+# --- one contract, and what is typed in its place ---
+
+
+def test_a_contract_is_shown_with_its_words():
+    output = said("show", "mcqa", "--options", "A-E").stdout
+    assert output.startswith("mcqa/1  ")
+    assert "\n  instruction\n    Answer the following multiple-choice question" in output
+    described = json.loads(said("show", "json", "--json").stdout)
+    assert (described["contract"], described["instruction"]) == ("json/1", BUILT_IN["json"].instruction())
+
+
+@pytest.mark.parametrize("name", [*BUILT_IN])
+def test_every_contract_can_be_shown(name):
+    required = ["--param", 'labels=["a"]'] if name == "labels" else []
+    assert said("show", name, *required).exit_code == 0
+
+
+def test_a_name_without_a_command_and_a_text_as_an_argument_are_told_what_to_type():
+    done = affidavit("contracts", "json")
+    assert done.returncode == 2
+    assert "affidavit contracts try json reads a text from standard input." in done.stderr.decode()
+    done = affidavit("contracts", "try", "mcqa", "It is B")
+    assert done.returncode == 2
+    assert "The text comes from standard input: echo 'TEXT' | affidavit contracts try mcqa" in done.stderr.decode()
+    assert b"No such command 'jsn'" in affidavit("contracts", "jsn").stderr

@@ -47,6 +47,24 @@ def test_a_file_of_three_models_becomes_a_page_a_comparison_and_a_gate(tmp_path)
     assert b"report.html: " in checked.stdout
 
 
+def test_lenient_readings_are_in_the_report_of_a_study_anyway(tmp_path):
+    write_jsonl(tmp_path / "rows.jsonl", [{**row, "choices": ["a", "b", "c", "d"]} for row in ROWS])
+    done = affidavit("read", "mcqa", "rows.jsonl", *NAMED, "--out", "study", "--lenses", cwd=tmp_path)
+    assert fine(done, 0)
+    said = done.stderr.decode()
+    assert "note: the study's report has lenient readings in a table of their own\n" in said
+    assert "may hold the options' texts, which lm-eval-flexible-0.4.13/1 needs: call it `options`\n" in said
+
+
+def test_columns_that_may_be_meant_are_told_before_anything_is_sealed(tmp_path):
+    """The last row cannot be read, so that nothing is kept: what the columns may be is told all the same."""
+    write_jsonl(tmp_path / "rows.jsonl", [*ROWS, {"qid": "q", "completion": 3}])
+    done = affidavit("read", "mcqa", "rows.jsonl", "--field", "completion", "--out", "study", cwd=tmp_path)
+    assert fine(done, 2)
+    assert b"note: a column `qid` may hold the ids of items: name it with --id qid\n" in done.stderr
+    assert not (tmp_path / "study").exists()
+
+
 @pytest.mark.slow
 def test_standard_input_becomes_a_study_and_json_says_what_it_is(tmp_path):
     lines = "".join(json.dumps(row) + "\n" for row in ROWS).encode()
@@ -65,7 +83,8 @@ def test_standard_input_becomes_a_study_and_json_says_what_it_is(tmp_path):
     [
         (["mcqa", "rows.jsonl", "--out", "rows2.jsonl"], "Rows go to a file with -o: -o rows2.jsonl."),
         (["mcqa", "rows.jsonl", "--out", "study", "-o", "x.jsonl"], "-o: expected no --out beside it"),
-        (["mcqa", "rows.jsonl", "--out", "study", "--lenses"], "--lenses: expected no --out beside it"),
+        (["mcqa", "rows.jsonl", "--by", "model_name", "--lenses"], "`affidavit report DIR --by COLUMNS` has"),
+        (["json", "rows.jsonl", "--out", "study", "--lenses"], "expected a contract that has lenient readings"),
         (["judge", "rows.jsonl", "--out", "study"], "Evaluations are sorted into two trees"),
         (["mcqa", "rows.jsonl", "--out", "study"], "name it with --field completion."),
     ],

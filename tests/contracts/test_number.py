@@ -314,3 +314,23 @@ def test_results_have_the_right_number_whatever_the_key_looks_like(key, right):
 def test_the_right_number_is_written_as_outputs_are():
     german = Number(decimal=",", thousands=".")
     assert german.result_columns({"right_answer": 0.5}, {})["right_letter"] == "0,5"
+
+
+@pytest.mark.parametrize(
+    ("given", "raw", "unit"),
+    [
+        ({}, "<answer>$42</answer>", "$"),
+        ({}, "<answer>42€</answer>", "€"),
+        ({"marker": "####"}, "#### $1,042.50", "$"),
+        ({"marker": "####"}, "#### 42 clips", None),
+        ({"marker": "####"}, "#### 42", None),
+        ({"unit": "€"}, "<answer>$42</answer>", None),
+        ({}, "<answer>about $42</answer>", None),
+    ],
+)
+def test_a_sign_of_money_is_proposed_as_the_unit_that_would_have_it_read(given, raw, unit):
+    contract = Number(**given)
+    advice = contract.advice(raw, contract.read(raw).fields())
+    assert (None if advice is None else (advice.parameter, advice.value)) == (unit and ("unit", unit))
+    if unit:
+        assert Number(**given, unit=unit).read(raw).protocol_compliant

@@ -102,8 +102,45 @@ def test_lenses_stand_in_a_block_of_their_own():
         "B", "C", None, None, "D",
     ]  # fmt: skip
     said = done.stderr.decode()
-    assert "lenient readings: other readings, not the protocol\n  mcqa-after-think/1                 2   " in said
-    assert "\n  lm-eval-flexible-0.4.13/1          –   not read: needs the options' texts\n" in said
+    assert (
+        """
+lenient readings: other readings, not the protocol
+  reading                            answer found     accuracy over all outputs
+  mcqa-after-think/1                 2 of 4  50.0%    33.3% [6.1, 79.2] n=3
+  mcqa-last-tag/1                    3 of 4  75.0%    66.7% [20.8, 93.9] n=3
+"""
+        in said
+    )
+    assert "\n  lm-eval-flexible-0.4.13/1          not read: needs option texts in `options`\n" in said
+
+
+def test_accuracy_by_lenient_readings_is_the_same_for_programs():
+    """Right of the outputs whose right answer is known: one more by the last tag than by the contract."""
+    said = json.loads(affidavit("read", "mcqa", "--lenses", "--json", given=CHOICES).stdout)
+    found, right = said["other_readings"], said["other_readings_yield"]
+    assert (said["yield"]["value"], said["yield"]["n"]) == (1 / 3, 3)
+    assert {name: (found[name]["n"], right[name]["value"], right[name]["n"]) for name in list(found)[:2]} == {
+        "mcqa-after-think/1": (4, 1 / 3, 3),
+        "mcqa-last-tag/1": (4, 2 / 3, 3),
+    }
+    assert found["lm-eval-flexible-0.4.13/1"] is right["lm-eval-flexible-0.4.13/1"] is None
+
+
+def test_without_right_answers_lenient_readings_have_a_heading_and_no_accuracy():
+    given = jsonl({"raw_output": "<answer>B</answer>"}, {"raw_output": "It is <answer>C</answer>."})
+    said = affidavit("read", "mcqa", "--lenses", given=given).stderr.decode()
+    assert "\n  reading                            answer found\n" in said
+    assert "\n  mcqa-last-tag/1                    2 of 2         100.0% [34.2, 100.0] n=2, Wilson 95%\n" in said
+    assert "accuracy" not in said
+
+
+def test_a_column_that_may_hold_the_options_is_proposed(tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(jsonl({"raw_output": "B", "choices": ["a", "b", "c", "d"]}))
+    done = affidavit("read", "mcqa", "in.jsonl", "-o", "out.jsonl", "--lenses", cwd=tmp_path)
+    assert done.stderr.decode().splitlines() == [
+        "note: a column `choices` may hold the options' texts, which lm-eval-flexible-0.4.13/1 needs: call it `options`"
+    ]
+    assert affidavit("read", "mcqa", "in.jsonl", "-o", "out.jsonl", cwd=tmp_path).stderr == b""
 
 
 def test_a_reading_that_needs_the_options_reads_rows_that_have_them():
@@ -116,7 +153,7 @@ def test_a_reading_that_needs_the_options_reads_rows_that_have_them():
     done = affidavit("read", "mcqa", "--lenses", given=given)
     readings = [row["other_readings"] for row in rows(done.stdout)]
     assert [each.get(lens, "not read") for each in readings] == ["B", "C", "not read", None]
-    assert f"{lens}          2   66.7% [20.8, 93.9] n=3, Wilson 95%" in done.stderr.decode()
+    assert f"{lens}          2 of 3         66.7% [20.8, 93.9] n=3, Wilson 95%" in done.stderr.decode()
 
 
 def test_another_option_set():

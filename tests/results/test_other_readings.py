@@ -107,6 +107,19 @@ def test_a_reading_that_cannot_read_says_so():
     assert not any("needs the options' texts" in note for note in known.notes)
 
 
+def test_readings_that_count_every_output_as_the_contract_are_named():
+    """Beside their 0.0 stands an interval (ruling S2); of several samples of an item nothing is said."""
+    rows = [output(f"q{at}", "<answer>B</answer>") for at in range(12)]
+    (note,) = (note for note in made(rows).notes if note.startswith("The same"))
+    assert note.startswith("The same as by the contract on all 12 outputs: mcqa-after-think/1, mcqa-last-tag/1, ")
+    assert "inspect-choice" not in note
+    moved = made([*rows, output("q12", "It is <answer>B</answer>")])
+    (note,) = (note for note in moved.notes if note.startswith("The same"))
+    assert "on all 13 outputs: mcqa-after-think/1, mcqa-bare-letter/1, " in note
+    samples = made([output("q0", "<answer>B</answer>", sample=sample) for sample in range(3)])
+    assert not any(note.startswith("The same") for note in samples.notes)
+
+
 def test_without_a_right_answer_nothing_moves():
     (row, *_) = named_rows(made([output("q0", "B", None)]))
     assert (row["right, of outputs"], row["difference"], row["p"], row["p (Holm)"]) == (None,) * 4

@@ -1,5 +1,7 @@
 """Figures of outputs by group, before anything is kept: those of the report of the same rows."""
 
+import json
+
 import pytest
 
 from affidavit.archive.study_directory import StudyDirectory
@@ -86,6 +88,23 @@ def test_methods_and_deviations_stand_beside_accuracy(tmp_path):
     assert list(found) == ["compliance", "deviations", "accuracy", "extraction methods"]
     shown = reported(here("read", "mcqa", write_jsonl(tmp_path / "c.jsonl", CHOICES), "--by", "who", "--json"))
     assert list(shown) == ["compliance", "deviations", "accuracy"]
+
+
+def test_fields_of_objects_have_their_accuracy_by_group(tmp_path):
+    answer = {"city": "Rome", "people": 3}
+    rows = [
+        {"id": str(number), "who": who, "answer": answer, "raw_output": json.dumps({**answer, "people": people})}
+        for who, people in (("a", 3), ("b", 4))
+        for number in range(3)
+    ]
+    path = write_jsonl(tmp_path / "rows.jsonl", rows)
+    found = reported(here("read", "json", path, "--by", "who", "--json"))
+    assert list(found) == ["compliance", "deviations", "accuracy", "field accuracy"]
+    columns = ("metadata.who", "field", "compared", "right")
+    assert [tuple(row[name] for name in columns) for row in found["field accuracy"]["rows"]] == [
+        ("a", "city", 3, 3), ("a", "people", 3, 3), ("b", "city", 3, 3), ("b", "people", 3, 0),
+    ]  # fmt: skip
+    assert reported(here("read", "json", path, "--by", "who", "--out", tmp_path / "s", "--json")) == found
 
 
 def test_rows_without_the_column_have_a_name(tmp_path):

@@ -176,7 +176,7 @@ BAD_ITEMS = {
     "no object": "[]",
 }
 WHY = {
-    "no id": "an 'id': a text or a whole number, found null",
+    "no id": "an 'id': a text or a whole number, found no 'id' among the keys question, options",
     "blank id": "an 'id': a text or a whole number, found \" \"",
     "no question": "a text in 'question', found no 'question' among the keys id, options",
     "no options": "a list of texts in 'options', found no 'options' among the keys id, question",

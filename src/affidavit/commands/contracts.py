@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.typed_contract import say_parameter_notes
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain
 
@@ -26,11 +27,31 @@ _WIDTH = 100
 """Of a text where nobody says how wide the screen is."""
 
 
-@click.group(invoke_without_command=True)
+class _Contracts(click.Group):
+    """Its commands; the name of a contract in their place is met with what to type."""
+
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """See `click.Group`."""
+        from affidavit.contracts.own_file import is_in_file
+        from affidavit.contracts.registry import BUILT_IN
+
+        name = arguments[0]
+        if name in BUILT_IN or is_in_file(name):
+            hint = (
+                f"affidavit contracts show {name} says what it asks for; "
+                f"affidavit contracts try {name} reads a text from standard input."
+            )
+            raise UsageError("affidavit contracts", expected="show or try", found=repr(name), hint=hint)
+        return super().resolve_command(context, arguments)
+
+
+@click.group(cls=_Contracts, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.pass_context
 def contracts(context: click.Context, *, as_json: bool) -> None:
-    """List the built-in contracts; try one on a text.
+    """List the built-in contracts; show one, or try it on a text.
 
     Without a command: each contract with its version, what it asks for, its parameters, the rulings that
     it follows (docs/rulings.md), an output that passes and one that fails, and what each was read as.
@@ -39,6 +60,7 @@ def contracts(context: click.Context, *, as_json: bool) -> None:
     Examples:
       affidavit contracts
       affidavit contracts --json
+      affidavit contracts show json --param schema=schema.json
       echo 'The answer is <answer>B</answer>' | affidavit contracts try mcqa
 
     \b
@@ -55,24 +77,66 @@ def contracts(context: click.Context, *, as_json: bool) -> None:
     click.echo("\n\n".join("\n".join(map(plain, _listed(each))) for each in BUILT_IN.values()))
 
 
-@contracts.command("try", no_args_is_help=True)
-@click.argument("name")
-@click.option("--options", default=None, help="Multiple choice: the option set, A-D unless given.", metavar="A-E")
-@click.option(
+_OPTIONS = click.option(
+    "--options", default=None, help="Multiple choice: the option set, A-D unless given.", metavar="A-E"
+)
+_PARAMETERS = click.option(
     "--param",
     "parameters",
     multiple=True,
     metavar="NAME=VALUE",
     help="A parameter of the contract, as in a study file; may be given several times.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def try_contract(name: str, options: str | None, parameters: tuple[str, ...], *, as_json: bool) -> None:
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+
+@contracts.command("show", no_args_is_help=True)
+@click.argument("name")
+@_OPTIONS
+@_PARAMETERS
+@_JSON
+def show_contract(name: str, options: str | None, parameters: tuple[str, ...], *, as_json: bool) -> None:
+    """Show one contract, with the words that a model is given.
+
+    NAME is one of those that `affidavit contracts` lists. What is shown last is its instruction; the question
+    stands after it in a prompt, and `affidavit run --dry-run` shows the whole.
+
+    \b
+    Examples:
+      affidavit contracts show mcqa
+      affidavit contracts show json --param schema=schema.json
+
+    \b
+    Exit codes: 0 done; 2 the command is wrong.
+    """
+    contract = _contract(name, options, parameters)
+    say_parameter_notes(contract)
+    with redirect_stdout(sys.stderr):
+        said = contract.instruction()
+        described, lines = _described(contract), list(_listed(contract))
+    if as_json:
+        click.echo(json.dumps({**described, "instruction": said}, indent=2))
+        return
+    asked = (f"    {line}".rstrip() for line in said.splitlines())
+    click.echo("\n".join(map(plain, (*lines, "  instruction", *asked))))
+
+
+@contracts.command("try", no_args_is_help=True, context_settings={"allow_extra_args": True})
+@click.argument("name")
+@_OPTIONS
+@_PARAMETERS
+@_JSON
+@click.pass_context
+def try_contract(
+    context: click.Context, name: str, options: str | None, parameters: tuple[str, ...], *, as_json: bool
+) -> None:
     """Read one text by a contract.
 
     NAME is one of those that `affidavit contracts` lists, or a contract of your own as my_file.py:name.
     The text comes from standard input and is read as it is, without an item: what needs the question or
     the right answer is not said. What the contract read is underlined with ^; with ~ what it did not read
-    and stands in the place of an answer: a line below the text says what it is.
+    and stands in the place of an answer: a line below the text says what it is. A contract that takes the
+    whole text, as json does, underlines nothing: its findings have paths.
 
     \b
     Examples:
@@ -86,7 +150,11 @@ def try_contract(name: str, options: str | None, parameters: tuple[str, ...], *,
     """
     from affidavit.reading.tried_text import try_text
 
+    if context.args:
+        hint = f"The text comes from standard input: echo 'TEXT' | affidavit contracts try {name}"
+        raise UsageError("affidavit contracts try", expected="one name", found=" ".join(context.args), hint=hint)
     contract = _contract(name, options, parameters)
+    say_parameter_notes(contract)
     text = _given_text()
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no part of the reading
         found = try_text(contract, text)
@@ -211,6 +279,8 @@ def _given_text() -> str:
 
 def _read_fields(found: "TriedText") -> "Fields":
     lenient = {"lenient_readings": found.lenient_readings} if found.lenient_readings else {}
+    if found.readings_left_out:
+        lenient["lenient_readings_left_out"] = dict(found.readings_left_out)
     return {
         "protocol_compliant": found.compliant,
         **({} if found.error is None else {"unread": found.error}),
@@ -241,7 +311,8 @@ def _tried_lines(contract: "AnyContract", found: "TriedText") -> Iterator[str]:
         yield from _aligned(found.fields)
     if found.lenient_readings:
         yield "\nlenient readings, not the protocol"
-        yield from _aligned(found.lenient_readings)
+        left_out = {name: f"not read: needs {needs}" for name, needs in found.readings_left_out.items()}
+        yield from _aligned({**found.lenient_readings, **left_out})
     on_terminal = _is_terminal()
     known = on_terminal or "COLUMNS" in os.environ
     width = max(20, shutil.get_terminal_size().columns if known else _WIDTH) - 2

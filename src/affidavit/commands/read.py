@@ -12,7 +12,7 @@ import click
 
 from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
-from affidavit.commands.typed_contract import typed_contract
+from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
@@ -51,7 +51,12 @@ if TYPE_CHECKING:
     metavar="COLUMNS",
     help="Print the figures by these columns, such as model,condition, in place of the summary of all rows.",
 )
-@click.option("--options", default=None, help="Multiple choice: the option set, A-D unless given.", metavar="A-E")
+@click.option(
+    "--options",
+    default=None,
+    help="Multiple choice: the option set, A-D unless given; auto: as many as each row has in `options`.",
+    metavar="A-E",
+)
 @click.option(
     "--param",
     "parameters",
@@ -114,10 +119,16 @@ def read(
     given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
     order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
     read_by = typed_contract(contract, options, parameters)
+    say_parameter_notes(read_by.contract)
     if out is None and by is None:
         unread = _read_rows(order, read_by.contract)
     else:
         _refuse_beside("--by" if out is None else "--out", order)
+        if lenses:
+            from affidavit.reading.rows import RowReader
+
+            RowReader(read_by.contract, lenses=True)  # refused by a contract that has none
+            click.echo("note: the study's report has lenient readings in a table of their own", err=True)
         unread = _read_groups(order, contract, read_by, out, by)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
 
@@ -135,11 +146,16 @@ class _Order(NamedTuple):
 
 def _refuse_beside(option: str, order: _Order) -> None:
     """Refuse what is only for rows that are written."""
-    given = {"-o": order.out is not None, "--archive": order.archive is not None, "--lenses": order.lenses}
+    given = {"-o": order.out is not None, "--archive": order.archive is not None}
+    if option == "--by":
+        given["--lenses"] = order.lenses
     for other in (other for other, there in given.items() if there):
         hint = {
             "-o": f"Leave out one of the two: -o writes rows, {option} does not.",
-            "--lenses": "The report of a study, made with --out, has lenient readings in a table of their own.",
+            "--lenses": (
+                "Make a study with --out DIR in place of --by: `affidavit report DIR --by COLUMNS` has lenient "
+                "readings in a table of their own."
+            ),
         }.get(other, "")
         raise UsageError(other, expected=f"no {option} beside it", found="both", hint=hint)
 
@@ -337,13 +353,16 @@ def _column_notes(
     names: "Sequence[str]", given: "Mapping[Role, str]", reader: "RowReader", by_model: str
 ) -> list[str]:
     """What a person should be told of the columns: likely right answers, and models that were pooled."""
-    from affidavit.reading.output_columns import ANSWER, OutputColumns, Role, proposals
+    from affidavit.contracts.parts import readings_that_need_more
+    from affidavit.reading.output_columns import ANSWER, OutputColumns, Role, options_proposals, proposals
 
     paths = {role.value: name for role, name in given.items()}
     paths |= {role.value: role.value for role in (Role.ANSWER, Role.MODEL) if role.value in names}
     columns = OutputColumns.of({**paths, Role.TEXT.value: reader.field})
     keyed = not reader.ours or ANSWER in (reader.parts.item_fields or ())
     notes = proposals(names, columns, (Role.ANSWER,)) if keyed else []
+    for lens in readings_that_need_more(reader.lenses):
+        notes.extend(options_proposals(names, lens))
     if Role.MODEL in columns.paths:
         notes.append(f"rows name their models: these figures are of all together; {by_model} has them apart")
     return notes

@@ -36,6 +36,7 @@ def read_into_study(
     directory, disk = StudyDirectory(out), Disk()
     with redirect_stdout(sys.stderr):
         outputs = output_files(sources, given, read_by)
+        _say(outputs.notes())  # before anything is sealed: a column may have to be named
         with directory.made(disk):
             return keep_outputs(directory, outputs.imported(name_in(directory), read_by), disk), outputs
 
@@ -92,7 +93,7 @@ def report_groups(
         report = grouped_report(records, columns, outputs.columns, parts, own=not is_ours(read_by.contract))
     report = replace(report, facts={READ_BY: str(ReadBy.of(read_by.contract))})
     _show_report(report, as_json=as_json)
-    _say(outputs.notes() + _empty_cells(outputs))
+    _say([*outputs.notes(), *outputs.advice(), *_empty_cells(outputs)])
     (table,) = (each for each in report.tables if each.name == "compliance")
     return sum(int(str(count)) for count in table.column("unread"))
 
@@ -129,7 +130,7 @@ def report_study(
         click.echo(plain_lines(f"the page: affidavit report {directory}"))
         code = code_options([contract]) if is_in_file(contract) else []
         click.echo(plain_lines(" ".join(["to verify: affidavit verify", str(directory), *code])))
-    _say([*outputs.notes(), *notes(run), *_empty_cells(outputs)])
+    _say([*outputs.advice(), *notes(run), *_empty_cells(outputs)])
 
 
 def _grouped(kept: "Kept", outputs: "OutputFiles", by: Sequence[str]) -> "Report":

@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from affidavit.errors import ParameterError, UsageError
+from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
+    from affidavit.contracts.contract import AnyContract
     from affidavit.contracts.frozen_contract import NamedContract
 
 OPTION_SET = "options"
@@ -27,3 +31,11 @@ def typed_contract(name: str, options: str | None, words: Sequence[str]) -> "Nam
         return named_contract(name, options, with_files(parts, given, beside=Path()))
     except ParameterError as error:
         raise error.typed() from error
+
+
+def say_parameter_notes(contract: "AnyContract") -> None:
+    """Tell what is odd in the parameters, before anything is read."""
+    from affidavit.contracts.parts import parts_of
+
+    for note in parts_of(contract).parameter_notes():
+        click.echo(f"note: {plain_lines(note)}", err=True)

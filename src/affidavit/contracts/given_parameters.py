@@ -56,11 +56,27 @@ def exact_float(typed: str) -> float | str:
 
 
 def with_files(parts: Parts, given: Mapping[str, object], *, beside: Path) -> dict[str, object]:
-    """The same parameters, JSON files by their content; a file's name is taken from the folder `beside`."""
+    """The same parameters, JSON files by their content; a file's name is taken from the folder `beside`.
+
+    A text that begins with a brace is no name of a file, but the JSON itself, as it is typed on a command line.
+
+    >>> from affidavit.contracts.registry import parts_named
+    >>> with_files(parts_named("json"), {"schema": '{"type": "object"}'}, beside=Path())
+    {'schema': {'type': 'object'}}
+    """
     return {
-        name: _content(name, beside / value) if name in parts.file_parameters and isinstance(value, str) else value
+        name: _object(name, value, beside) if name in parts.file_parameters and isinstance(value, str) else value
         for name, value in given.items()
     }
+
+
+def _object(name: str, value: str, beside: Path) -> object:
+    if not value.lstrip().startswith("{"):
+        return _content(name, beside / value)
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(name, expected="JSON, or the name of a file of it", found=str(error)) from error
 
 
 def _content(name: str, path: Path) -> object:

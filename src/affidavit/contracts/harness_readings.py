@@ -180,7 +180,7 @@ class LmEvalFlexible(HarnessLens):
     failing: ClassVar[str] = "The answer is B."
     source = "lm_eval 0.4.13, flexible-extract of mmlu_flan_cot_zeroshot"
     item_fields = ("answer", "options")
-    needs_to_know = "the options' texts"
+    needs_to_know = "option texts in `options`"
 
     @property
     def params(self) -> Mapping[str, object]:

@@ -7,7 +7,7 @@ from affidavit.contracts.exact_json import equal_json
 from affidavit.contracts.finding import LONGEST, found_value
 from affidavit.contracts.schema_violations import Steps
 from affidavit.contracts.strict_json import Refused, decode
-from affidavit.errors import InputError
+from affidavit.errors import InputError, ParameterError, did_you_mean
 from affidavit.json_values import canonical, shown
 
 MOST_FIELDS = 200
@@ -29,6 +29,10 @@ def checked_fields(given: object) -> tuple[str, ...] | None:
     """
     if given is None:
         return None
+    if isinstance(given, str) and "," in given:
+        say = [("fields", [name.strip() for name in given.split(",") if name.strip()])]
+        expected = "a list of fields, or the name of one"
+        raise ParameterError("fields", expected=expected, found=shown(given), hint="Say {}.", say=say)
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, Sequence) or not 0 < len(names) <= MOST_FIELDS or not all(map(_is_path, names)):
         expected = f"a list of 1 to {MOST_FIELDS} names of fields, an inner one after a dot: place.city"
@@ -65,6 +69,18 @@ def key_of(answer: object, *, where: str) -> Mapping[str, object]:
 def chosen_fields(key: Mapping[str, object], fields: tuple[str, ...] | None) -> dict[str, Steps]:
     """The fields that are compared, by the names that they are told by: chosen ones, or all that the key has."""
     return {name: (name,) for name in key} if fields is None else {name: tuple(name.split(".")) for name in fields}
+
+
+def field_hint(name: str, key: Mapping[str, object]) -> str:
+    """What to do where a right answer lacks a field that is compared.
+
+    >>> print(field_hint("place.ctiy", {"place": {"city": "Rome"}, "year": 1850}))
+    Did you mean place.city? `fields` names what is compared: every right answer has it, null where it is null.
+    """
+    inner = (f"{outer}.{each}" for outer, value in key.items() if isinstance(value, Mapping) for each in value)
+    near = did_you_mean(name, [*key, *inner])
+    said = "`fields` names what is compared: every right answer has it, null where it is null."
+    return f"{near} {said}" if near else said
 
 
 def missing_field(key: Mapping[str, object], fields: Mapping[str, Steps]) -> str | None:

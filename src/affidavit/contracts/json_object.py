@@ -23,18 +23,21 @@ from affidavit.contracts.contract import Validation
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.exact_json import exact_text
 from affidavit.contracts.finding import LONGEST
+from affidavit.contracts.grammar_faults import grammar_faults
 from affidavit.contracts.json_deviation import ORDER, JsonDeviation
 from affidavit.contracts.json_grammar import member_names, object_grammar
 from affidavit.contracts.json_key import (
     ObjectKey,
     checked_fields,
     chosen_fields,
+    field_hint,
     is_right,
     key_of,
     missing_field,
 )
 from affidavit.contracts.json_schema import Schema, compiled, schema_text
 from affidavit.contracts.parts import FieldType, KeyedParts
+from affidavit.contracts.schema_keywords import keyword_notes
 from affidavit.contracts.schema_violations import schema_violations
 from affidavit.contracts.strict_json import Refused, decode
 from affidavit.errors import InputError
@@ -191,6 +194,7 @@ class JsonObject(KeyedParts):
             explains=None,
         ),
         "field accuracy",
+        "findings by path",
     )
 
     def with_parameters(self, given: Mapping[str, object]) -> "JsonObject":
@@ -200,6 +204,17 @@ class JsonObject(KeyedParts):
         chosen: dict[str, Any] = {**self.params, **given}
         return JsonObject(chosen["schema"], chosen["fields"])
 
+    def why_no_grammar(self) -> str:
+        """The schema, and its keywords at fault (ruling O9)."""
+        if self._schema == _ANY_OBJECT:
+            return "no schema: a grammar is made from one"
+        faults = ", ".join(map(str, grammar_faults(self._schema)[:5]))
+        return f"{faults or 'a schema'} that no grammar keeps"
+
+    def parameter_notes(self) -> tuple[str, ...]:
+        """Names in the schema that are no keywords: they are allowed, and say nothing."""
+        return keyword_notes(self.schema)
+
     def item(self, row: Fields, *, where: str) -> ObjectKey:  # type: ignore[override]  # a key of its own kind
         """The key in `answer`, which must have all chosen fields, each as an output could have it (ruling O6)."""
         if (given := row.get("answer")) is None:
@@ -208,10 +223,7 @@ class JsonObject(KeyedParts):
         chosen = chosen_fields(key, self.fields)
         if (missing := missing_field(key, chosen)) is not None:
             expected = f"a field {missing!r} in 'answer', which is compared"
-            hint = (
-                "What an answer must have as null is null there; a field that is not compared is not in `fields`."
-            )
-            raise InputError(where, expected=expected, found=shown(given), hint=hint)
+            raise InputError(where, expected=expected, found=shown(given), hint=field_hint(missing, key))
         if self._schema != _ANY_OBJECT:
             for each in schema_violations(self._compiled, dict(key), branches=False):
                 if any(each.steps[: len(steps)] == steps for steps in chosen.values()):

@@ -53,6 +53,13 @@ AUTO = "auto"
 """The option set of a task whose items have each their own number of options (ruling M3)."""
 
 
+def _place(answer: object) -> int | None:
+    """The number that a right answer is, as a number or as a text; None if it is none."""
+    if isinstance(answer, str) and answer.isascii() and answer.isdecimal() and len(answer) <= 2:
+        return int(answer)
+    return answer if type(answer) is int and answer >= 0 else None
+
+
 @dataclass(frozen=True, slots=True)
 class ChoiceReading:
     """The letter, or why there is none: exactly one of the two is there."""
@@ -173,6 +180,9 @@ class MultipleChoice(KeyedParts):
         if isinstance(answer, str) and len(answer) == 1 and answer in LETTERS and not fewer:
             more = f"A-{answer}"
             hint += f' More options: options = "{more}" in a study, `affidavit read {self.name} --options {more}`.'
+        if (place := _place(answer)) is not None and place <= len(self.letters):
+            hint += f" If numbers are places, write the letters: counted from 0, {place} is {LETTERS[place]}"
+            hint += f"; counted from 1, {LETTERS[place - 1]}." if place else "."
         letter = isinstance(answer, str) and len(answer) == 1 and answer.isalpha()
         if not letter and not (isinstance(options, list) and answer in options):
             hint += " A short answer needs a contract of your own;"

@@ -205,7 +205,13 @@ class Number(KeyedParts):
         return replace(self, **given) if given else self  # type: ignore[arg-type]  # they are checked as they come
 
     def advice(self, raw: str, fields: Mapping[str, object]) -> Advice | None:
-        """A marker that begins a line of an output without a block, where no marker was given."""
+        """A marker that begins a line of an output without a block, or a sign of money as the unit of a number.
+
+        Each only where none was given. Of units only signs of money: what else stands beside a number may be
+        anything.
+        """
+        if fields.get("deviation") == NumberDeviation.UNIT_UNKNOWN and not self.unit:
+            return self._money(raw)
         if self.marker or fields.get("deviation") is None or fields.get("extraction_method") is not None:
             return None
         text = raw[_spoken_from(raw) :]
@@ -213,6 +219,15 @@ class Number(KeyedParts):
             if marker in text and _last_line(text, lines) is not None:
                 return Advice(f"have a line that begins with `{marker}`", "marker", marker)
         return None
+
+    def _money(self, raw: str) -> Advice | None:
+        if (place := self._place(raw)) is None:
+            return None
+        answer = raw[place[1].start : place[1].end]
+        found = next((sign for sign in _MONEY if sign in answer), None)
+        if found is None or replace(self, unit=found).notation.value(answer) is None:
+            return None
+        return Advice(f"have a number with `{found}`", "unit", found)
 
     @property
     def answers(self) -> str:
@@ -380,6 +395,7 @@ def _trimmed(raw: str, span: Span) -> Span:
 # --- right answers ---
 
 _SOLUTION_LINE = _line_pattern(escaped(SOLUTION_MARKER))
+_MONEY = ("$", "€", "£", "¥")
 _USUAL_MARKERS = {SOLUTION_MARKER: _SOLUTION_LINE, "Answer:": _line_pattern("Answer:")}
 """Markers that models use without being told, by what finds their lines."""
 

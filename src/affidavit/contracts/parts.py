@@ -19,7 +19,7 @@ from functools import cache
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeGuard, cast
 
-from affidavit.contracts.contract import COMPLIANT, AnswerKey, AnyContract, Unread, Validation, guarded
+from affidavit.contracts.contract import COMPLIANT, AnswerKey, AnyContract, Unread, Validation, guarded, label
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.shape import misfit
 from affidavit.errors import InputError, UsageError
@@ -166,6 +166,14 @@ class Parts:
         """
         return cast("AnyContract", self)
 
+    def why_no_grammar(self) -> str:
+        """What in the parameters keeps the contract from having a grammar, in words; empty if nothing is known."""
+        return ""
+
+    def parameter_notes(self) -> tuple[str, ...]:
+        """What a person should be told of the parameters before anything is read: they are allowed, and odd."""
+        return ()
+
     def advice(self, raw: str, fields: Mapping[str, object]) -> Advice | None:
         """The parameter that would have this output read, if it is not compliant for want of it; None if none."""
         return None
@@ -306,6 +314,11 @@ class Parts:
         return {}
 
 
+def readings_that_need_more(lenses: Iterable[AnyContract]) -> list[str]:
+    """The labels of those readings that must know more of a question than its right answer."""
+    return [label(lens) for lens in lenses if parts_of(lens).needs_to_know]
+
+
 def lettered_problem(row: Mapping[str, object]) -> str:
     """A question and its options at the letters from A; refused if the options cannot be shown so."""
     options = row["options"]
@@ -361,6 +374,7 @@ class KeyedParts(Parts):
 
 
 _CALLED_BY_OTHERS = {
+    "id": ("question_id", "item_id", "doc_id", "example_id", "sample_id", "qid", "uid", "idx"),
     "question": ("prompt", "query", "problem", "stem", "input", "text"),
     "options": ("choices", "candidates", "alternatives"),
 }

@@ -41,6 +41,7 @@ from math import isfinite, isnan
 
 from affidavit.contracts.mcqa import LETTERS, equal_options, refuse_doubled_answer
 from affidavit.contracts.number import SOLUTION_MARKER, answer_of_solution
+from affidavit.contracts.parts import no_field
 from affidavit.errors import InputError
 from affidavit.items.hands import TARGET
 from affidavit.json_values import Fields, shown
@@ -59,6 +60,9 @@ def items_of_rows(name: str, rows: Iterable[Row], *, id_prefix: str) -> Iterator
     for where, number, fields in rows:
         row_format = format_of(fields)
         if row_format is None or (first is not None and row_format is not first):
+            without_id = no_field("id", fields, expected="an 'id' and a 'question'", where=where)
+            if first is None and "question" in fields and "id" not in fields and without_id.hint:
+                raise without_id
             raise unknown_format(where, f"the fields {shown(list(fields))}", first)
         first = row_format
         row = row_format.read(dict(fields), where).row(where, f"{id_prefix}-{number}")

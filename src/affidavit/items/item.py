@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from affidavit.contracts.contract import RAW_OUTPUT, AnyContract, Unread
+from affidavit.contracts.parts import no_field
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 from affidavit.reading.rows import RowReader
@@ -38,7 +39,10 @@ def items_of(rows: Iterable[tuple[str, Fields]], contract: AnyContract) -> Itera
         if type(item_id) is int:
             item_id = str(item_id)
         if not isinstance(item_id, str) or not item_id.strip():
-            raise InputError(where, expected="an 'id': a text or a whole number", found=shown(item_id))
+            expected = "an 'id': a text or a whole number"
+            if item_id is not None:
+                raise InputError(where, expected=expected, found=shown(item_id))
+            raise no_field("id", row, expected=expected, where=where)
         if not seen.is_new(item_id):
             hint = "Answers are kept by id: each item needs its own."
             raise InputError(where, expected="an 'id' that no other item has", found=shown(item_id), hint=hint)

@@ -37,7 +37,9 @@ class Result:
 
     def count(self, added: AddedFields, reader: RowReader, row: Fields, *, times: int = 1) -> None:
         """Count what a row added, and what a person should be told of it."""
-        self.tally.add(added.fields, right_answer_known=added.right_answer_known, parts=reader.parts, times=times)
+        known = added.right_answer_known
+        self.tally.add(added.fields, right_answer_known=known, parts=reader.parts, times=times)
+        self.tally.add_readings(added.fields, added.right_readings, right_answer_known=known, times=times)
         self.unchecked += bool(reader.parts.checked_by) and row.get(reader.parts.checked_by) is None
         if isinstance(raw := reader.text.of(row), str) and (advice := reader.parts.advice(raw, added.fields)):
             self.advised[advice] += times

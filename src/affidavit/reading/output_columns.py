@@ -53,6 +53,9 @@ SYNONYMS: dict[Role, tuple[str, ...]] = {
     Role.SAMPLE: ("sample_index", "attempt", "repeat", "epoch", "seed", "trial", "run"),
 }  # fmt: skip
 """What others call these columns."""
+OPTION_TEXTS = "options"
+"""Where the options' texts are looked for: no option names another column."""
+_LIKE_OPTIONS = ("choices", "option_texts", "alternatives", "candidates", "endings")
 _HOLDS = {
     Role.TEXT: "the models' texts",
     Role.ANSWER: "the right answers",
@@ -198,7 +201,12 @@ def not_a_text(path: ColumnPath, value: object, *, where: str) -> InputError:
     """The refusal of a value that is no text; of an object or a list, it is said how to name what is inside."""
     inside = next((f".{name}" for name in value), "") if isinstance(value, dict) else ""
     inside = "[0]" if isinstance(value, list) and value else inside
-    hint = f"What stands inside of it is named by its way: --field '{path.text}{inside}'." if inside else ""
+    hint = ""
+    if inside:
+        hint = (
+            f"What stands inside of it is named by its way: --field '{path.text}{inside}'. If it is the output "
+            "itself, parsed already: a contract reads the text as the model wrote it."
+        )
     return InputError(where, expected=f"a text in {path.text!r}", found=shown(value), hint=hint)
 
 
@@ -229,6 +237,20 @@ def proposals(
             if likely is not None:
                 notes.append(f"a column `{likely}` may hold {_HOLDS[role]}: name it with {OPTIONS[role]} {likely}")
     return notes
+
+
+def options_proposals(names: Iterable[str], needs: str) -> list[str]:
+    """A column that may hold the options' texts, where there is none of our name; `needs`: what looks for them.
+
+    >>> options_proposals(["raw_output", "choices"], "lm-eval-flexible-0.4.13/1")
+    ["a column `choices` may hold the options' texts, which lm-eval-flexible-0.4.13/1 needs: call it `options`"]
+    """
+    known = list(names)
+    likely = [] if OPTION_TEXTS in known else [name for name in _LIKE_OPTIONS if name in known]
+    return [
+        f"a column `{name}` may hold the options' texts, which {needs} needs: call it `{OPTION_TEXTS}`"
+        for name in likely[:1]
+    ]
 
 
 def name_in(row: Fields, path: ColumnPath, *, where: str) -> str:

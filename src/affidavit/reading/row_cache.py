@@ -17,11 +17,14 @@ MEMORY = 32 * 1024 * 1024
 class AddedFields:
     """The fields that a row gets: shared by all rows that get the same, and counted by identity."""
 
-    __slots__ = ("end", "fields", "right_answer_known")
+    __slots__ = ("end", "fields", "right_answer_known", "right_readings")
 
-    def __init__(self, fields: Fields, *, right_answer_known: bool | None) -> None:
+    def __init__(
+        self, fields: Fields, *, right_answer_known: bool | None, right_readings: frozenset[str] = frozenset()
+    ) -> None:
         self.fields = fields
         self.right_answer_known = right_answer_known
+        self.right_readings = right_readings
         self.end = f", {members_of(fields)}}}\n".encode()
 
 
@@ -43,7 +46,8 @@ class RowCache:
         known = self._known.get(key) if key is not None else None
         if known is None:
             result = self._reader.read(row, where=where)
-            known = result, AddedFields(result.added, right_answer_known=result.right_answer_known)
+            keyed, right = result.right_answer_known, result.right_readings
+            known = result, AddedFields(result.added, right_answer_known=keyed, right_readings=right)
             if key is not None:
                 self._remember(key, known)
         return known

@@ -22,7 +22,7 @@ from affidavit.contracts.contract import (
     label,
 )
 from affidavit.contracts.parts import FieldType, Parts, is_ours, parts_of
-from affidavit.errors import UsageError
+from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.reading.column_path import ColumnPath
 from affidavit.reading.output_columns import ANSWER, no_text, not_a_text, with_answer
@@ -72,6 +72,8 @@ class RowResult:
     added: Fields
     right_answer_known: bool | None
     """None where nobody says so: see `Tally.unsaid`."""
+    right_readings: frozenset[str] = frozenset()
+    """The lenient readings by which the answer would be right."""
 
 
 class RowReader:
@@ -146,8 +148,19 @@ class RowReader:
     def item(self, row: Fields, *, where: str) -> object:
         """What the contract is told of a row's question; `Unread` if a user's contract raised."""
         if self.ours:
-            return self.parts.item(row, where=where)
+            try:
+                return self.parts.item(row, where=where)
+            except InputError as error:
+                raise self._in_words_of_the_file(error) from error
         return guarded(lambda: self.parts.item(row, where=where))
+
+    def _in_words_of_the_file(self, error: InputError) -> InputError:
+        """The same, with the column of right answers called as it is in the file."""
+        ours, theirs = repr(ANSWER), repr(self.answer.text)
+        said = {"expected": error.expected, "found": error.found, "hint": error.hint}
+        if ours == theirs:
+            return error
+        return InputError(error.where, **{name: words.replace(ours, theirs) for name, words in said.items()})
 
     def about(self, row: Fields) -> Fields:
         """What a row says of its question: all but the text, the right answer under our name for it."""
@@ -180,11 +193,12 @@ class RowReader:
                 added[COMPLIANT] = reading.protocol_compliant
                 added.update(reading.fields())
                 added.update(self.parts.verdict(about, validation))
+        right_readings: frozenset[str] = frozenset()
         if self.lenses:
-            added[LENIENT_READINGS] = self._lenient_readings(raw, about, where=where)
+            added[LENIENT_READINGS], right_readings = self._lenient_readings(raw, about, where=where)
         # Where an earlier reading left one of these and this one has none, it becomes null.
         added.update({name: None for name in (UNREAD, LENIENT_READINGS) if name in row and name not in added})
-        return RowResult(outcome, item, added, None if isinstance(known, Unread) else known)
+        return RowResult(outcome, item, added, None if isinstance(known, Unread) else known, right_readings)
 
     def _fitting(self, about: Fields, *, where: str) -> "RowReader | Unread":
         """The reader of the contract that the row's item has of its own; `Unread` if a user's contract gives none.
@@ -253,19 +267,28 @@ class RowReader:
             raise TypeError(f"validate() must give a Validation of a bool and a text, or None, not {validation!r}")
         return Read(_Checked(compliant, copied), validation)
 
-    def _lenient_readings(self, raw: str | NoOutput, about: Fields, *, where: str) -> Fields | None:
-        """What more lenient contracts read (ruling M5): apart from the protocol's own fields, never among them.
+    def _lenient_readings(
+        self, raw: str | NoOutput, about: Fields, *, where: str
+    ) -> tuple[Fields | None, frozenset[str]]:
+        """What more lenient contracts read (ruling M5), and which of them are right.
+
+        It stands apart from the protocol's own fields, never among them.
 
         A reading that would need to know more of the question is left out: it has not read (ruling M24).
         """
         if isinstance(raw, NoOutput):
-            return None
+            return None, frozenset()
         found: Fields = {}
+        right = set[str]()
         for name, lens, parts in self._labelled_lenses:
             item = parts.item(about, where=where)
             if parts.knows_enough(item):
-                found[name] = lens.read(raw, item).extracted_answer
-        return found
+                reading = lens.read(raw, item)
+                found[name] = reading.extracted_answer
+                validation = lens.validate(reading, item)
+                if validation is not None and validation.correct:
+                    right.add(name)
+        return found, frozenset(right)
 
     @cached_property
     def _labelled_lenses(self) -> list[tuple[str, AnyContract, Parts]]:

@@ -66,6 +66,10 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: S
             lens: _share(tally.lenses.get(lens, 0), tally.looked_through.get(lens, 0))
             for lens in _lenses(tally, parts)
         },
+        "other_readings_yield": {
+            lens: _share(tally.right_through.get(lens, 0), tally.keyed_through.get(lens, 0))
+            for lens in _lenses(tally, parts)
+        },
         "unread_errors": dict(ranked(tally.errors)),
         "failures": dict(ranked(tally.failures)),
     }
@@ -73,8 +77,9 @@ def figures(tally: Tally, contract: str, params: Fields, parts: Parts, shares: S
 
 _FIGURES = (
     "contract", "contract_params", "n", "compliant", "non_compliant", "unread", "failed", "pending", "truncated",
-    "compliance", "accuracy_over_compliant", "yield", "accuracy_bounds", "other_readings", "unread_errors",
-    "failures", "valid_without_the_evidence_not_located_clause", "task", "model", "condition",
+    "compliance", "accuracy_over_compliant", "yield", "accuracy_bounds", "other_readings",
+    "other_readings_yield", "unread_errors", "failures", "valid_without_the_evidence_not_located_clause", "task",
+    "model", "condition",
 )  # fmt: skip
 
 
@@ -207,7 +212,7 @@ def _lines(tally: Tally, contract: str, parts: Parts) -> Iterator[str]:
         yield plain(title)
         total = _whole(name, counts, tally, parts)
         yield from (line(label, count, f"{count / total:.1%}") for label, count in _labelled(counts))
-    yield from _lens_lines(tally, parts, digits)
+    yield from _lens_lines(tally, parts)
     yield ""
     yield identity(tally, parts)
 
@@ -220,20 +225,36 @@ def _lenses(tally: Tally, parts: Parts) -> dict[str, str]:
     )
 
 
-def _lens_lines(tally: Tally, parts: Parts, digits: int) -> Iterator[str]:
-    """Other readings apart from everything else, in columns of their own: their names are long."""
-    lenses = _lenses(tally, parts)
-    if not lenses:
+_READING, _FOUND, _RIGHT = "reading", "answer found", "accuracy over all outputs"
+
+
+def _lens_lines(tally: Tally, parts: Parts) -> Iterator[str]:
+    """Other readings apart from everything else, in columns of their own: their names are long.
+
+    Where right answers are known, accuracy stands beside how often an answer is found: the one is no score.
+    """
+    if not (lenses := _lenses(tally, parts)):
         return
-    width = max(map(len, lenses))
+    rows = [(lens, *_through(tally, lens, needs)) for lens, needs in lenses.items()]
+    right = (_RIGHT,) if any(tally.keyed_through.values()) else ()
     yield ""
     yield "lenient readings: other readings, not the protocol"
-    for lens, needs in lenses.items():
-        read = tally.looked_through.get(lens, 0)
-        count, noted = "–", f"not read: needs {needs}"
-        if read:
-            count, noted = f"{tally.lenses[lens]:,}", _noted(tally.lenses[lens], read)
-        yield f"  {lens:<{width}}   {count:>{digits}}   {noted}"
+    read = [found for _, found, *more in rows if more]
+    first, second = max(map(len, (_READING, *lenses))), max(map(len, (_FOUND, *read)))
+    for name, found, *more in [(_READING, _FOUND, *right), *rows]:
+        yield f"  {name:<{first}}   {found:<{second}}   {''.join(more)}".rstrip()
+
+
+def _through(tally: Tally, lens: str, needs: str) -> tuple[str, ...]:
+    """In how many outputs a reading finds an answer and, where it could read, its accuracy over all of them."""
+    read, known = tally.looked_through.get(lens, 0), tally.keyed_through.get(lens, 0)
+    if not read:
+        return (f"not read: needs {needs}",)
+    found = tally.lenses[lens]
+    if not any(tally.keyed_through.values()):
+        return f"{found:,} of {read:,}", _noted(found, read)
+    right = _estimate(tally.right_through[lens], known)
+    return f"{found:,} of {read:,}  {found / read:.1%}", "–" if right is None else in_words(right)
 
 
 def _whole(name: str, counts: Counter[str], tally: Tally, parts: Parts) -> int:

@@ -4,14 +4,15 @@ Every row is in exactly one of compliant, non-compliant, unread and failed (ruli
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
 from affidavit.contracts.contract import COMPLIANT
 from affidavit.contracts.parts import Parts
 
 _COUNTERS = ("errors", "failures", "tokens")
-_NOT_SEALED = ("unread_keyed", "unread_unsaid", "failed_keyed", "failed_unsaid", "looked_through")
+_BY_READING = ("lenses", "looked_through", "keyed_through", "right_through")
+_NOT_SEALED = ("unread_keyed", "unread_unsaid", "failed_keyed", "failed_unsaid", *_BY_READING[1:])
 
 
 @dataclass
@@ -49,6 +50,10 @@ class Tally:
     """By reading, outputs in which it finds an answer."""
     looked_through: dict[str, int] = field(default_factory=dict)
     """By reading, outputs that it could read: some need to know more of the question (ruling M24)."""
+    keyed_through: dict[str, int] = field(default_factory=dict)
+    """By reading, those of them whose right answer is known."""
+    right_through: dict[str, int] = field(default_factory=dict)
+    """By reading, outputs that are right by it."""
     errors: Counter[str] = field(default_factory=Counter)
     failures: Counter[str] = field(default_factory=Counter)
     """Why no output arrived, where that is known."""
@@ -113,14 +118,24 @@ class Tally:
             for name, label in parts.labels(added):
                 self.breakdowns[name][label] += times
             self.valid_but_for_evidence += times * parts.nearly_kept(added)
-        readings = added.get("other_readings")
-        if isinstance(readings, dict):
-            self._add_readings(readings, times)
 
-    def _add_readings(self, readings: Mapping[str, object], times: int) -> None:
+    def add_readings(
+        self,
+        added: Mapping[str, object],
+        right: Collection[str],
+        *,
+        right_answer_known: bool | None,
+        times: int = 1,
+    ) -> None:
+        """Count what lenient readings found in rows that were read, if any were asked, and which were right."""
+        readings = added.get("other_readings")
+        if added[COMPLIANT] is None or not isinstance(readings, dict):
+            return
         for lens, answer in readings.items():
-            self.lenses[lens] = self.lenses.get(lens, 0) + times * (answer is not None)
-            self.looked_through[lens] = self.looked_through.get(lens, 0) + times
+            found = (answer is not None, True, right_answer_known is True, lens in right)
+            for name, counts in zip(_BY_READING, found, strict=True):
+                by_reading: dict[str, int] = getattr(self, name)
+                by_reading[lens] = by_reading.get(lens, 0) + times * counts
 
     def add_tokens(self, usage: Mapping[str, int | str] | None) -> None:
         """What a server counted for one output; what it told in words is not added up."""
@@ -166,7 +181,7 @@ class Tally:
                 if each.name == "breakdowns":
                     for name, counts in other.items():
                         mine[name] = mine.get(name, Counter()) + counts
-                elif each.name in ("lenses", "looked_through"):
+                elif each.name in _BY_READING:
                     both = {name: mine.get(name, 0) + other.get(name, 0) for name in mine | other}
                     setattr(total, each.name, both)
                 else:

@@ -10,11 +10,11 @@ It is read as a row that has nothing but this text, so that a contract of the us
     [('<answer>B</answer>', 'lenient')]
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT, AnyContract
-from affidavit.contracts.parts import ANSWER, Mark
+from affidavit.contracts.contract import COMPLIANT, RAW_OUTPUT, AnyContract, label
+from affidavit.contracts.parts import ANSWER, Mark, parts_of
 from affidavit.json_values import Fields
 from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
 
@@ -35,6 +35,8 @@ class TriedText:
     """What was read, by the names of a record; what only a validation tells is there if there was one."""
     lenient_readings: Fields
     """By the label of each lenient reading that the contract has: its answer, or null."""
+    readings_left_out: Mapping[str, str]
+    """By the label of those that could not read, what they need to know of the question."""
     marks: tuple[Mark, ...]
 
 
@@ -49,12 +51,18 @@ def try_text(contract: AnyContract, text: str) -> TriedText:
     marks = [] if error is not None else list(reader.parts.marks(text, fields))
     if compliant is True:  # whatever is marked is here what the contract did take
         marks = [mark._replace(kind=ANSWER) for mark in marks]
+    readings = lenient if isinstance(lenient, dict) else {}
     return TriedText(
         text,
         compliant if isinstance(compliant, bool) else None,
         error if isinstance(error, str) else None,
         fields,
-        lenient if isinstance(lenient, dict) else {},
+        readings,
+        {
+            label(lens): parts_of(lens).needs_to_know
+            for lens in reader.parts.lenient_readings()
+            if readings and label(lens) not in readings
+        },
         tuple(_within(marks, len(text))),
     )
 

@@ -54,7 +54,7 @@ def lenient_table(
     columns = (*records.by, "reading", *_COLUMNS)
     title = "Other readings, not the protocol: what would lenient readings and other harnesses give?"
     foot, unread = identity_of_tasks(records, groups, tasks), any(figures is None for _, _, figures in rows)
-    notes = (_NOTE, *((_NOT_READ,) if unread else ()))
+    notes = (_NOTE, *_same_notes(rows), *((_NOT_READ,) if unread else ()))
     return Table("other readings", title, columns, cells, foot, notes) if cells else None
 
 
@@ -66,6 +66,22 @@ _NOTE = (
     "other harnesses."
 )
 _NOT_READ = "A dash: the reading needs the options' texts, which are not known of these outputs."
+
+
+def _same_notes(rows: Iterable[tuple[tuple[str, ...], str, "_Figures | None"]]) -> Iterator[str]:
+    """Which readings count every output as the contract does: their 0.0 has an interval too (ruling S2)."""
+    outputs: dict[str, int] = {}
+    others: set[str] = set()
+    for _, lens, figures in rows:
+        if figures is not None and (difference := figures.difference) is not None:
+            higher, lower, equal = difference.signs
+            outputs[lens] = outputs.get(lens, 0) + equal
+            # Samples of one item could make up for each other.
+            if higher or lower or not difference.single:
+                others.add(lens)
+    for count in sorted({outputs[lens] for lens in outputs.keys() - others}):
+        readings = ", ".join(lens for lens in outputs if lens not in others and outputs[lens] == count)
+        yield f"The same as by the contract on all {count:,} outputs: {readings}. Intervals are about other items."
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from affidavit.results.table import Table
 from affidavit.results.tables import OUR_TABLES, accuracy_table, compliance_table, contract_tables
 from affidavit.results.text_forms import Report
 
-COUNTED = ("solve rate", "label scores")
+COUNTED = ("solve rate", "label scores", "field accuracy", "findings by path")
 """Tables of a summary beside those that contracts declare: they need neither texts nor other outputs."""
 TABLES = ("compliance", "accuracy", *COUNTED)
 """The tables of a summary by group, beside those that contracts declare."""

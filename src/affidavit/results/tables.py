@@ -12,7 +12,16 @@ import polars as pl
 from affidavit.archive.record_columns import column_of
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.parts import Parts
-from affidavit.results import changes, choices, fields, label_scores, other_readings, sensitivity, solving
+from affidavit.results import (
+    changes,
+    choices,
+    fields,
+    findings,
+    label_scores,
+    other_readings,
+    sensitivity,
+    solving,
+)
 from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, label_counts
 from affidavit.results.groups import Group, identity
 from affidavit.results.judging_tables import JUDGING_TABLES
@@ -27,6 +36,7 @@ BUILDERS: dict[str, Builder] = {
     "solve rate": solving.solve_table,
     "label scores": label_scores.label_score_table,
     "field accuracy": fields.field_table,
+    "findings by path": findings.findings_table,
     "chance": choices.chance_table,
     "letters": choices.letter_table,
     "other readings": other_readings.lenient_table,

@@ -13,7 +13,7 @@ from affidavit.archive.record import Failed, Response
 from affidavit.archive.study_directory import IMPORTED, SourceFile
 from affidavit.archive.work_behind import done_behind
 from affidavit.contracts.frozen_contract import NamedContract
-from affidavit.contracts.parts import Advice, parts_of
+from affidavit.contracts.parts import Advice, parts_of, readings_that_need_more
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.reading.advice_notes import advice_notes
@@ -23,7 +23,14 @@ from affidavit.reading.csv_files import CSV
 from affidavit.reading.engines import common_format
 from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, RecordMaker, RowNames
 from affidavit.reading.json_lines import JSON_LINES, pieces
-from affidavit.reading.output_columns import OUR_NAMES, OutputColumns, Role, columns_of, proposals
+from affidavit.reading.output_columns import (
+    OUR_NAMES,
+    OutputColumns,
+    Role,
+    columns_of,
+    options_proposals,
+    proposals,
+)
 from affidavit.reading.output_rows import OutputRows, SampleNumbers
 from affidavit.reading.row_lines import Batch, decode_row
 from affidavit.reading.source import Format, Row, Source
@@ -49,6 +56,8 @@ class OutputFiles:
     """What was seen of rows: `empty_cells`."""
     advised: Counter[Advice] = field(default_factory=Counter)
     """Parameters that outputs call for, by how many do, as far as records were made one by one."""
+    need_options: Sequence[str] = ()
+    """The lenient readings of the report that need the options' texts."""
 
     def imported(self, name: str, read_by: NamedContract) -> ImportedOutputs:
         """What is taken into a directory of this name."""
@@ -88,6 +97,10 @@ class OutputFiles:
                         count += coded.rows.height
                         line += coded.rows.height
 
+    def advice(self) -> list[str]:
+        """What a person should be told of parameters, once the records were made."""
+        return advice_notes(self.advised)
+
     def notes(self) -> list[str]:
         """What a person should be told of the columns: what was taken as what, and what was not."""
         named = [(role, path.text) for role, path in self.columns.paths.items() if path.text != OUR_NAMES[role]]
@@ -101,7 +114,8 @@ class OutputFiles:
             notes.append(f"no column names the model: all outputs are of one, `{UNNAMED}`")
         if Role.CONDITION not in paths:
             notes.append(f"no column names the condition: all outputs are of one, `{ONE_CONDITION}`")
-        return [*notes, *proposals(self.first, self.columns), *advice_notes(self.advised)]
+        options = [each for lens in self.need_options for each in options_proposals(self.first, lens)]
+        return [*notes, *proposals(self.first, self.columns), *options]
 
     def records(self, study: str, read_by: NamedContract) -> Iterator[Response | Failed]:
         """The records that the rows become."""
@@ -136,7 +150,8 @@ def output_files(sources: Sequence[Source], given: Mapping[Role, str], read_by: 
         raise InputError(sources[0].name, expected="at least one row", found="columns and no rows")
     columns = columns_of(first.fields, given, where=first.where)
     counted.clear()
-    return OutputFiles(sources, columns, rows, first.fields, counted)
+    needs = readings_that_need_more(parts_of(read_by.contract).lenient_readings())
+    return OutputFiles(sources, columns, rows, first.fields, counted, need_options=needs)
 
 
 def _as_they_are(records: Sequence[Response | Failed]) -> Records:

@@ -15,17 +15,20 @@ from rich.table import Table
 from rich.text import Text
 
 from affidavit.contracts.own_file import is_in_file
+from affidavit.contracts.registry import parts_named
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import InputError, Mistakes
 from affidavit.json_values import Fields
 from affidavit.models.settings import Limits, ModelTable, Price
 from affidavit.models.token_estimate import estimated_tokens
 from affidavit.plain_text import plain
+from affidavit.study.contract_notes import contract_notes
 from affidavit.study.crossing import Cell, example_files, left_out
 from affidavit.study.files import StudyFiles, items_for
+from affidavit.study.first_prompts import FirstPrompt, prompt_lines
 from affidavit.study.missing_answers import MissingAnswers
 from affidavit.study.plan import Plan
-from affidavit.study.study_file import requests_of
+from affidavit.study.study_file import Study, requests_of
 from affidavit.study.task import Question, Task
 
 
@@ -145,6 +148,8 @@ class DryRun:
     """What of the world a run would use, without any secret: addresses, environment, files, code."""
     notes: Sequence[str] = ()
     """What is to be known of the items, and of the models that run here."""
+    prompts: Sequence[FirstPrompt] = ()
+    """The first question of each task under each condition."""
 
     def as_json(self) -> Fields:
         """The plan as JSON values."""
@@ -158,6 +163,7 @@ class DryRun:
             "requests": requests_of(study),
             "uses": {kind: list(each) for kind, each in self.uses.items()},
             "notes": list(self.notes),
+            "prompts": [each.as_json() for each in self.prompts],
         }
 
     def as_table(self) -> RenderableType:
@@ -165,7 +171,7 @@ class DryRun:
         title = Text.assemble((plain(self.plan.study.study.name), "bold"), f"  {asked_so_far(self.asked)}")
         notes = [Text(line) for line in (*already_lines(self.asked), *left_out(self.plan.study))]
         table = requests_table(Cell._fields, self.asked)
-        more = [Text(plain(line)) for line in self.notes]
+        more = [Text(line) for line in (*map(plain, self.notes), *prompt_lines(self.prompts))]
         return Group(title, Text(""), table, Text(""), *map(Text, used_lines(self.uses)), *notes, *more)
 
 
@@ -251,13 +257,24 @@ def used_by(files: StudyFiles, models: Collection[str] = ()) -> dict[str, tuple[
     contracts = [task.contract for task in study.tasks.values() if is_in_file(task.contract)]
     rubric = [] if study.judging is None or study.judging.rubric == DEFAULT.name else [study.judging.rubric]
     own = [task.items for task in study.tasks.values() if isinstance(task.items, str)]
+    given = [file for each in used for file in each.files]
     found = {
         "addresses": [address for each in used for address in each.addresses],
         "environment": [name for each in used for name in each.environment],
-        "files": [*own, *example_files(study).values(), *rubric, *(file for each in used for file in each.files)],
+        "files": [*own, *_parameter_files(study), *example_files(study).values(), *rubric, *given],
         "code": [contract.rpartition(":")[0] for contract in contracts],
     }
     return {kind: tuple(dict.fromkeys(each)) for kind, each in found.items()}
+
+
+def _parameter_files(study: Study) -> list[str]:
+    """The files that are named as a parameter of a contract, such as the schema of json."""
+    return [
+        value
+        for task in study.tasks.values()
+        for name, value in task.parameters.items()
+        if name in parts_named(task.contract).file_parameters and isinstance(value, str)
+    ]
 
 
 @dataclass
@@ -288,10 +305,13 @@ def dry_run(
     empty = files.plan(dict.fromkeys(files.contracts, 0))
     counts = {cell: PromptCount() for cell in empty.cells if not models or cell.model in models}
     mistakes, missing = Mistakes(), MissingAnswers(empty.tasks)
+    prompts: dict[tuple[str, str], FirstPrompt] = {}
     for task in empty.tasks.values():
         with mistakes.gathered():
             for question in _questions(files, empty, task, models, missing):
                 count = counts[Cell(task.name, question.model, question.condition)]
+                if (named := (task.name, question.condition)) not in prompts:
+                    prompts[named] = FirstPrompt.of(question)
                 if (key := bytes.fromhex(question.key)) in answered:
                     count.answered += 1
                 elif key in failed:
@@ -315,8 +335,9 @@ def dry_run(
         )
         for cell, count in counts.items()
     ]
-    notes = (*missing.notes(), *machine_notes(asked, study.models, study.limits, beside=files.beside))
-    return DryRun(empty, asked, used_by(files, models), notes)
+    about_items = (*contract_notes(empty.tasks), *missing.notes())
+    notes = (*about_items, *machine_notes(asked, study.models, study.limits, beside=files.beside))
+    return DryRun(empty, asked, used_by(files, models), notes, list(prompts.values()))
 
 
 def _questions(

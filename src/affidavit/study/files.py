@@ -399,12 +399,25 @@ def _checked_items(files: StudyFiles, task: Task) -> Iterator[Item]:
             expected = f"a grammar from the contract: the condition {held} constrains decoding"
             if isinstance(grammar, Unread):
                 raise InputError(where, expected=expected, found=grammar.error)
-            raise InputError(where, expected=expected, found="none", hint=_without_grammar(files, task.name, held))
+            raise _no_grammar(files, task, held, where=where)
         yield item
 
 
+def _no_grammar(files: StudyFiles, task: Task, held: str, *, where: str) -> InputError:
+    """The refusal of a contract without a grammar: at its parameters where they are why, else at the item."""
+    why, mended = parts_of(task.contract).why_no_grammar(), _without_grammar(files, task.name, held)
+    if not why:
+        expected = f"a grammar from the contract: the condition {held} constrains decoding"
+        hint = f"This contract has no grammar, as no pattern has: {mended}."
+        return InputError(where, expected=expected, found="none", hint=hint)
+    place = f"{files.file}: tasks.{task.name}.parameters"
+    expected = f"parameters with a grammar: the condition {held} constrains decoding"
+    hint = f"docs/json.md says what a grammar keeps. Change the schema, or {mended}."
+    return InputError(place, expected=expected, found=why, hint=hint)
+
+
 def _without_grammar(files: StudyFiles, task: str, held: str) -> str:
-    """What to do about a contract without a grammar, as a pattern is."""
+    """What to do about a task that has no grammar."""
     named = files.study.tasks[task].conditions
     free = [
         name
@@ -412,12 +425,11 @@ def _without_grammar(files: StudyFiles, task: str, held: str) -> str:
         if not table.constrained and (not named or name in named)
     ]
     listed = ", ".join(f'"{name}"' for name in free)
-    mended = (
+    return (
         f"write conditions = [{listed}] in [tasks.{task}]"
         if free
         else f"take constrained = true out of [conditions.{held}]"
     )
-    return f"This contract has no grammar, as no pattern has: {mended}."
 
 
 def _from_here(source: HubSource, beside: Path) -> HubSource:

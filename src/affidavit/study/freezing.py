@@ -37,6 +37,7 @@ from affidavit.errors import InputError, Mistakes, UsageError
 from affidavit.items.item import Item
 from affidavit.json_values import Fields, digest, shown
 from affidavit.models.weights import digest_of
+from affidavit.study.contract_notes import contract_notes
 from affidavit.study.crossing import cells
 from affidavit.study.files import ItemSource, StudyFiles, items_for
 from affidavit.study.frozen_form import changes, from_frozen, frozen, not_the_same
@@ -201,7 +202,8 @@ def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, d
         git = beside.submit(git_state, Path.cwd())  # other processes, which look while items are drafted
         sha256 = directory.draft_items(items(), disk)
         content = _content(config, counts, sha256, git.result(), files.trial)
-    return Draft(directory, files.plan(counts), content, sum(counts.values()), notes=tuple(missing.notes()))
+    notes = (*contract_notes(tasks), *missing.notes())
+    return Draft(directory, files.plan(counts), content, sum(counts.values()), notes=notes)
 
 
 def _grown_draft(
@@ -218,7 +220,7 @@ def _grown_draft(
         return Draft(directory, files.plan(before.counts), before=before)
     git = git_state(Path.cwd())
     content = _content(config, grown.counts, sha256 if grown.new else "", git, files.trial)
-    notes = tuple(grown.missing.notes())
+    notes = (*contract_notes(_tasks_of(files)), *grown.missing.notes())
     return Draft(directory, files.plan(grown.counts), content, grown.new, before, notes=notes)
 
 

@@ -35,7 +35,7 @@ LONGEST_HEADLINE, LONGEST_UNFOLDED, FOLDED_FROM = 24, 40, 4
 """Rows beyond which a table is folded up: the headline; any table; those of `FOLDED`."""
 FOLDED = (
     "deviations", "repeated samples", "majorities", "letters", "chance", "format sensitivity", "other readings",
-    "expressions",
+    "expressions", "findings by path",
     *(name for name in JUDGING_TABLES if name.partition(",")[0] not in ("judges", "flags", "quotes")),
     "differences",
 )  # fmt: skip
