@@ -65,7 +65,7 @@ def with_files(parts: Parts, given: Mapping[str, object], *, beside: Path) -> di
 
 def _content(name: str, path: Path) -> object:
     try:
-        return json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes(), object_pairs_hook=_each_once)
     except OSError as error:
         expected = "a file that can be read"
         raise ParameterError(name, expected=expected, found=f"{path}: {error.strerror}") from error
@@ -74,3 +74,17 @@ def _content(name: str, path: Path) -> object:
         raise ParameterError(name, expected="JSON", found=found) from error
     except ValueError as error:
         raise ParameterError(name, expected="JSON", found=f"{path}: {error}") from error
+    if content is None:  # it would be taken for a parameter that was left out
+        raise ParameterError(name, expected="a JSON value", found=f"{path}: null")
+    return content
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object; of a name that is there twice, nobody knows which is meant."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        message = f"the name {json.dumps(twice)} twice in one object"
+        raise ValueError(message)
+    return members
