@@ -17,7 +17,7 @@ from typing import Any
 
 from affidavit.contracts.exact_json import exact_text
 
-_Fits = Callable[[Decimal, Decimal], bool]
+_Fits = Callable[[Any, Any], bool]
 _ENOUGH = Context(prec=1_000_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """More digits than a text has within the size of ruling J1, so that what is left of a division is exact."""
 _NUMBERS = (int, Decimal, float)
@@ -27,13 +27,13 @@ class NotFittingError(ValueError):
     """A value does not fit a keyword: the validator is told so by raising."""
 
 
-def _is_multiple(number: Decimal, divisor: Decimal) -> bool:
+def _is_multiple(number: int | Decimal, divisor: int | Decimal) -> bool:
     return _ENOUGH.remainder(number, divisor).is_zero()
 
 
-def _decimal(number: Any) -> Decimal:  # noqa: ANN401 - a number of JSON
+def _exact(number: Any) -> Any:  # noqa: ANN401 - a number of JSON
     """A number as it is written; a double by the shortest decimal that denotes it."""
-    return Decimal(repr(number)) if isinstance(number, float) else Decimal(number)
+    return Decimal(repr(number)) if type(number) is float else number
 
 
 class _OfNumbers:
@@ -48,15 +48,11 @@ class _OfNumbers:
         if parent.get(keyword) is True:
             self.fits = strictly
         # The keyword of draft 4 that is true or false says nothing by itself.
-        self._bound = None if isinstance(value, bool) else _decimal(value)
+        self._bound = None if isinstance(value, bool) else _exact(value)
 
     def validate(self, instance: object) -> None:
         """Raise if a number does not fit."""
-        if (
-            type(instance) in _NUMBERS
-            and self._bound is not None
-            and not self.fits(_decimal(instance), self._bound)
-        ):
+        if type(instance) in _NUMBERS and self._bound is not None and not self.fits(_exact(instance), self._bound):
             raise NotFittingError
 
 
@@ -99,7 +95,7 @@ class _UniqueItems:
 def _without_doubles(value: object) -> object:
     """The same value with exact numbers, so that equal ones are written alike."""
     if isinstance(value, float):
-        return _decimal(value)
+        return _exact(value)
     if isinstance(value, list):
         return [*map(_without_doubles, value)]
     if isinstance(value, dict):
