@@ -39,7 +39,7 @@ def test_a_schema_may_be_typed_as_it_is():
     done = affidavit("read", "json", "--param", f"schema={json.dumps(SCHEMA)}", given=given)
     assert [row["deviation"] for row in rows(done.stdout)] == [None, "schema_type"]
     said = refusal("json", "--param", "schema={type: object}", given=given)
-    assert "--param schema: expected JSON, or the name of a file of it, found Expecting property name" in said
+    assert "--param schema: expected JSON, found Expecting property name" in said
 
 
 def test_a_column_is_told_by_the_name_that_it_has():

@@ -72,6 +72,8 @@ def test_a_file_counts_by_its_content_and_is_looked_for_beside(tmp_path):
         ("{", "expected JSON"),
         ("[" * 100_000, "nested too deeply"),
         (b"\xff", "expected JSON"),
+        ('{"type": "object", "a": {"type": "null", "type": "array"}}', 'the name "type" twice'),
+        ("null", "expected a JSON value"),
     ],
 )
 def test_a_file_that_is_no_json_is_refused_at_its_parameter(tmp_path, content, reason):

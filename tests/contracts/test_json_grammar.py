@@ -50,6 +50,8 @@ USUAL = {
     "reference at the top": {"$ref": "#/$defs/one", "$defs": {"one": of(a={"type": "null"})}},
     "any of": of(a={"anyOf": [{"type": "string", "maxLength": 2}, {"type": "null"}]}),
     "all of one": of(a={"allOf": [{"type": "boolean"}], "description": "yes or no", "x-order": 1}),
+    "long parts": of(a={"type": "array", "items": of(b=of(c={"enum": ["x" * 300, "y" * 300]}))}),
+    "listed, one of them too large": of(a={"enum": [1, 10**400]}),
     "draft 7": {
         "$schema": "http://json-schema.org/draft-07/schema#",
         **of(a={"$ref": "#/definitions/one"}),
@@ -78,6 +80,8 @@ NONE = {
     "no value": of(a={"enum": ["x"], "type": "null"}),
     "not an object": {"type": ["object", "null"], "properties": {"a": {"type": "null"}}},
     "least above most": of(a={"type": "string", "minLength": 3, "maxLength": 2}),
+    "least above none": of(a={"type": "array", "items": {"type": "null"}, "minItems": 1, "maxItems": 0}),
+    "too large a number": of(a={"const": 10**400}),
 }
 
 
@@ -90,7 +94,15 @@ def deep(levels: int) -> dict:
     return {**inner, "$defs": parts}
 
 
+def listed(levels: int) -> dict:
+    value: object = 1
+    for _ in range(levels):
+        value = [value]
+    return {**of(a={"$ref": "#/$defs/d"}), "$defs": {"d": of(b={"const": value})}}
+
+
 USUAL["32 deep"], NONE["33 deep"] = deep(32), deep(33)
+USUAL["listed, 32 deep"], NONE["listed, 33 deep"] = listed(30), listed(31)
 NONE["deep at its second place"] = {
     **of(a={"$ref": "#/$defs/d20"}, b={"anyOf": [{"$ref": "#/$defs/e15"}, {"$ref": "#/$defs/d20"}]}),
     "$defs": {
@@ -114,6 +126,15 @@ def test_what_a_grammar_lets_through_fits(name):
 @pytest.mark.parametrize("name", NONE)
 def test_a_schema_beyond_the_usual_has_no_grammar(name):
     assert JsonObject(NONE[name]).grammar() is None
+
+
+def test_a_grammar_grows_with_its_schema_and_not_with_what_each_level_multiplies():
+    """Each optional member is written once for every member before it: inlined, this one had 22 million characters."""
+    names = {f"a{n}": {"type": "string"} for n in range(10)}
+    schema: dict = {"type": "object", "properties": names, "additionalProperties": False}
+    for _ in range(4):
+        schema = {**schema, "properties": {**names, "z": schema}}
+    assert len(JsonObject(schema).grammar()) < 10_000
 
 
 def test_members_stand_in_the_order_of_the_required_names_then_by_name():

@@ -96,6 +96,20 @@ def test_a_key_that_no_output_could_equal_is_refused(name):
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"year": {}}, "additionalProperties": False},
+        {"properties": {"place": {"type": "string"}}},
+        {"properties": {"place": {"additionalProperties": False}}},
+    ],
+)
+def test_a_key_whose_inner_field_could_not_be_there_is_refused(schema):
+    """Ruling O6: what is around the field may not be there, or is something else."""
+    with pytest.raises(InputError, match="an answer that an output could give"):
+        JsonObject(schema, ["place.city"]).item({"answer": {"place": {"city": "Brno"}}}, where="items.jsonl:3")
+
+
 def test_a_key_may_be_a_part_of_an_object():
     """Ruling O6: what is required beside it, and what holds under a condition only, is not held against it."""
     assert DATED.item({"answer": {"year": 1815}}, where="") == ObjectKey({"year": 1815})
@@ -170,6 +184,22 @@ def test_parameters_give_the_same_contract_again():
 
 
 # --- words ---
+
+
+def test_an_example_in_a_schema_is_shown_whatever_it_looks_like():
+    odd = {"properties": {"a": 1}, "required": [[1], {}, "a"]}
+    for schema in ({"const": odd}, {"examples": [odd]}):
+        assert json.loads(JsonObject(schema).instruction().partition("\n\n")[2]) == schema
+
+
+def test_a_key_that_is_there_three_times_is_told_once():
+    """Ruling O4: the same code at the same path is told once."""
+    reading = json_object.read('{"b": 1, "b": 2, "b": 3, "a": {"\\ud800": 1, "\\ud800": 2}}')
+    assert [(each.code.value, each.path) for each in reading.findings] == [
+        ("duplicate_key", "$.b"),
+        ("duplicate_key", '$.a["\\ud800"]'),
+        ("bad_text", '$.a["\\ud800"]'),
+    ]
 
 
 def test_the_words_ask_for_one_object_and_show_the_schema():

@@ -102,6 +102,44 @@ def test_references_by_name_are_followed_by_the_validator_and_told_at_the_top():
     assert contract.read('{"a": 1}').deviation is JsonDeviation.SCHEMA_OTHER
 
 
+@pytest.mark.parametrize("own", [{"propertyNames": {"maxLength": 1}}, {"unevaluatedProperties": False}])
+def test_a_deviation_is_told_also_where_a_schema_leads_back_to_itself(own):
+    """Ruling O3: an output that is not compliant has exactly one."""
+    reading = JsonObject({"allOf": [{"$ref": "#"}], **own}).read('{"aa": 1}')
+    assert [(each.code, each.path) for each in reading.findings] == [(JsonDeviation.SCHEMA_OTHER, "$")]
+
+
+DRAFT = "http://json-schema.org/draft-0{}/schema#"
+LATER = {
+    "contains": (DRAFT.format(4), {"contains": {"type": "string"}}),
+    "if": (DRAFT.format(6), {"if": {}, "then": {"type": "null"}}),
+    "minContains": (DRAFT.format(7), {"contains": {}, "minContains": 2}),
+    "dependentSchemas": (DRAFT.format(7), {"items": {"dependentSchemas": {"b": {"required": ["c"]}}}}),
+    "prefixItems": ("https://json-schema.org/draft/2019-09/schema", {"prefixItems": [{"type": "null"}]}),
+}
+
+
+@pytest.mark.parametrize("keyword", LATER)
+def test_a_keyword_that_the_draft_does_not_know_is_no_condition_and_not_told(keyword):
+    draft, part = LATER[keyword]
+    schema = {"$schema": draft, "properties": {"a": part}}
+    assert JsonObject(schema).read('{"a": [{"b": 1}]}').protocol_compliant
+    schema["properties"]["a"] = {**part, "maxItems": 0}  # a reason to look for all that is wrong
+    reading = JsonObject(schema).read('{"a": [{"b": 1}]}')
+    assert [each.code for each in reading.findings] == [JsonDeviation.SCHEMA_MAX_ITEMS]
+
+
+def test_a_schema_of_another_draft_is_told_which_are_known():
+    with pytest.raises(InputError) as caught:
+        JsonObject({"$schema": "http://json-schema.org/draft-03/schema#"})
+    assert "2019-09" in caught.value.hint
+
+
+def test_a_value_that_is_no_json_is_told_as_such():
+    with pytest.raises(InputError, match="found a value that is none"):
+        JsonObject({"const": date(2020, 1, 1)})
+
+
 def test_a_contract_goes_to_other_processes():
     contract = JsonObject({"required": ["a"]}, ["a"])
     assert contract.read("{}").deviation is JsonDeviation.SCHEMA_REQUIRED

@@ -71,22 +71,36 @@ def with_files(parts: Parts, given: Mapping[str, object], *, beside: Path) -> di
 
 
 def _object(name: str, value: str, beside: Path) -> object:
-    if not value.lstrip().startswith("{"):
-        return _content(name, beside / value)
+    if value.lstrip().startswith("{"):
+        return _parsed(name, value, "")
+    path = beside / value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError) as error:
-        raise ParameterError(name, expected="JSON, or the name of a file of it", found=str(error)) from error
-
-
-def _content(name: str, path: Path) -> object:
-    try:
-        return json.loads(path.read_bytes())
+        content = path.read_bytes()
     except OSError as error:
         expected = "a file that can be read"
         raise ParameterError(name, expected=expected, found=f"{path}: {error.strerror}") from error
+    return _parsed(name, content, f"{path}: ")
+
+
+def _parsed(name: str, content: str | bytes, place: str) -> object:
+    try:
+        value = json.loads(content, object_pairs_hook=_each_once)
     except RecursionError as error:
-        found = f"{path}: values that are nested too deeply"
+        found = f"{place}values that are nested too deeply"
         raise ParameterError(name, expected="JSON", found=found) from error
     except ValueError as error:
-        raise ParameterError(name, expected="JSON", found=f"{path}: {error}") from error
+        raise ParameterError(name, expected="JSON", found=f"{place}{error}") from error
+    if value is None:  # it would be taken for a parameter that was left out
+        raise ParameterError(name, expected="a JSON value", found=f"{place}null")
+    return value
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object; of a name that is there twice, nobody knows which is meant."""
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        message = f"the name {json.dumps(twice)} twice in one object"
+        raise ValueError(message)
+    return members

@@ -17,10 +17,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from affidavit.contracts.json_schema import Schema
-from affidavit.contracts.strict_json import DEEPEST
+from affidavit.contracts.strict_json import DEEPEST, Refused, decode
 
 MOST_REPEATS = 1000
 """How long a text or a list with a bound may become: a shorter one fits as well, and decoders count them all."""
+LONGEST_INLINE = 500
+"""Characters of a rule that is written wherever it is used."""
 _NOTES = frozenset(
     {
         "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly", "format", "$schema",
@@ -73,7 +75,9 @@ def member_names(part: Mapping[str, Any]) -> list[str]:
     ['c', 'a', 'b']
     """
     properties, required = part.get("properties", {}), part.get("required", ())
-    first = [name for name in required if name in properties] if isinstance(required, Sequence) else []
+    # An example within a schema may look like a schema and list anything at all.
+    names = [name for name in required if isinstance(name, str)] if isinstance(required, Sequence) else []
+    first = [name for name in names if name in properties]
     return list(dict.fromkeys((*first, *sorted(properties))))
 
 
@@ -84,6 +88,8 @@ class _Writer:
         self.rules: dict[str, str] = {}
         self._schema = schema
         self._named: dict[str, str] = {}
+        self._inner: dict[str, str] = {}
+        """The names of rules by their content."""
         self._open: list[str] = []
         """The references that are being followed: one that leads back to itself has no end."""
         self._depth = self._deepest = 0
@@ -124,13 +130,21 @@ class _Writer:
             case "integer":
                 return self._integer(part)
             case "array":
-                return f"({self._nested(self._list, pointer, part)})"
+                return self._named_if_long(f"({self._nested(self._list, pointer, part)})")
             case "object":
-                return f"({self._nested(self._object, pointer, part)})"
+                return self._named_if_long(f"({self._nested(self._object, pointer, part)})")
         # A whole number is a number, and its bounds are kept only where it is asked for as such.
         if name not in _OF_TYPES or (name == "number" and {"minimum", "maximum"} & part.keys()):
             raise _Beyond
         return self._terminal(name)
+
+    def _named_if_long(self, expression: str) -> str:
+        """A rule of its own for what is long: written wherever it is used, it would double with every level."""
+        if len(expression) <= LONGEST_INLINE:
+            return expression
+        name = self._inner.setdefault(expression, f"inner-{len(self._inner)}")
+        self.rules[name] = expression
+        return name
 
     def _nested(self, write: Any, pointer: str, part: dict[str, Any]) -> str:  # noqa: ANN401
         self._depth += 1
@@ -154,11 +168,12 @@ class _Writer:
     def _one_of(self, pointer: str, part: dict[str, Any]) -> str:
         """The listed values that fit all else that the part says."""
         listed = part.get("enum", [part.get("const")])
-        values = [value for value in listed if self._schema.fits_part(pointer, value)]
+        values = [value for value in listed if self._schema.fits_part(pointer, value) and _is_strict(value)]
         if not values:
             raise _Beyond
+        self._reach(self._depth + max(map(_levels, values)))
         written = (_literal(json.dumps(value, ensure_ascii=False, sort_keys=True)) for value in values)
-        return f"({' | '.join(written)})"
+        return self._named_if_long(f"({' | '.join(written)})")
 
     def _string(self, part: dict[str, Any]) -> str:
         least, most = part.get("minLength", 0), part.get("maxLength")
@@ -179,7 +194,7 @@ class _Writer:
 
     def _list(self, pointer: str, part: dict[str, Any]) -> str:
         least, most = part.get("minItems", 0), part.get("maxItems")
-        if most == 0:
+        if most == 0 and least == 0:
             return '"[]"'
         if "items" not in part:
             raise _Beyond
@@ -244,6 +259,21 @@ def _types(part: dict[str, Any], conditions: set[str]) -> list[str]:
     if not about:
         raise _Beyond
     return about[:1]
+
+
+def _is_strict(value: object) -> bool:
+    """Whether ruling J1 lets a listed value be in an object at all: no number in it is too large."""
+    return not isinstance(decode(json.dumps({"value": value})), Refused)
+
+
+def _levels(value: object) -> int:
+    """How deep a listed value is nested.
+
+    >>> _levels("a"), _levels([]), _levels({"a": [1]})
+    (0, 1, 2)
+    """
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else 1 + max(map(_levels, inner), default=0)
 
 
 def _each_or_none(pairs: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ from affidavit.contracts.json_key import (
 from affidavit.contracts.json_schema import Schema, compiled, schema_text
 from affidavit.contracts.parts import FieldType, KeyedParts
 from affidavit.contracts.schema_keywords import keyword_notes
-from affidavit.contracts.schema_violations import schema_violations
+from affidavit.contracts.schema_violations import Steps, Violation, schema_violations
 from affidavit.contracts.strict_json import Refused, decode
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
@@ -226,7 +226,7 @@ class JsonObject(KeyedParts):
             raise InputError(where, expected=expected, found=shown(given), hint=field_hint(missing, key))
         if self._schema != _ANY_OBJECT:
             for each in schema_violations(self._compiled, dict(key), branches=False):
-                if any(each.steps[: len(steps)] == steps for steps in chosen.values()):
+                if any(_concerns(each, steps) for steps in chosen.values()):
                     expected, found = "an answer that an output could give", f"{each.code} at {each.path}"
                     hint = "It would be counted wrong, whatever is said: mend the answer, or the schema."
                     raise InputError(where, expected=expected, found=found, hint=hint)
@@ -283,6 +283,17 @@ def _in_order(part: Any) -> Any:  # noqa: ANN401 - a part of a schema
         else _in_order(value)
         for name, value in part.items()
     }
+
+
+def _concerns(violation: Violation, field: Steps) -> bool:
+    """Whether no output could have the key's value of a field: it does not fit, or what is around it does not."""
+    if violation.code in _NOT_THERE and field[: len(violation.steps)] == violation.steps:
+        return True
+    return violation.steps[: len(field)] == field
+
+
+_NOT_THERE = (JsonDeviation.SCHEMA_ADDITIONAL_PROPERTIES, JsonDeviation.SCHEMA_TYPE)
+"""What is wrong with a value as such, so that nothing that it holds could be right."""
 
 
 # --- what is wrong ---

@@ -1,7 +1,8 @@
 """A JSON Schema as a parameter: checked when a contract is made, never fetched, and the same in every process.
 
 What fits is decided by jsonschema-rs: its regular expressions run in linear time (ruling C4), and it is told to
-fetch nothing. What is wrong, and where, is said by `schema_violations.py`.
+fetch nothing. What it does not decide exactly, `exact_keywords.py` does; what is wrong, and where, is said by
+`schema_violations.py`.
 """
 
 import json
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from affidavit.contracts.bounded_findings import cut
+from affidavit.contracts.exact_keywords import EXACT_KEYWORDS
 from affidavit.contracts.finding import LONGEST, at_key
 from affidavit.errors import InputError
 from affidavit.json_values import canonical, shown
@@ -22,6 +24,14 @@ LARGEST, DEEPEST = 256 * 1024, 64
 """Characters of a schema's canonical JSON, and how deep it may be nested."""
 PLACE = "parameters.schema"
 _EXPECTED = "a JSON Schema: an object"
+_NOT_YET = {
+    "contains": ("draft-04",),
+    "if": ("draft-04", "draft-06"),
+    "dependentSchemas": ("draft-0",),
+    "minContains": ("draft-0",),
+    "prefixItems": ("draft-0", "2019-09"),
+}
+"""The drafts that do not know a keyword yet, by what stands in their names."""
 
 
 def schema_text(schema: object) -> str:
@@ -49,7 +59,10 @@ def _written(schema: object) -> str:
         json.dumps(json.loads(text), ensure_ascii=False).encode()
     except RecursionError:
         raise InputError(PLACE, expected=_EXPECTED, found="values that are nested too deeply") from None
-    except (TypeError, ValueError) as error:  # no JSON value, a number that is none, half of a character
+    except TypeError as error:
+        found = "a value that is none, such as a date"
+        raise InputError(PLACE, expected=f"{_EXPECTED} of JSON values", found=found) from error
+    except ValueError as error:  # a number that is none, half of a character
         raise InputError(PLACE, expected=f"{_EXPECTED} of JSON values", found=cut(str(error), LONGEST)) from error
     if len(text) > LARGEST:
         found = f"{len(text):,} characters"
@@ -110,6 +123,11 @@ class Schema:
     def _draft(self) -> dict[str, object]:
         return {"$schema": self.value["$schema"]} if "$schema" in self.value else {}
 
+    def knows(self, keyword: str) -> bool:
+        """Whether a keyword is one of the schema's draft: in an older one it is a note, whatever it says."""
+        named = str(self.value.get("$schema"))
+        return not any(draft in named for draft in _NOT_YET[keyword])
+
     @cached_property
     def old_draft(self) -> bool:
         """Whether it is of a draft in which nothing beside a reference counts."""
@@ -139,7 +157,12 @@ class Schema:
         linear = jsonschema_rs.RegexOptions()
         try:
             return jsonschema_rs.validator_for(
-                schema, pattern_options=linear, validate_formats=False, offline=True, **given
+                schema,
+                pattern_options=linear,
+                validate_formats=False,
+                offline=True,
+                keywords=dict(EXACT_KEYWORDS),
+                **given,
             )
         except jsonschema_rs.ValidationError as error:
             raise _no_schema(error) from error
@@ -153,9 +176,11 @@ def _no_schema(error: Any) -> InputError:  # noqa: ANN401 - an error of the libr
     for step in error.instance_path:
         path = f"{path}[{step}]" if isinstance(step, int) else at_key(path, step)
     hint = ""
-    if error.kind.name == "$ref":
+    if error.kind.name == "$ref" and "meta-schema" in error.message:
+        hint = "The drafts 4, 6, 7, 2019-09 and 2020-12 are known; without $schema it is the last of them."
+    elif error.kind.name == "$ref":
         hint = "References lead within the schema: nothing is fetched. Put what they name into $defs."
     if error.kind.name == "format":
-        hint = "Patterns have neither look-around nor backreferences: they run in linear time."
+        hint = "Patterns run in linear time: no look-around, no backreferences, no repetition of many repetitions."
     found = cut(f"at {path}: {error.message}", LONGEST)
     return InputError(PLACE, expected="a valid JSON Schema", found=found, hint=hint)

@@ -69,8 +69,10 @@ def schema_violations(schema: Schema, value: dict[str, object], *, branches: boo
     [('schema_required', '$.name'), ('schema_type', '$.year')]
     """
     walk = _Walk(schema, branches=branches)
-    if not walk.explained(_Place("", schema.value, 0), value, ()) and not schema.fits(value):
-        return [Violation(JsonDeviation.SCHEMA_OTHER, ())]  # a schema that cannot be asked in parts
+    walk.explained(_Place("", schema.value, 0), value, ())
+    if not walk.found and not schema.fits(value):
+        # A schema that cannot be asked in parts, or one whose parts refer to each other in a circle.
+        return [Violation(JsonDeviation.SCHEMA_OTHER, ())]
     return sorted(walk.found, key=lambda each: (ORDER[each.code], each.steps))
 
 
@@ -167,11 +169,11 @@ class _Walk:
 
     def _under_conditions(self, place: _Place, value: object, steps: Steps) -> Iterator[bool]:
         part = place.part
-        if "if" in part:
+        if "if" in part and self._schema.knows("if"):
             branch = "then" if self._fits(place.below("if"), value) else "else"
             if branch in part:
                 yield self.explained(place.below(branch), value, steps)
-        if isinstance(value, dict):
+        if isinstance(value, dict) and self._schema.knows("dependentSchemas"):
             for name in value.keys() & part.get("dependentSchemas", {}).keys():
                 yield self.explained(place.below("dependentSchemas", name), value, steps)
 
@@ -199,8 +201,8 @@ class _Walk:
                 yield self.explained(place.below("additionalProperties"), member, (*steps, name))
 
     def _in_list(self, place: _Place, value: list[object], steps: Steps) -> Iterator[bool]:
-        part = place.part
-        first = part.get("prefixItems", ())
+        part, knows = place.part, self._schema.knows
+        first = part.get("prefixItems", ()) if knows("prefixItems") else ()
         for at, item in enumerate(value[: len(first)]):
             yield self.explained(place.below("prefixItems", at), item, (*steps, at))
         if "items" in part and not isinstance(part["items"], list):
@@ -210,8 +212,9 @@ class _Walk:
                     yield self.explained(below, value[at], (*steps, at))
                     if len(self.found) >= MOST:
                         break
-        if "contains" in part:
+        if "contains" in part and knows("contains"):
             below = place.below("contains")
             fitting = sum(self._fits(below, item) for item in value)
-            if not part.get("minContains", 1) <= fitting <= part.get("maxContains", len(value)):
+            counts = part if knows("minContains") else {}
+            if not counts.get("minContains", 1) <= fitting <= counts.get("maxContains", len(value)):
                 yield self._say(JsonDeviation.SCHEMA_CONTAINS, steps)
