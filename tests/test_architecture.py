@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -72,25 +73,36 @@ def room_of(name: str) -> str:
 
 
 FILES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__init__.py"]
-TREES = {name_of(path): ast.parse(path.read_text()) for path in FILES}
-PURE = sorted(name for name in TREES if room_of(name) in PURE_ROOMS and name not in TOUCHES_THE_WORLD)
+NAMES = [name_of(path) for path in FILES]
+NAMES_KNOWN = frozenset(NAMES)
+
+
+@cache
+def tree_of(name: str) -> ast.Module:
+    return ast.parse(PACKAGE.joinpath(*name.split(".")).with_suffix(".py").read_text())
+
+
+@cache
+def nodes_of(name: str) -> list[ast.AST]:
+    """Everything in a module, whatever is asked of it."""
+    return list(ast.walk(tree_of(name)))
 
 
 @cache
 def imported(name: str) -> frozenset[str]:
     """Full names of the modules that a module imports, anywhere in it."""
-    return frozenset(_imported(TREES[name]))
+    return frozenset(_imported(nodes_of(name)))
 
 
-def _imported(tree: ast.AST) -> set[str]:
+def _imported(nodes: Iterable[ast.AST]) -> set[str]:
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not _in_memory(node):
             module = node.module or ""
             names = {f"{module}.{alias.name}" for alias in node.names}
-            modules = {each for each in names if each.removeprefix("affidavit.") in TREES}
+            modules = {each for each in names if each.removeprefix("affidavit.") in NAMES_KNOWN}
             found.update(modules or {module})
     return found
 
@@ -106,8 +118,8 @@ def own(modules: frozenset[str] | set[str]) -> set[str]:
 
 
 def test_every_module_is_in_a_room():
-    assert {room_of(name) for name in TREES} == {"top", *MAY_IMPORT}
-    assert {name for name in TREES if room_of(name) == "top"} <= TOP
+    assert {room_of(name) for name in NAMES} == {"top", *MAY_IMPORT}
+    assert {name for name in NAMES if room_of(name) == "top"} <= TOP
 
 
 @pytest.mark.parametrize("room", MAY_IMPORT)
@@ -118,13 +130,14 @@ def test_every_room_says_what_it_is_for(room):
     assert len(said.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", sorted(TREES))
-def test_rooms_import_in_one_direction(name):
-    if name in ABOVE_ALL_ROOMS:
-        return
-    room = room_of(name)
-    allowed = {"top", room, *MAY_IMPORT.get(room, "").split()}
-    assert {other for other in own(imported(name)) if room_of(other) not in allowed} == set()
+def test_rooms_import_in_one_direction():
+    against = []
+    for name in NAMES:
+        room = room_of(name)
+        allowed = {"top", room, *MAY_IMPORT.get(room, "").split()}
+        others = [] if name in ABOVE_ALL_ROOMS else sorted(own(imported(name)))
+        against += [f"{name} -> {other}" for other in others if room_of(other) not in allowed]
+    assert against == []
 
 
 def test_no_imports_run_in_a_circle():
@@ -132,39 +145,53 @@ def test_no_imports_run_in_a_circle():
 
     def visit(name: str, path: tuple[str, ...]) -> None:
         assert name not in path, " → ".join((*path, name))
-        if name in done or name not in TREES:
+        if name in done or name not in NAMES_KNOWN:
             return
         for other in sorted(own(imported(name))):
             visit(other, (*path, name))
         done.add(name)
 
-    for name in TREES:
+    for name in NAMES:
         visit(name, ())
 
 
-@pytest.mark.parametrize("name", PURE)
-def test_pure_rooms_touch_nothing(name):
+def test_pure_rooms_touch_nothing():
     """No clock, disk, network, randomness or environment."""
+    pure = [name for name in NAMES if room_of(name) in PURE_ROOMS and name not in TOUCHES_THE_WORLD]
+    assert pure
+    assert [place for name in pure for place in touched(name)] == []
+
+
+def touched(name: str) -> Iterator[str]:
+    """Where a module touches the world."""
     roots = {module.partition(".")[0] for module in imported(name)}
-    assert roots & WORLDLY_MODULES == set()
-    for node in ast.walk(TREES[name]):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            assert node.func.id not in WORLDLY_CALLS, f"{name}:{node.lineno}"
-        if isinstance(node, ast.Attribute):
-            assert node.attr not in WORLDLY_METHODS, f"{name}:{node.lineno}"
+    yield from (f"{name} imports {root}" for root in sorted(roots & WORLDLY_MODULES))
+    for node in nodes_of(name):
+        match node:
+            case ast.Call(func=ast.Name(id=called)) if called in WORLDLY_CALLS:
+                yield f"{name}:{node.lineno} calls {called}"
+            case ast.Attribute(attr=attribute) if attribute in WORLDLY_METHODS:
+                yield f"{name}:{node.lineno} uses {attribute}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_files_and_functions_fit_a_reader(path):
-    lines = path.read_text().splitlines()
-    assert len(lines) <= 600
-    assert path.stem not in BANNED_NAMES
-    for node in ast.walk(TREES[name_of(path)]):
+def test_files_and_functions_fit_a_reader():
+    assert [fault for path in FILES for fault in misfits(path)] == []
+
+
+def misfits(path: Path) -> Iterator[str]:
+    """What in a file is too long to be read, or has a name that could head any file."""
+    name = name_of(path)
+    if (lines := len(path.read_text().splitlines())) > 600:
+        yield f"{name} has {lines} lines"
+    if path.stem in BANNED_NAMES:
+        yield f"{name} could be about anything"
+    for node in nodes_of(name):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             size = (node.end_lineno or node.lineno) - node.lineno + 1
-            assert size <= 60, f"{node.name} has {size} lines"
-        if isinstance(node, ast.ClassDef):
-            assert node.name.lower() not in BANNED_NAMES
+            if size > 60:
+                yield f"{name}: {node.name} has {size} lines"
+        if isinstance(node, ast.ClassDef) and node.name.lower() in BANNED_NAMES:
+            yield f"{name}: {node.name} could be about anything"
 
 
 LATE = {
@@ -204,12 +231,11 @@ LATE = {
 
 def test_only_commands_and_heavy_libraries_are_imported_late():
     """Imports hidden in functions: the command line's, and whatever brings a large library where few need it."""
-    for name, tree in TREES.items():
+    for name in NAMES:
         if room_of(name) == "commands":
             continue
-        late = {
-            module for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for module in _imported(node)
-        }
+        functions = [node for node in nodes_of(name) if isinstance(node, ast.FunctionDef)]
+        late = {module for function in functions for module in _imported(ast.walk(function))}
         allowed = (
             {"numpy", "scipy.special", "scipy.optimize"}
             if room_of(name) == "statistics"
@@ -229,9 +255,9 @@ def contract_classes() -> frozenset[str]:
     """The classes that contracts are made of: whatever inherits from `Parts`, and `Parts` itself."""
     classes = [
         (node.name, {base.id for base in node.bases if isinstance(base, ast.Name)})
-        for name, tree in TREES.items()
+        for name in NAMES
         if room_of(name) == "contracts"
-        for node in ast.walk(tree)
+        for node in nodes_of(name)
         if isinstance(node, ast.ClassDef)
     ]
     found = {"Parts"}
@@ -240,21 +266,21 @@ def contract_classes() -> frozenset[str]:
     return frozenset(found)
 
 
-def instances(tree: ast.AST) -> set[str]:
+def instances(nodes: Iterable[ast.AST]) -> set[str]:
     """The names under which a module knows our contracts themselves."""
     return {
         alias.asname or alias.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("affidavit")
         for alias in node.names
         if alias.name in BUILT_IN
     }
 
 
-def contract_questions(tree: ast.AST) -> list[int]:
+def contract_questions(nodes: Sequence[ast.AST]) -> list[int]:
     """The lines of a module that ask of which type a contract is, or what it is called."""
-    classes, ours = contract_classes(), instances(tree)
-    return sorted({node.lineno for node in ast.walk(tree) if _asks(node, classes, ours)})
+    classes, ours = contract_classes(), instances(nodes)
+    return sorted({node.lineno for node in nodes if _asks(node, classes, ours)})
 
 
 def _asks(node: ast.AST, classes: frozenset[str], ours: set[str]) -> bool:
@@ -321,11 +347,10 @@ def _is_of_contract(node: ast.AST) -> bool:
     return False
 
 
-@pytest.mark.parametrize("name", sorted(name for name in TREES if room_of(name) != "contracts"))
-def test_nobody_else_asks_which_contract_it_is(name):
+def test_nobody_else_asks_which_contract_it_is():
     """A contract owns what is particular to it; everybody else asks for a part."""
-    if name not in MAY_KNOW_THE_CONTRACT:
-        assert contract_questions(TREES[name]) == []
+    others = [name for name in NAMES if room_of(name) != "contracts" and name not in MAY_KNOW_THE_CONTRACT]
+    assert {name: lines for name in others if (lines := contract_questions(nodes_of(name)))} == {}
 
 
 @pytest.mark.parametrize(
@@ -356,7 +381,7 @@ def test_nobody_else_asks_which_contract_it_is(name):
     ],
 )
 def test_a_question_which_contract_it_is_would_be_seen(line):
-    assert contract_questions(ast.parse(line)) != []
+    assert contract_questions(list(ast.walk(ast.parse(line)))) != []
 
 
 @pytest.mark.parametrize(
@@ -373,7 +398,7 @@ def test_a_question_which_contract_it_is_would_be_seen(line):
     ],
 )
 def test_what_only_uses_a_contract_is_no_such_question(line):
-    assert contract_questions(ast.parse(line)) == []
+    assert contract_questions(list(ast.walk(ast.parse(line)))) == []
 
 
 def test_every_ruling_that_is_cited_is_written_down():
