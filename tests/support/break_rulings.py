@@ -440,6 +440,8 @@ def noticed(each: Break, scratch: Path) -> bool:
         if status not in (0, 1):
             raise RuntimeError(f"the tests could not be run: {(scratch / 'said').read_text()[-2000:]}")
         if status == 1:
+            if not each.right:  # the package as it is, which every test must pass
+                sys.stderr.write((scratch / "said").read_text()[-2000:])
             return True
     return False
 

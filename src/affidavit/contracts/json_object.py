@@ -306,7 +306,8 @@ def _refused(text: str, refused: Refused) -> ObjectReading:
     found = [ObjectFinding(JsonDeviation(each.code.value), each.path) for each in refused.findings.kept]
     if _is_fenced(text):
         found.append(ObjectFinding(JsonDeviation.FENCED, "$"))
-    found.sort(key=lambda each: ORDER[each.code])  # those of one code stay in the order of the text
+    # The same code at the same path once; those of one code stay in the order of the text (ruling O4).
+    found = sorted(dict.fromkeys(found), key=lambda each: ORDER[each.code])
     further = [(JsonDeviation(each.code.value), each.count) for each in refused.findings.further]
     return ObjectReading(None, tuple(found), tuple(sorted(further, key=lambda each: ORDER[each[0]])))
 

@@ -289,13 +289,11 @@ class _Walk:
 
     def _members(self, path: str, members: dict[str, object]) -> None:
         met: set[str] = set()
-        told: set[str] = set()
         for key, member in members.pairs if isinstance(members, _WithRepeats) else members.items():
             below = path if self._found.full else at_key(path, key)
-            if key in met and key not in told:
-                told.add(key)
+            if key in met:
                 self._found.add(Code.DUPLICATE_KEY, below, "each key once", found_value(key))
-            if key not in met and _SURROGATE.search(key):
+            if _SURROGATE.search(key):
                 self._found.add(Code.BAD_TEXT, below, "keys without lone surrogates", found_value(key))
             met.add(key)
             self.value(below, member)
