@@ -180,8 +180,8 @@ LATE = {
     "reading.parquet_files": {"polars", "affidavit.reading.shortest_decimals"},
     "reading.engines": {"affidavit.reading.cell_batches", "affidavit.reading.frame_batches"},
     "archive.parquet_copy": {"polars", "affidavit.archive.record_columns"},
+    "archive.copy_writer": {"affidavit.archive.parquet_file"},
     "running.import_outputs": {
-        "affidavit.archive.copy_writer",
         "affidavit.archive.record_columns",
         "affidavit.reading.output_rows",
     },

@@ -11,11 +11,13 @@ from affidavit.archive.record import content_digest, encode
 from affidavit.archive.record_columns import NEVER_IMPORTED, RecordColumns
 from affidavit.contracts.mcqa import AUTO, MultipleChoice, mcqa
 from affidavit.contracts.text import text
-from affidavit.reading.bulk_records import BulkRecords, RecordBatch, as_json, kind_of
+from affidavit.reading.bulk_records import BulkRecords, kind_of
 from affidavit.reading.output_columns import Role, columns_of
 from affidavit.reading.output_rows import OutputRows
+from affidavit.reading.record_batch import RecordBatch
 from affidavit.reading.repeat_counts import RepeatCounts
 from affidavit.reading.source import Row
+from affidavit.reading.usual_lines import as_json
 
 ODD = 'say "B"\\ \n\r\t\b\f / <answer>B</answer>'
 plain = st.text(st.sampled_from('aB"\\\n\t /<>{}:,1é\x7f\x01\u2028😀'), max_size=6)
@@ -70,7 +72,7 @@ def test_lines_digests_counts_and_columns_are_those_of_row_by_row(found, cut):
         assert batch.samples == max(record.subject.sample for record in wanted) + 1
         frame = record_columns.frame(map(record_columns.row, wanted))
         assert frame.select(pl.col(NEVER_IMPORTED).is_null().all()).row(0) == (True,) * len(NEVER_IMPORTED)
-        assert batch.frame.equals(frame.drop(NEVER_IMPORTED))
+        assert batch.columns.equals(frame.drop(NEVER_IMPORTED))
         done += len(part)
 
 

@@ -26,18 +26,39 @@ def read_into_study(
     sources: "Sequence[Source]", out: Path, read_by: "NamedContract", given: "Mapping[Role, str]"
 ) -> "tuple[Kept, OutputFiles]":
     """Take the rows of these files, which can be opened again, into a directory, sealed."""
-    from affidavit.archive.disk import Disk
-    from affidavit.archive.study_directory import StudyDirectory
-    from affidavit.running.import_files import output_files
-    from affidavit.running.import_outputs import keep_outputs, name_in
+    from affidavit.reading.worker_process import workers
 
     _refuse_evaluations(read_by, "--out")
     refuse_file(out)
-    directory, disk = StudyDirectory(out), Disk()
-    with redirect_stdout(sys.stderr):
+    # They load what they need while this process does.
+    with redirect_stdout(sys.stderr), workers("import", _worker_count(sources, out, read_by)) as begun:
+        from affidavit.archive.disk import Disk
+        from affidavit.archive.study_directory import StudyDirectory
+        from affidavit.running.import_files import output_files
+        from affidavit.running.import_outputs import keep_outputs, name_in
+        from affidavit.running.import_workers import ImportWorkers
+
+        directory, disk = StudyDirectory(out), Disk()
         outputs = output_files(sources, given, read_by)
         with directory.made(disk):
-            return keep_outputs(directory, outputs.imported(name_in(directory), read_by), disk), outputs
+            shared = ImportWorkers(begun) if begun else None
+            return keep_outputs(directory, outputs.imported(name_in(directory), read_by, shared), disk), outputs
+
+
+_WORTH_WORKERS = 24 << 20
+"""Bytes of rows from which on it takes longer to read them than to start processes."""
+
+
+def _worker_count(sources: "Sequence[Source]", out: Path, read_by: "NamedContract") -> int:
+    """How many processes help to read these rows: none where there is nothing for them to do."""
+    from affidavit.archive.layout import STUDY
+    from affidavit.reading.rows import RowReader
+    from affidavit.reading.worker_process import usual_count
+
+    size = sum(source.path.stat().st_size for source in sources if source.path is not None)
+    if size < _WORTH_WORKERS or (out / STUDY).exists() or not RowReader(read_by.contract).in_columns:
+        return 0
+    return count if (count := usual_count()) > 1 else 0
 
 
 def _refuse_evaluations(read_by: "NamedContract", option: str) -> None:
