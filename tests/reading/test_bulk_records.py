@@ -17,7 +17,6 @@ from affidavit.reading.output_rows import OutputRows
 from affidavit.reading.record_batch import RecordBatch
 from affidavit.reading.repeat_counts import RepeatCounts
 from affidavit.reading.source import Row
-from affidavit.reading.usual_lines import as_json
 
 ODD = 'say "B"\\ \n\r\t\b\f / <answer>B</answer>'
 plain = st.text(st.sampled_from('aB"\\\n\t /<>{}:,1é\x7f\x01\u2028😀'), max_size=6)
@@ -128,13 +127,10 @@ def test_files_of_other_kinds_are_read_row_by_row(first, given_columns, contract
     assert not BulkRecords("s", first, columns_of(first, given_columns, where="f:1"), contract).possible
 
 
-def test_texts_are_written_as_json_writes_them():
-    for texts in ([ODD, "", "plain", None], [ODD, "é\x7f😀", None]):
-        expected = ["null" if each is None else json.dumps(each) for each in texts]
-        assert as_json(texts).to_list() == expected
+def test_what_the_lines_of_a_kind_share_holds_the_quotes_of_what_is_their_own():
     (record,) = row_by_row([FIRST], columns_of(FIRST, {}, where="f:1"))
     kind = kind_of(record)
-    assert kind.line[0].endswith('"item_id":')
+    assert kind.line[0].endswith('"item_id":"')
     assert len(kind.between) == 5
 
 

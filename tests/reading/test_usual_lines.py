@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from affidavit.reading.usual_lines import UsualLines, as_json
+from affidavit.reading.usual_lines import UsualLines
 
 FIRST = {"id": "q", "raw_output": None, "more": "m"}
 text = st.text(st.sampled_from('aB"\\\n\t /<>{}:,1é\x00\x7f\x1f\u2028😀'), max_size=6)
@@ -27,7 +27,10 @@ def test_texts_are_those_that_were_written_in_any_style(written, one_style, at_e
     styles = [written[0][1] if one_style else style for _, style in written]
     content = "\n".join(json.dumps(each, **style) for (each, _), style in zip(written, styles, strict=True))
     values = {name: [each[name] for each, _ in written] for name in FIRST}
-    escaped = {name: as_json(texts).to_list() for name, texts in values.items()}
+    escaped = {
+        name: [None if each is None else json.dumps(each)[1:-1] for each in texts]
+        for name, texts in values.items()
+    }
     assert found((content + "\n" * at_end).encode()) == [values, escaped]
 
 
@@ -58,7 +61,7 @@ def test_fields_may_stand_in_another_order():
     content = '{"more": "m", "id": "q", "raw_output": null}\n'
     assert found(content.encode()) == [
         {"id": ["q"], "raw_output": [None], "more": ["m"]},
-        {"id": ['"q"'], "raw_output": ["null"], "more": ['"m"']},
+        {"id": ["q"], "raw_output": [None], "more": ["m"]},
     ]
 
 

@@ -31,7 +31,7 @@ from affidavit.reading.output_columns import ANSWER, OutputColumns, Role
 from affidavit.reading.record_batch import RecordBatch
 from affidavit.reading.repeat_counts import Hashes, RepeatCounts, hashes_of
 from affidavit.reading.rows import RowReader
-from affidavit.reading.usual_lines import UsualLines, UsualTexts, as_json
+from affidavit.reading.usual_lines import UsualLines, UsualTexts, in_quotes, objects
 
 _OWN = ("item_id", "key", "prompt", "raw_output", "row", "sample")
 """What is a record's own, in the order of its line."""
@@ -51,7 +51,8 @@ class Kind(NamedTuple):
     record: Response | Failed
     """The first of them."""
     between: tuple[str, ...]
-    """What stands between a record's own values, from the item to the sample, and the quotes of its key."""
+    """What stands between a record's own values, from the item to the sample, with the quotes of item, key and
+    text."""
     content: tuple[str, str]
     """What a record says before and behind these."""
     line: tuple[str, str, str]
@@ -69,14 +70,16 @@ def kind_of(record: Response | Failed) -> Kind:
     """What the lines of a record's kind share."""
     fields, (task, model, condition) = record_fields(record), record.subject.cell
     before, *_, to_number, after = _cut({**fields, "group": 1, "seq": 0, "v": FORMAT}, (*_OWN, "seq"))
-    first, to_key, behind_key, *between, last = _cut(fields, _OWN)
-    names = canonical([IMPORTED, task])[:-1].decode() + ","
-    cell = "," + canonical([condition, model])[1:-1].decode() + ","
+    first, to_key, behind_key, to_text, to_row, *between, last = _cut(fields, _OWN)
+    names = canonical([IMPORTED, task])[:-1].decode() + ',"'
+    cell = '",' + canonical([condition, model])[1:-1].decode() + ","
+    # Items, keys and texts stand in quotes; what did not arrive has no text.
+    quote = '"' if "raw_output" in fields else ""
     return Kind(
         record,
-        (f'{to_key}"', f'"{behind_key}', *between),
-        (first, f"{last}}}"),
-        (before, to_number, after),
+        (f'"{to_key}"', f'"{behind_key}', f"{to_text}{quote}", f"{quote}{to_row}", *between),
+        (f'{first}"', f"{last}}}"),
+        (f'{before}"', to_number, after),
         (names, cell, ",null]"),
     )
 
@@ -103,14 +106,12 @@ class _Rows:
         self.height = found.height
         self._before = before
         text, answer = columns.text.text, columns.answer.text
-        self.text, self.json_text = found.texts[text], found.written[text]
-        if self.text.null_count():
-            # What did not arrive has no text, not even null.
-            self.json_text = self.json_text.set(self.text.is_null(), "")
+        # What did not arrive has no text, not even null.
+        self.text, self.escaped_text = found.texts[text], found.escaped[text].fill_null("")
         self.answer = found.texts[answer] if answer in found.texts else self._same(None)
-        self.item, self.json_item = self._items()
+        self.item, self.escaped_item = self._items()
         prompt = self._paths.get(Role.PROMPT)
-        self.json_prompt = self._same("null") if prompt is None else found.written[prompt.text]
+        self.json_prompt = self._same("null") if prompt is None else in_quotes(found.escaped[prompt.text])
         defaults = {Role.TASK: IMPORTED, Role.CONDITION: ONE_CONDITION, Role.MODEL: UNNAMED}
         self.cell = [
             self._same(name) if (path := self._paths.get(role)) is None else found.texts[path.text]
@@ -123,9 +124,9 @@ class _Rows:
     def _items(self) -> tuple[pl.Series, pl.Series]:
         path = self._paths.get(Role.ID)
         if path is not None:
-            return self._found.texts[path.text], self._found.written[path.text]
-        numbers = [str(number) for number in range(self._before + 1, self._before + self.height + 1)]
-        return pl.Series(numbers, dtype=pl.String), as_json(numbers)
+            return self._found.texts[path.text], self._found.escaped[path.text]
+        numbers = pl.int_range(self._before + 1, self._before + self.height + 1, eager=True).cast(pl.String)
+        return numbers, numbers
 
     def value(self, name: str, place: int) -> str | None:
         """One text."""
@@ -155,14 +156,10 @@ class _Rows:
 
     def row(self, names: Sequence[str]) -> pl.Series:
         """The JSON of the fields of these names, which are sorted."""
-        parts: list[pl.Expr] = []
-        for place, name in enumerate(names):
-            parts += [pl.lit(("," if place else "{") + f"{canonical(name).decode()}:"), pl.col(f"field_{place}")]
         if not names:
             return self._same("{}")
-        # Names of others are no names for columns: `*` and `^.*$` would be taken for several.
-        written = {f"field_{place}": self._found.written[name] for place, name in enumerate(names)}
-        return pl.DataFrame(written).select(pl.concat_str(*parts, pl.lit("}"))).to_series()
+        starts = [f"{',' if place else '{'}{canonical(name).decode()}:" for place, name in enumerate(names)]
+        return objects((start, self._found.escaped[name]) for start, name in zip(starts, names, strict=True))
 
 
 class _KindTable:
@@ -283,9 +280,9 @@ class BulkRecords:
         (rows, table, codes), samples = coded.known, coded.samples
         shared = table.shared[codes]
         own = {
-            "item_id": rows.json_item,
+            "item_id": rows.escaped_item,
             "prompt": rows.json_prompt,
-            "raw_output": rows.json_text,
+            "raw_output": rows.escaped_text,
             "row": rows.row(self._rest),
             "sample": pl.Series(samples),
         }

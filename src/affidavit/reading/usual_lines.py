@@ -9,7 +9,7 @@ read right, and nothing else stood in it. Lines that do not are all read anew by
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from json.encoder import encode_basestring, encode_basestring_ascii
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -31,8 +31,8 @@ class UsualTexts(NamedTuple):
     """The fields of usual lines, by name."""
 
     texts: Mapping[str, pl.Series]
-    written: Mapping[str, pl.Series]
-    """The same as canonical JSON, `null` where there is none."""
+    escaped: Mapping[str, pl.Series]
+    """The same as they stand between quotes in canonical JSON."""
 
     @property
     def height(self) -> int:
@@ -78,15 +78,16 @@ class UsualLines:
         texts = dict(zip(self._names, frame.get_columns(), strict=True))
         if len(lines) != frame.height or any(texts[name].null_count() for name in self._required):
             return None
-        written = {name: _plainly_written(text) for name, text in texts.items()}
-        others = (_line(written, style) != lines).arg_true() if content.isascii() else _all(len(lines))
-        if len(others):
-            found = {name: text.gather(others) for name, text in texts.items()}
-            escaped = {name: _escaped(text, encode_basestring_ascii) for name, text in found.items()}
-            if not _is_written_so(lines.gather(others), found, escaped, style):
-                return None
-            written = {name: column.scatter(others, escaped[name]) for name, column in written.items()}
-        return UsualTexts(texts, written)
+        others = (_line(texts, style) != lines).arg_true() if content.isascii() else _all(len(lines))
+        if not len(others):
+            return UsualTexts(texts, texts)
+        found = {name: text.gather(others) for name, text in texts.items()}
+        escaped = {name: _escaped(text, encode_basestring_ascii) for name, text in found.items()}
+        if not _is_written_so(lines.gather(others), found, escaped, style):
+            return None
+        return UsualTexts(
+            texts, {name: text.clone().scatter(others, escaped[name]) for name, text in texts.items()}
+        )
 
     @property
     def _required(self) -> list[str]:
@@ -104,7 +105,7 @@ class UsualLines:
             return None
         values = {name: list(map(attrgetter(f"field_{place}"), rows)) for place, name in enumerate(self._names)}
         texts = {name: pl.Series(found, dtype=pl.String) for name, found in values.items()}
-        return UsualTexts(texts, {name: as_json(found) for name, found in values.items()})
+        return UsualTexts(texts, {name: _escaped(text, encode_basestring_ascii) for name, text in texts.items()})
 
 
 def _starts(names: Sequence[str], between: str, behind_name: str) -> list[str]:
@@ -124,26 +125,48 @@ def _all(height: int) -> pl.Series:
     return pl.int_range(height, eager=True, dtype=pl.UInt32)
 
 
-def _plainly_written(text: pl.Series) -> pl.Series:
-    """Texts in quotes, as if nothing in them had to be escaped."""
-    quoted = text.to_frame("text").select(pl.concat_str(pl.lit('"'), "text", pl.lit('"'))).to_series()
-    return quoted.fill_null("null") if text.null_count() else quoted
-
-
 def _escaped(text: pl.Series, encode: Callable[[str], str]) -> pl.Series:
-    """Texts as JSON writes them, by whoever escapes one."""
-    written = _plainly_written(text)
+    """Texts as they stand between quotes, by whoever writes one in quotes."""
     odd = text.str.contains(_NOT_AS_IT_IS).arg_true()
     if not len(odd):
-        return written
-    return written.scatter(odd, pl.Series(list(map(encode, text.gather(odd).to_list())), dtype=pl.String))
+        return text
+    written = [encode(each)[1:-1] for each in text.gather(odd).to_list()]
+    return text.clone().scatter(odd, pl.Series(written, dtype=pl.String))
 
 
-def _line(written: Mapping[str, pl.Series], style: Sequence[str]) -> pl.Series:
+def _line(escaped: Mapping[str, pl.Series], style: Sequence[str]) -> pl.Series:
     """Lines that are written in a style."""
-    columns = {f"field_{place}": column for place, column in enumerate(written.values())}
-    parts = [part for start, name in zip(style, columns, strict=True) for part in (pl.lit(start), pl.col(name))]
+    return objects(zip(style, escaped.values(), strict=True))
+
+
+def objects(fields: Iterable[tuple[str, pl.Series]]) -> pl.Series:
+    """JSON objects of escaped texts, each with what stands before it in the object.
+
+    >>> objects([('{"a":', pl.Series(["x", "y"])), (',"b":', pl.Series(["z", None]))]).to_list()
+    ['{"a":"x","b":"z"}', '{"a":"y","b":null}']
+    """
+    parts: list[pl.Expr] = []
+    columns: dict[str, pl.Series] = {}
+    # Names of others are no names for columns: `*` and `^.*$` would be taken for several.
+    for place, (start, column) in enumerate(fields):
+        name = f"field_{place}"
+        if column.null_count():
+            columns[name] = in_quotes(column)
+            parts += [pl.lit(start), pl.col(name)]
+        else:
+            columns[name] = column
+            parts += [pl.lit(f'{start}"'), pl.col(name), pl.lit('"')]
     return pl.DataFrame(columns).select(pl.concat_str(*parts, pl.lit("}"))).to_series()
+
+
+def in_quotes(escaped: pl.Series) -> pl.Series:
+    """Escaped texts as JSON writes them, null where there is none.
+
+    >>> in_quotes(pl.Series(["x", None])).to_list()
+    ['"x"', 'null']
+    """
+    quoted = escaped.to_frame("text").select(pl.concat_str(pl.lit('"'), "text", pl.lit('"'))).to_series()
+    return quoted.fill_null("null")
 
 
 def _is_written_so(
@@ -155,13 +178,3 @@ def _is_written_so(
         return True
     in_utf8 = {name: _escaped(text.gather(rest), encode_basestring) for name, text in texts.items()}
     return bool((_line(in_utf8, style) == lines.gather(rest)).all())
-
-
-def as_json(texts: Sequence[str | None], *, none: str = "null") -> pl.Series:
-    """Texts as JSON writes them.
-
-    >>> as_json(['say "B"\\n', None]).to_list()
-    ['"say \\\\"B\\\\"\\\\n"', 'null']
-    """
-    # The standard library's own function in C is quicker than a search for each character in a column.
-    return pl.Series([none if text is None else encode_basestring_ascii(text) for text in texts], dtype=pl.String)
