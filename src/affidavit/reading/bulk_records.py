@@ -238,13 +238,14 @@ class BulkRecords:
         found = self._found(rows)
         if found is None:
             return None
-        names = found.columns
-        distinct = found.with_row_index("first").group_by(names, maintain_order=True).agg(pl.first("first"))
-        table = self._table_of(rows, {tuple(names): place for *names, place in distinct.iter_rows()})
-        places = pl.Series("code", [table.places[tuple(names)] for *names, _ in distinct.iter_rows()], pl.UInt32)
-        numbered = distinct.with_columns(places)
-        codes = found.join(numbered, on=names, how="left", nulls_equal=True, maintain_order="left")["code"]
-        return KnownRows(rows, table, codes)
+        _, first, kinds = np.unique(found.hash_rows(seed=24).to_numpy(), return_index=True, return_inverse=True)
+        distinct = found[first]
+        if not found.equals(distinct[kinds]):
+            return None  # two kinds that met in one number by chance
+        names = distinct.rows()
+        table = self._table_of(rows, {names[each]: int(first[each]) for each in np.argsort(first)})
+        places = np.array([table.places[each] for each in names], np.uint32)
+        return KnownRows(rows, table, pl.Series("code", places[kinds]))
 
     def _table_of(self, rows: _Rows, found: Mapping[_Names, int]) -> _KindTable:
         """A table that has the kinds of these names, one row of each being at the place: mostly the last one."""

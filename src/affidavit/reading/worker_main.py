@@ -24,8 +24,10 @@ Work = Callable[[Message], Answer]
 
 def main(job: str, end: socket.socket) -> None:
     """Work until nobody asks for more."""
+    gc.disable()  # modules are no garbage, and need not be looked through again and again
     module = import_module(JOBS[job])
-    gc.freeze()  # modules stay, and need not be looked through again and again
+    gc.freeze()
+    gc.enable()
     with end, suppress(EOFError, BrokenPipeError, ConnectionResetError):
         channel = Channel(end)
         work: Work = module.begin(channel.receive())
