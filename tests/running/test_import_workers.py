@@ -75,11 +75,13 @@ def test_several_files_a_mark_at_the_start_and_no_line_feed_at_the_end(tmp_path)
     same_study(tmp_path, first, tmp_path / "b.jsonl")
 
 
-def test_a_bad_row_is_refused_with_its_place_and_nothing_is_kept(tmp_path):
+def test_a_bad_row_is_refused_with_its_place_and_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFFIDAVIT_CACHE", str(tmp_path / "cache"))
     path = write_jsonl(tmp_path / "rows.jsonl", [*ROWS[:200], {"id": "q"}, *ROWS[200:]])
     with workers("import", 2) as begun, pytest.raises(InputError, match=r"rows\.jsonl:201: expected"):
         kept_by_workers(tmp_path / "out", path, begun=begun)
     assert not every_byte(tmp_path / "out")
+    assert not list((tmp_path / "cache").iterdir()), "nobody writes columns any more"
 
 
 def test_files_that_are_packed_are_read_by_one_process(tmp_path):

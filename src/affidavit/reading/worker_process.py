@@ -18,6 +18,7 @@ from affidavit.reading.worker_channel import Bytes, Channel, Message
 MOST_WORKERS = 8
 _ENVIRONMENT = {
     "POLARS_MAX_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
     # Memory that is let go of is taken again a moment later: given back, every page of it costs a fault.
     "_RJEM_MALLOC_CONF": "dirty_decay_ms:-1,muzzy_decay_ms:-1",
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),

@@ -111,7 +111,15 @@ class ImportRun:
         self._makes: deque[_Asked] = deque()
 
     def batches(self, setup: ImportSetup) -> Generator[Records]:
-        """All records, in the order of the rows."""
+        """All records, in the order of the rows; if they are not wanted any more, workers end."""
+        try:
+            yield from self._batches(setup)
+        except BaseException:
+            for worker in self._given.workers:
+                worker.end()  # before anybody clears away what they write
+            raise
+
+    def _batches(self, setup: ImportSetup) -> Generator[Records]:
         for worker in self._given.workers:
             worker.ask(msgspec.msgpack.encode(setup))
             self._look_on(worker)
