@@ -5,7 +5,6 @@ goes wrong ends the process, and its own words go where those of the command go.
 """
 
 import gc
-import signal
 import socket
 import sys
 from collections.abc import Callable
@@ -36,6 +35,4 @@ def main(job: str, end: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    # Whoever has typed Ctrl-C has told the command, which closes the channel.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     main(sys.argv[1], socket.socket(fileno=0))

@@ -42,6 +42,8 @@ class WorkerProcess:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, **_ENVIRONMENT},
+                # Ctrl-C is for the command, which closes the channel; in a worker Polars would make an error of it.
+                process_group=0,
             )
         self._channel = Channel(ours)
 
