@@ -42,7 +42,7 @@ class WorkerProcess:
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 env={**os.environ, **_ENVIRONMENT},
-                # Ctrl-C is for the command, which closes the channel; in a worker Polars would make an error of it.
+                # Ctrl-C is for the command, which closes the channel; in a worker Polars would raise it.
                 process_group=0,
             )
         self._channel = Channel(ours)
