@@ -176,6 +176,7 @@ LATE = {
     "contracts.pattern": {"polars"},
     "items.hub": {"datasets"},
     "reading.column_digests": {"polars_hash"},
+    "reading.worker_channel": {"numpy"},
     "reading.line_batches": {"affidavit.reading.choices"},
     "reading.parquet_files": {"polars", "affidavit.reading.shortest_decimals"},
     "reading.engines": {"affidavit.reading.cell_batches", "affidavit.reading.frame_batches"},

@@ -17,48 +17,34 @@ if TYPE_CHECKING:
     from affidavit.contracts.frozen_contract import NamedContract
     from affidavit.reading.output_columns import Role
     from affidavit.reading.source import Source
+    from affidavit.reading.worker_process import WorkerProcess
     from affidavit.results.text_forms import Report
     from affidavit.running.import_files import OutputFiles
     from affidavit.running.import_outputs import Kept
 
 
 def read_into_study(
-    sources: "Sequence[Source]", out: Path, read_by: "NamedContract", given: "Mapping[Role, str]"
+    sources: "Sequence[Source]",
+    out: Path,
+    read_by: "NamedContract",
+    given: "Mapping[Role, str]",
+    workers: "Sequence[WorkerProcess]" = (),
 ) -> "tuple[Kept, OutputFiles]":
     """Take the rows of these files, which can be opened again, into a directory, sealed."""
-    from affidavit.reading.worker_process import workers
+    from affidavit.archive.disk import Disk
+    from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.running.import_files import output_files
+    from affidavit.running.import_outputs import keep_outputs, name_in
+    from affidavit.running.import_workers import ImportWorkers
 
     _refuse_evaluations(read_by, "--out")
     refuse_file(out)
-    # They load what they need while this process does.
-    with redirect_stdout(sys.stderr), workers("import", _worker_count(sources, out, read_by)) as begun:
-        from affidavit.archive.disk import Disk
-        from affidavit.archive.study_directory import StudyDirectory
-        from affidavit.running.import_files import output_files
-        from affidavit.running.import_outputs import keep_outputs, name_in
-        from affidavit.running.import_workers import ImportWorkers
-
-        directory, disk = StudyDirectory(out), Disk()
+    directory, disk = StudyDirectory(out), Disk()
+    with redirect_stdout(sys.stderr):
         outputs = output_files(sources, given, read_by)
         with directory.made(disk):
-            shared = ImportWorkers(begun) if begun else None
+            shared = ImportWorkers(workers) if workers else None
             return keep_outputs(directory, outputs.imported(name_in(directory), read_by, shared), disk), outputs
-
-
-_WORTH_WORKERS = 24 << 20
-"""Bytes of rows from which on it takes longer to read them than to start processes."""
-
-
-def _worker_count(sources: "Sequence[Source]", out: Path, read_by: "NamedContract") -> int:
-    """How many processes help to read these rows: none where there is nothing for them to do."""
-    from affidavit.archive.layout import STUDY
-    from affidavit.reading.rows import RowReader
-    from affidavit.reading.worker_process import usual_count
-
-    size = sum(source.path.stat().st_size for source in sources if source.path is not None)
-    if size < _WORTH_WORKERS or (out / STUDY).exists() or not RowReader(read_by.contract).in_columns:
-        return 0
-    return count if (count := usual_count()) > 1 else 0
 
 
 def _refuse_evaluations(read_by: "NamedContract", option: str) -> None:

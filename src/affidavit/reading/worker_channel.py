@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import finalize
 
-import numpy as np
-
 _HEAD = struct.Struct("<QQQQ")
 """The sizes of a message and of its body, which memory the body is in, and a bit for each memory that is free."""
 _AT_ONCE = 1 << 30
@@ -95,6 +93,8 @@ class Channel:
         return Message(content, self._body(place, size) if size else memoryview(b""))
 
     def _body(self, place: int, size: int) -> memoryview:
+        import numpy as np  # noqa: PLC0415 - heavy, and workers are started before it is needed
+
         # The array is what the views of a body hold on to: it is gone when the last of them is.
         looked_at = np.frombuffer(self._theirs[place].of(size), np.uint8, size)
         if place < _MOST_KEPT:

@@ -26,6 +26,7 @@ def main(job: str, end: socket.socket) -> None:
     gc.disable()  # modules are no garbage, and need not be looked through again and again
     module = import_module(JOBS[job])
     gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
     gc.enable()
     with end, suppress(EOFError, BrokenPipeError, ConnectionResetError):
         channel = Channel(end)

@@ -55,7 +55,7 @@ class OutputFiles:
         states = [_state_of(source) for source in self.sources]
         files = [_digest_of(source) for source in self.sources]
         bulk = BulkRecords(name, self.first, self.columns, read_by.contract)
-        batches = None
+        batches, is_shared = None, False
         if bulk.possible and format_of(self.sources[0]) is JSON_LINES:
             maker = RecordMaker(name, self.columns, read_by.contract)
             batches = partial(self._batches, bulk, maker)
@@ -68,7 +68,9 @@ class OutputFiles:
                     read_by.options,
                     read_by.described(),
                 )
-                batches = partial(self._shared_batches, workers, setup, maker)
+                batches, is_shared = partial(self._shared_batches, workers, setup, maker), True
+        if workers is not None and not is_shared:
+            workers.end()
         records = partial(self.records, name, read_by)
         unchanged = partial(_check_unchanged, self.sources, states)
         return ImportedOutputs(name, read_by, self.columns, records, files, batches, unchanged)

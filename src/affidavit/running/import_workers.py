@@ -53,6 +53,11 @@ class ImportWorkers:
     workers: Sequence[WorkerProcess]
     range_bytes: int = RANGE
 
+    def end(self) -> None:
+        """Have no part in it."""
+        for worker in self.workers:
+            worker.end()
+
     def ranges(self, sources: Sequence[Source]) -> Iterator[Range]:
         """All lines of plain files."""
         for source in sources:
@@ -115,8 +120,7 @@ class ImportRun:
         try:
             yield from self._batches(setup)
         except BaseException:
-            for worker in self._given.workers:
-                worker.end()  # before anybody clears away what they write
+            self._given.end()  # before anybody clears away what they write
             raise
 
     def _batches(self, setup: ImportSetup) -> Generator[Records]:
