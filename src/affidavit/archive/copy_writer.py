@@ -6,97 +6,102 @@ cache, as they come, and are not in memory.
 """
 
 import secrets
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from queue import Full, Queue
+from typing import TYPE_CHECKING
 
-import polars as pl
-from polars.io.plugins import register_io_source
-
-from affidavit.archive.disk import storage_errors
-from affidavit.archive.parquet_copy import ROW_GROUP, WORTH_A_COPY, copy_of, place_copy
-from affidavit.archive.seal import Seal
+from affidavit.archive.copy_parts import CopyPart, place_parts
+from affidavit.archive.parquet_copy import WORTH_A_COPY, copy_of
+from affidavit.archive.seal import Seal, file_sha256
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.archive.user_cache import cache_directory
+from affidavit.archive.user_cache import cache_directory, make_room
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from affidavit.archive.parquet_file import ParquetFile
 
 
 class CopyWriter:
-    """Columns of records, in the order of the journal."""
+    """Columns of records, in the order of the journal: at hand, or in files already."""
 
     def __init__(self) -> None:
         self._cache = cache_directory()
+        self._name = secrets.token_hex(8)
         self._waiting: list[pl.DataFrame] = []
         self._rows = 0
-        self._file: _ParquetFile | None = None
+        self._parts: list[CopyPart] = []
+        self._file: ParquetFile | None = None
+        self._rows_before = 0
+        """Of the file that is being written: rows before it."""
 
-    def add(self, frame: pl.DataFrame) -> None:
+    def part_path(self, number: int) -> Path | None:
+        """Where a part may be written that is added later; None if there is no copy."""
+        return None if self._cache is None else self._cache / f".{self._name}-{number}.partial"
+
+    def add_part(self, part: CopyPart | None) -> None:
+        """Some records more, in a file of its own; None if it could not be written."""
+        if self._cache is None:
+            return
+        if part is None or not self._end_file():
+            self.drop()
+            return
+        self._parts.append(part)
+        self._rows += part.rows
+
+    def add(self, frame: "pl.DataFrame") -> None:
         """Some records more; whatever goes wrong with a copy costs nothing but time."""
         if self._cache is None:
             return
         self._waiting.append(frame)
         self._rows += len(frame)
-        if self._rows < WORTH_A_COPY:
-            return
-        if self._file is None:
-            self._file = _ParquetFile(self._cache / f".{secrets.token_hex(8)}.partial", dict(frame.schema))
-        waiting, self._waiting = self._waiting, []
-        if not all(map(self._file.takes, waiting)):
+        if self._rows >= WORTH_A_COPY and not self._written():
             self.drop()
+
+    def _written(self) -> bool:
+        """Whether what has waited is written, or will be."""
+        from affidavit.archive.parquet_file import ParquetFile  # noqa: PLC0415 - it brings Polars
+
+        waiting, self._waiting = self._waiting, []
+        if self._file is None and waiting and self._cache is not None:
+            self._rows_before = sum(part.rows for part in self._parts)
+            path = self._cache / f".{self._name}.{len(self._parts)}.partial"
+            self._file = ParquetFile(path, dict(waiting[0].schema))
+        return self._file is None or all(map(self._file.takes, waiting))
+
+    def _end_file(self) -> bool:
+        """Whether columns that were at hand are a part by now, or there are none."""
+        if not self._written():
+            return False
+        if self._file is None:
+            return True
+        if not self._file.ended():
+            return False
+        path = self._file.path
+        self._parts.append(CopyPart(path, self._rows - self._rows_before, file_sha256(path)))
+        self._file = None
+        return True
 
     def keep(self, directory: StudyDirectory, seal: Seal) -> bool:
         """Have the copy of a journal that was sealed; whether there is one."""
-        copy = copy_of(directory, seal)
         try:
-            if copy is None or self._file is None or self._rows != seal.records or not self._file.ended():
+            if self._cache is None or self._rows != seal.records or self._rows < WORTH_A_COPY:
                 return False
-            with storage_errors(str(copy)):
-                self._file.path.replace(copy)
-            place_copy(copy)
+            copy = copy_of(directory, seal)
+            if copy is None or not self._end_file():
+                return False
+            place_parts(copy, self._parts)
+            make_room(copy.parent)
             return True
         finally:
             self.drop()
 
     def drop(self) -> None:
-        """Take away what was written for the copy."""
-        file, self._file, self._cache, self._waiting = self._file, None, None, []
+        """Take away what was written for the copy; nobody writes parts of it any more."""
+        file, self._file, cache, self._cache, self._waiting = self._file, None, self._cache, None, []
         if file is not None:
             file.drop()
-
-
-class _ParquetFile:
-    """A file of columns that a thread writes while the next are made."""
-
-    def __init__(self, path: Path, schema: dict[str, pl.DataType]) -> None:
-        self.path = path
-        self._schema = schema
-        self._frames: Queue[pl.DataFrame | None] = Queue(1)
-        self._thread = ThreadPoolExecutor(1)
-        self._written: Future[None] = self._thread.submit(self._write)
-
-    def _write(self) -> None:
-        columns = register_io_source(lambda *_: self._next_frames(), schema=self._schema)
-        columns.sink_parquet(self.path, compression="lz4", statistics=False, row_group_size=ROW_GROUP)
-
-    def _next_frames(self) -> Iterator[pl.DataFrame]:
-        while (frame := self._frames.get()) is not None:
-            yield frame
-
-    def takes(self, frame: pl.DataFrame | None) -> bool:
-        """Have a frame written next, None being the end; False if nothing is written any more."""
-        while not self._written.done():
-            with suppress(Full):
-                self._frames.put(frame, timeout=0.1)
-                return True
-        return False
-
-    def ended(self) -> bool:
-        """Whether everything is written, and well."""
-        return self.takes(None) and self._written.exception() is None
-
-    def drop(self) -> None:
-        """Let go of the thread, and take away what was written."""
-        self.takes(None)
-        self._thread.shutdown(wait=True)
-        self.path.unlink(missing_ok=True)
+        if cache is not None:
+            for path in cache.glob(f".{self._name}*.partial"):
+                with suppress(OSError):
+                    path.unlink()

@@ -15,17 +15,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affidavit.archive.checked_lines import checked_fields, checked_line, only_line_of
+from affidavit.archive.copy_parts import ROW_GROUP, CopyPart, about, place_parts, whole_parts
 from affidavit.archive.corruption import as_written
-from affidavit.archive.disk import Disk, new_path, storage_errors
+from affidavit.archive.disk import storage_errors
 from affidavit.archive.layout import RECORDS
 from affidavit.archive.record import Failed, Judgement, Label, Record, Response
-from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.seal import Seal, file_sha256
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.archive.user_cache import cache_directory, make_room, used
 from affidavit.archive.versions import FORMAT
-from affidavit.errors import StorageError
 from affidavit.json_values import digest
 
 if TYPE_CHECKING:
@@ -35,8 +33,6 @@ COLUMNS = 5
 """Counts changes of which columns there are: a copy of other columns does not fit."""
 WORTH_A_COPY = 20_000
 """Records; fewer are read from the journal within a second."""
-ROW_GROUP = 20_000
-"""Rows that are read together later."""
 _AT_ONCE = 4_000
 """Records that are Python objects at the same time."""
 
@@ -69,10 +65,11 @@ def copied_frame(directory: StudyDirectory, checked: Seal | None) -> "pl.LazyFra
     import polars as pl  # noqa: PLC0415 - heavy, and a run does without
 
     place = None if checked is None else copy_of(directory, checked)
-    if place is None or not _is_whole(place):
+    parts = None if place is None else whole_parts(place)
+    if place is None or parts is None:
         return None
-    used((place, _about(place)))
-    return pl.scan_parquet(place, glob=False, schema=_schema(directory), missing_columns="insert")
+    used((*parts, about(place)))
+    return pl.scan_parquet(parts, glob=False, schema=_schema(directory), missing_columns="insert")
 
 
 def copy_of(directory: StudyDirectory, seal: Seal) -> Path | None:
@@ -90,10 +87,6 @@ def _schema(directory: StudyDirectory) -> "dict[str, pl.DataType]":
     return RecordColumns(directory.parts()).schema
 
 
-def _about(copy: Path) -> Path:
-    return copy.with_suffix(".json")
-
-
 def journal_frame(directory: StudyDirectory, watch: Watch | None = None) -> "pl.LazyFrame":
     """The columns from the journal; `watch` sees every record on the way, so that it is walked once."""
     import polars as pl  # noqa: PLC0415 - heavy, and a run does without
@@ -101,16 +94,6 @@ def journal_frame(directory: StudyDirectory, watch: Watch | None = None) -> "pl.
     read = _Journal(directory, watch)
     frames = list(read.frames())
     return read.latest(pl.concat(frames).lazy())
-
-
-def _is_whole(copy: Path) -> bool:
-    """Whether a copy is there as it was written."""
-    try:
-        with open_to_read(_about(copy)) as stream:
-            said = checked_fields(only_line_of(stream))
-        return said is not None and said.get("copy_sha256") == file_sha256(copy)
-    except (OSError, StorageError):
-        return False
 
 
 @dataclass
@@ -175,15 +158,10 @@ def make_copy(directory: StudyDirectory) -> None:
         parts = Path(folder)
         for number, frame in enumerate(read.frames()):
             frame.write_ipc(parts / f"{number:06}.arrow", compression="lz4")
-        with new_path(copy) as partial:
-            latest = read.latest(pl.scan_ipc(sorted(parts.glob("*.arrow")), glob=False))
-            latest.sink_parquet(partial, compression="zstd", row_group_size=ROW_GROUP)
-        place_copy(copy)
-
-
-def place_copy(copy: Path) -> None:
-    """Write down what the digest of a copy is, and make room for it."""
-    Disk().place(_about(copy), checked_line({"copy_sha256": file_sha256(copy)}))
+        whole = parts / "whole.parquet"
+        latest = read.latest(pl.scan_ipc(sorted(parts.glob("*.arrow")), glob=False))
+        latest.sink_parquet(whole, compression="zstd", row_group_size=ROW_GROUP)
+        place_parts(copy, [CopyPart(whole, 0, file_sha256(whole))])
     make_room(copy.parent)
 
 

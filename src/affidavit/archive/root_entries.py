@@ -39,7 +39,7 @@ def _of_many(entries: bytes | bytearray) -> bytes:
     return rows[order[last], KEY:].tobytes()
 
 
-def by_first_byte(entries: bytes) -> Iterator[tuple[int, bytes]]:
+def by_first_byte(entries: bytes | memoryview) -> Iterator[tuple[int, bytes]]:
     """The entries that begin with each byte, in their order."""
     import numpy as np  # noqa: PLC0415 - heavy, and only those who have many at once come here
 

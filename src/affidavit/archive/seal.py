@@ -277,7 +277,7 @@ class Root:
         entry = bytes.fromhex(key[:32]) + content
         self._buckets[entry[0]] += entry
 
-    def add_entries(self, entries: bytes) -> None:
+    def add_entries(self, entries: bytes | memoryview) -> None:
         """What many records say: of each the first half of its key and the digest, one behind the other."""
         for place, some in by_first_byte(entries):
             self._buckets[place] += some

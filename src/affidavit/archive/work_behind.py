@@ -1,7 +1,7 @@
 """Work that the processor need not wait for: done by one thread, in its order, while the next is made ready."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
@@ -41,7 +41,7 @@ class WorkBehind:
         self._thread.shutdown(wait=True)
 
 
-def done_behind(work: Iterable[Callable[[], T]], *, threads: int = 2) -> Iterator[T]:
+def done_behind(work: Iterable[Callable[[], T]], *, threads: int = 2) -> Generator[T]:
     """What pieces of work give, in their order; threads do some of them while the next is made ready.
 
     >>> list(done_behind(lambda n=n: n * n for n in range(4)))

@@ -3,7 +3,7 @@
 import gc
 import json
 import sys
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack, redirect_stdout, suppress
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
@@ -18,6 +18,7 @@ from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from affidavit.contracts.contract import AnyContract
     from affidavit.contracts.frozen_contract import NamedContract
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from affidavit.reading.output_columns import Role
     from affidavit.reading.rows import RowReader
     from affidavit.reading.source import Source
+    from affidavit.reading.worker_process import WorkerProcess
 
 
 @click.command(no_args_is_help=True)
@@ -118,18 +120,16 @@ def read(
     gc.set_threshold(100_000, 50, 50)
     given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
     order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
-    read_by = typed_contract(contract, options, parameters)
-    say_parameter_notes(read_by.contract)
-    if out is None and by is None:
-        unread = _read_rows(order, read_by.contract)
-    else:
-        _refuse_beside("--by" if out is None else "--out", order)
-        if lenses:
-            from affidavit.reading.rows import RowReader
-
-            RowReader(read_by.contract, lenses=True)  # refused by a contract that has none
-            click.echo("note: the study's report has lenient readings in a table of their own", err=True)
-        unread = _read_groups(order, contract, read_by, out, by)
+    with _workers(order, out) as begun:
+        read_by = typed_contract(contract, options, parameters)
+        say_parameter_notes(read_by.contract)
+        if out is None and by is None:
+            unread = _read_rows(order, read_by.contract)
+        else:
+            _refuse_beside("--by" if out is None else "--out", order)
+            if lenses:
+                _point_to_the_report(read_by.contract)
+            unread = _read_groups(order, contract, read_by, out, by, begun)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
 
 
@@ -142,6 +142,30 @@ class _Order(NamedTuple):
     archive: Path | None
     lenses: bool
     as_json: bool
+
+
+_WORTH_WORKERS = 24 << 20
+"""Bytes of rows from which on it takes longer to read them than to start processes."""
+
+
+def _workers(order: _Order, out: Path | None) -> "AbstractContextManager[list[WorkerProcess]]":
+    """Processes that help to make a study of many rows: they load what they need while this process does."""
+    from affidavit.archive.layout import STUDY
+    from affidavit.reading.worker_process import usual_count, workers
+
+    count = 0
+    with suppress(OSError):  # what is wrong with a name is told when it is opened
+        if out is not None and (_size(order.sources) or 0) >= _WORTH_WORKERS and not (out / STUDY).exists():
+            count = usual_count()
+    return workers("import", count if count > 1 else 0)
+
+
+def _point_to_the_report(contract: "AnyContract") -> None:
+    """Say where the lenient readings of a study are; a contract that has none refuses."""
+    from affidavit.reading.rows import RowReader
+
+    RowReader(contract, lenses=True)
+    click.echo("note: the study's report has lenient readings in a table of their own", err=True)
 
 
 def _refuse_beside(option: str, order: _Order) -> None:
@@ -160,7 +184,14 @@ def _refuse_beside(option: str, order: _Order) -> None:
         raise UsageError(other, expected=f"no {option} beside it", found="both", hint=hint)
 
 
-def _read_groups(order: _Order, contract: str, read_by: "NamedContract", out: Path | None, by: str | None) -> int:
+def _read_groups(
+    order: _Order,
+    contract: str,
+    read_by: "NamedContract",
+    out: Path | None,
+    by: str | None,
+    begun: "Sequence[WorkerProcess]",
+) -> int:
     """Make a study of the rows, or only show their figures by group; how many of them are unread."""
     from affidavit.commands.read_into_study import read_into_study, report_groups, report_study
     from affidavit.reading.spooled import read_again
@@ -169,7 +200,7 @@ def _read_groups(order: _Order, contract: str, read_by: "NamedContract", out: Pa
     with read_again(list(order.sources)) as sources:
         if out is None:
             return report_groups(sources, columns, read_by, order.columns, as_json=order.as_json)
-        kept, outputs = read_into_study(sources, out, read_by, order.columns)
+        kept, outputs = read_into_study(sources, out, read_by, order.columns, begun)
         report_study(kept, outputs, contract, columns, as_json=order.as_json)
         return sum(tally.unread for tally in kept.tallies.values())
 

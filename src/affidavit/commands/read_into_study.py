@@ -17,19 +17,25 @@ if TYPE_CHECKING:
     from affidavit.contracts.frozen_contract import NamedContract
     from affidavit.reading.output_columns import Role
     from affidavit.reading.source import Source
+    from affidavit.reading.worker_process import WorkerProcess
     from affidavit.results.text_forms import Report
     from affidavit.running.import_files import OutputFiles
     from affidavit.running.import_outputs import Kept
 
 
 def read_into_study(
-    sources: "Sequence[Source]", out: Path, read_by: "NamedContract", given: "Mapping[Role, str]"
+    sources: "Sequence[Source]",
+    out: Path,
+    read_by: "NamedContract",
+    given: "Mapping[Role, str]",
+    workers: "Sequence[WorkerProcess]" = (),
 ) -> "tuple[Kept, OutputFiles]":
     """Take the rows of these files, which can be opened again, into a directory, sealed."""
     from affidavit.archive.disk import Disk
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.running.import_files import output_files
     from affidavit.running.import_outputs import keep_outputs, name_in
+    from affidavit.running.import_workers import ImportWorkers
 
     _refuse_evaluations(read_by, "--out")
     refuse_file(out)
@@ -38,7 +44,8 @@ def read_into_study(
         outputs = output_files(sources, given, read_by)
         _say(outputs.notes())  # before anything is sealed: a column may have to be named
         with directory.made(disk):
-            return keep_outputs(directory, outputs.imported(name_in(directory), read_by), disk), outputs
+            shared = ImportWorkers(workers) if workers else None
+            return keep_outputs(directory, outputs.imported(name_in(directory), read_by, shared), disk), outputs
 
 
 def _refuse_evaluations(read_by: "NamedContract", option: str) -> None:

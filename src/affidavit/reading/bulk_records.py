@@ -2,22 +2,17 @@
 
 Lines are usual if every one has the fields of the first row and no other, all of them texts, or null for an output
 that never arrived, for a right answer that is not known, or for a prompt. Whatever is not usual is left to the way
-row by row; a law holds the two to the same bytes.
+row by row; a law holds the two to the same bytes. How they are decoded is told in `usual_lines.py`.
 
 A line is made of parts that many lines share (all that follows from cell, right answer and reading) and of what is
 its own: item, key, prompt, text, row, and two numbers. What is shared is made once, by the one encoder of records;
 lines are put together in columns, and so are their digests. No line is an object by itself.
 """
 
-import re
 from binascii import unhexlify
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from json.encoder import encode_basestring_ascii
-from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -33,13 +28,13 @@ from affidavit.json_values import Fields, canonical
 from affidavit.reading.column_digests import sha256_of
 from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, NamedRow, RecordMaker
 from affidavit.reading.output_columns import ANSWER, OutputColumns, Role
-from affidavit.reading.repeat_counts import RepeatCounts, hashes_of
+from affidavit.reading.record_batch import RecordBatch
+from affidavit.reading.repeat_counts import Hashes, RepeatCounts, hashes_of
 from affidavit.reading.rows import RowReader
+from affidavit.reading.usual_lines import UsualLines, UsualTexts, in_quotes, objects
 
 _OWN = ("item_id", "key", "prompt", "raw_output", "row", "sample")
 """What is a record's own, in the order of its line."""
-_PLAIN_NAME = re.compile(r'[^\\"\x00-\x1f\ud800-\udfff]*')
-"""A name of a field that the quick decoder can look for."""
 _MOST_KINDS = 4096
 """Kinds that are remembered: more are made anew."""
 _Names = tuple[str | None, ...]
@@ -56,7 +51,8 @@ class Kind(NamedTuple):
     record: Response | Failed
     """The first of them."""
     between: tuple[str, ...]
-    """What stands between a record's own values, from the item to the sample, and the quotes of its key."""
+    """What stands between a record's own values, from the item to the sample, with the quotes of item, key and
+    text."""
     content: tuple[str, str]
     """What a record says before and behind these."""
     line: tuple[str, str, str]
@@ -70,38 +66,20 @@ class Kind(NamedTuple):
         return (*self.between, *self.content, *self.line, *self.key)
 
 
-@dataclass(frozen=True)
-class RecordBatch:
-    """Records that are ready to be written."""
-
-    lines: memoryview
-    entries: bytes
-    """Of each record half of its key and the digest of what it says, as the root digest takes them."""
-    counts: tuple[tuple[Response | Failed, int], ...]
-    """One record of each kind, and how many there are."""
-    samples: int
-    """One more than the greatest number of a sample."""
-    frame: pl.DataFrame
-    """The columns of the records, which tables are counted from, as far as outputs from elsewhere have any."""
-
-    @property
-    def size(self) -> int:
-        """How many records there are."""
-        return len(self.frame)
-
-
 def kind_of(record: Response | Failed) -> Kind:
     """What the lines of a record's kind share."""
     fields, (task, model, condition) = record_fields(record), record.subject.cell
     before, *_, to_number, after = _cut({**fields, "group": 1, "seq": 0, "v": FORMAT}, (*_OWN, "seq"))
-    first, to_key, behind_key, *between, last = _cut(fields, _OWN)
-    names = canonical([IMPORTED, task])[:-1].decode() + ","
-    cell = "," + canonical([condition, model])[1:-1].decode() + ","
+    first, to_key, behind_key, to_text, to_row, *between, last = _cut(fields, _OWN)
+    names = canonical([IMPORTED, task])[:-1].decode() + ',"'
+    cell = '",' + canonical([condition, model])[1:-1].decode() + ","
+    # Items, keys and texts stand in quotes; what did not arrive has no text.
+    quote = '"' if "raw_output" in fields else ""
     return Kind(
         record,
-        (f'{to_key}"', f'"{behind_key}', *between),
-        (first, f"{last}}}"),
-        (before, to_number, after),
+        (f'"{to_key}"', f'"{behind_key}', f"{to_text}{quote}", f"{quote}{to_row}", *between),
+        (f'{first}"', f"{last}}}"),
+        (f'{before}"', to_number, after),
         (names, cell, ",null]"),
     )
 
@@ -122,26 +100,23 @@ def _cut(fields: Fields, own: Sequence[str]) -> tuple[str, ...]:
 class _Rows:
     """Usual rows as columns, and their texts as JSON writes them."""
 
-    def __init__(self, columns: OutputColumns, values: Mapping[str, Sequence[str | None]], before: int) -> None:
+    def __init__(self, columns: OutputColumns, found: UsualTexts, before: int) -> None:
         self._paths = columns.paths
-        self._values = values
-        self.height = len(next(iter(values.values())))
+        self._found = found
+        self.height = found.height
         self._before = before
-        self.text = self._series(columns.text.text)
+        text, answer = columns.text.text, columns.answer.text
         # What did not arrive has no text, not even null.
-        self.json_text = as_json(values[columns.text.text], none="")
-        self.answer = self._series(columns.answer.text) if columns.answer.text in values else self._same(None)
-        self.item, self.json_item = self._items()
+        self.text, self.escaped_text = found.texts[text], found.escaped[text].fill_null("")
+        self.answer = found.texts[answer] if answer in found.texts else self._same(None)
+        self.item, self.escaped_item = self._items()
         prompt = self._paths.get(Role.PROMPT)
-        self.json_prompt = self._same("null") if prompt is None else as_json(values[prompt.text])
+        self.json_prompt = self._same("null") if prompt is None else in_quotes(found.escaped[prompt.text])
         defaults = {Role.TASK: IMPORTED, Role.CONDITION: ONE_CONDITION, Role.MODEL: UNNAMED}
         self.cell = [
-            self._same(name) if (path := self._paths.get(role)) is None else self._series(path.text)
+            self._same(name) if (path := self._paths.get(role)) is None else found.texts[path.text]
             for role, name in defaults.items()
         ]
-
-    def _series(self, name: str) -> pl.Series:
-        return pl.Series(self._values[name], dtype=pl.String)
 
     def _same(self, text: str | None) -> pl.Series:
         return pl.Series([text], dtype=pl.String).new_from_index(0, self.height)
@@ -149,19 +124,19 @@ class _Rows:
     def _items(self) -> tuple[pl.Series, pl.Series]:
         path = self._paths.get(Role.ID)
         if path is not None:
-            return self._series(path.text), as_json(self._values[path.text])
-        numbers = [str(number) for number in range(self._before + 1, self._before + self.height + 1)]
-        return pl.Series(numbers, dtype=pl.String), as_json(numbers)
+            return self._found.texts[path.text], self._found.escaped[path.text]
+        numbers = pl.int_range(self._before + 1, self._before + self.height + 1, eager=True).cast(pl.String)
+        return numbers, numbers
 
     def value(self, name: str, place: int) -> str | None:
         """One text."""
-        return self._values[name][place]
+        text = self._found.texts[name][place]
+        return None if text is None else str(text)
 
-    @property
-    def prompts(self) -> Sequence[str | None] | None:
+    def prompt(self, place: int) -> str | None:
         """What was asked, where the rows say it."""
         path = self._paths.get(Role.PROMPT)
-        return None if path is None else self._values[path.text]
+        return None if path is None else self.value(path.text, place)
 
     @property
     def names_are_usual(self) -> bool:
@@ -172,23 +147,19 @@ class _Rows:
                 return False
         return True
 
-    def samples(self, repeats: RepeatCounts) -> NDArray[np.int64]:
-        """The number of each row's sample."""
+    def hashes(self) -> Hashes | None:
+        """What samples are counted by; None if each row is an item of its own."""
         if Role.ID not in self._paths:
-            return np.zeros(self.height, np.int64)
+            return None
         task, condition, model = self.cell
-        return repeats.before(hashes_of([task, self.item, condition, model]))
+        return hashes_of([task, self.item, condition, model])
 
     def row(self, names: Sequence[str]) -> pl.Series:
         """The JSON of the fields of these names, which are sorted."""
-        parts: list[pl.Expr] = []
-        for place, name in enumerate(names):
-            parts += [pl.lit(("," if place else "{") + f"{canonical(name).decode()}:"), pl.col(f"field_{place}")]
         if not names:
             return self._same("{}")
-        # Names of others are no names for columns: `*` and `^.*$` would be taken for several.
-        written = {f"field_{place}": as_json(self._values[name]) for place, name in enumerate(names)}
-        return pl.DataFrame(written).select(pl.concat_str(*parts, pl.lit("}"))).to_series()
+        starts = [f"{',' if place else '{'}{canonical(name).decode()}:" for place, name in enumerate(names)]
+        return objects((start, self._found.escaped[name]) for start, name in zip(starts, names, strict=True))
 
 
 class _KindTable:
@@ -202,32 +173,43 @@ class _KindTable:
         self.frame = columns.frame(columns.row(kind.record) for kind in self.kinds).drop(NEVER_IMPORTED)
 
 
-class CodedRows(NamedTuple):
-    """Usual rows of which is known what their records will be."""
+class KnownRows(NamedTuple):
+    """Usual rows, and what kinds they are of."""
 
     rows: _Rows
     table: _KindTable
     codes: pl.Series
     """The place of each row's kind in the table."""
+
+
+class CodedRows(NamedTuple):
+    """Usual rows of which is known what their records will be."""
+
+    known: KnownRows
     samples: NDArray[np.int64]
+    """The number of each row's sample."""
     before: int
     """Records that come before."""
+
+    @property
+    def height(self) -> int:
+        """How many rows there are."""
+        return self.known.rows.height
 
 
 class BulkRecords:
     """Pieces of a file of usual rows, each as a batch of records."""
 
     def __init__(self, study: str, first: Fields, columns: OutputColumns, contract: AnyContract) -> None:
-        reader, kind = RowReader(contract), _usual_row(first, columns)
+        reader, lines = RowReader(contract), _usual_lines(first, columns)
         self.possible = (
-            kind is not None
+            lines is not None
             and reader.in_columns
             and _is_same_for_all(contract)
             and not _tells_places(reader.parts)
         )
         """Whether any rows like the first can be read so."""
-        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(kind or Any)
-        self._fields = {name: attrgetter(f"field_{place}") for place, name in enumerate(first)}
+        self._usual = lines
         self._columns, self._parts = columns, reader.parts
         self._maker = RecordMaker(study, columns, contract)
         self._kinds: dict[_Names, Kind] = {}
@@ -240,19 +222,30 @@ class BulkRecords:
 
         Lines are coded in their order: samples are counted on the way.
         """
-        rows = self._decoded(content, before)
+        known = self.known(content, before)
+        if known is None:
+            return None
+        hashes = known.rows.hashes()
+        samples = np.zeros(known.rows.height, np.int64) if hashes is None else repeats.before(hashes)
+        return CodedRows(known, samples, before)
+
+    def known(self, content: bytes, before: int) -> KnownRows | None:
+        """The same, without the numbers of samples; `before` matters only where rows have no id."""
+        texts = None if self._usual is None else self._usual.of(content)
+        rows = None if texts is None else _Rows(self._columns, texts, before)
         if rows is None or not rows.names_are_usual:
             return None
         found = self._found(rows)
         if found is None:
             return None
-        names = found.columns
-        distinct = found.with_row_index("first").group_by(names, maintain_order=True).agg(pl.first("first"))
-        table = self._table_of(rows, {tuple(names): place for *names, place in distinct.iter_rows()})
-        places = pl.Series("code", [table.places[tuple(names)] for *names, _ in distinct.iter_rows()], pl.UInt32)
-        numbered = distinct.with_columns(places)
-        codes = found.join(numbered, on=names, how="left", nulls_equal=True, maintain_order="left")["code"]
-        return CodedRows(rows, table, codes, rows.samples(repeats), before)
+        _, first, kinds = np.unique(found.hash_rows(seed=24).to_numpy(), return_index=True, return_inverse=True)
+        distinct = found[first]
+        if not found.equals(distinct[kinds]):
+            return None  # two kinds that met in one number by chance
+        names = distinct.rows()
+        table = self._table_of(rows, {names[each]: int(first[each]) for each in np.argsort(first)})
+        places = np.array([table.places[each] for each in names], np.uint32)
+        return KnownRows(rows, table, pl.Series("code", places[kinds]))
 
     def _table_of(self, rows: _Rows, found: Mapping[_Names, int]) -> _KindTable:
         """A table that has the kinds of these names, one row of each being at the place: mostly the last one."""
@@ -260,18 +253,6 @@ class BulkRecords:
             kinds = {names: self._kind(rows, names, place) for names, place in found.items()}
             self._table = _KindTable(kinds, self._parts)
         return self._table
-
-    def _decoded(self, content: bytes, before: int) -> _Rows | None:
-        try:
-            rows = self._decoder.decode_lines(content)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            return None
-        if not len(rows) == content.count(b"\n{") + 1 == content.count(b"\n") + (not content.endswith(b"\n")):
-            return (
-                None  # a blank line, several objects on one, or one on several: all begin lines, and no other does
-            )
-        values = {name: list(map(field, rows)) for name, field in self._fields.items()}
-        return _Rows(self._columns, values, before)
 
     def _found(self, rows: _Rows) -> pl.DataFrame | None:
         """What decides the kind of a row; None if one has a right answer that no output could give."""
@@ -290,35 +271,35 @@ class BulkRecords:
                 self._kinds.clear()
             task, condition, model = (str(name[place]) for name in rows.cell)
             rest: Fields = {name: rows.value(name, place) for name in self._rest}
-            prompt = None if rows.prompts is None else rows.prompts[place]
-            item, text = str(rows.item[place]), rows.text[place]
+            prompt, item, text = rows.prompt(place), str(rows.item[place]), rows.text[place]
             row = NamedRow("", task, item, model, condition, None, None, prompt, text, rest)
             self._kinds[names] = kind_of(self._maker.record(row, 0))
         return self._kinds[names]
 
     def made(self, coded: CodedRows) -> RecordBatch:
         """The records of rows; it may be done while others are coded."""
-        rows, table, samples = coded.rows, coded.table, coded.samples
-        shared = table.shared[coded.codes]
+        (rows, table, codes), samples = coded.known, coded.samples
+        shared = table.shared[codes]
         own = {
-            "item_id": rows.json_item,
+            "item_id": rows.escaped_item,
             "prompt": rows.json_prompt,
-            "raw_output": rows.json_text,
+            "raw_output": rows.escaped_text,
             "row": rows.row(self._rest),
             "sample": pl.Series(samples),
         }
         made = _lines(shared.with_columns(**own), coded.before)
-        frame = table.frame[coded.codes].with_columns(
+        frame = table.frame[codes].with_columns(
             made["key"],
             rows.item.alias("item_id"),
             pl.Series("sample", samples, pl.Int64),
             rows.text.alias("raw_output"),
             own["row"].alias("row"),
         )
-        counts = np.bincount(coded.codes.to_numpy(), minlength=len(table.kinds)).tolist()
+        counts = np.bincount(codes.to_numpy(), minlength=len(table.kinds)).tolist()
         return RecordBatch(
+            rows.height,
             _content(made["line"]),
-            unhexlify(_content(made["entry"])),
+            memoryview(unhexlify(_content(made["entry"]))),
             tuple((kind.record, times) for kind, times in zip(table.kinds, counts, strict=True) if times),
             int(samples.max()) + 1,
             frame,
@@ -362,16 +343,6 @@ def _in_turn(outer: Sequence[str], inner: Sequence[str]) -> list[str]:
     return [name for pair in zip(outer, inner, strict=False) for name in pair] + [outer[-1]]
 
 
-def as_json(texts: Sequence[str | None], *, none: str = "null") -> pl.Series:
-    """Texts as JSON writes them.
-
-    >>> as_json(['say "B"\\n', None]).to_list()
-    ['"say \\\\"B\\\\"\\\\n"', 'null']
-    """
-    # The standard library's own function in C is quicker than a search for each character in a column.
-    return pl.Series([none if text is None else encode_basestring_ascii(text) for text in texts], dtype=pl.String)
-
-
 def _is_same_for_all(contract: AnyContract) -> bool:
     """Whether all items are read by the contract as it is."""
     return getattr(type(contract), "for_item", None) is Parts.for_item
@@ -382,8 +353,8 @@ def _tells_places(parts: Parts) -> bool:
     return any(name in parts.fields_added({}) for pair in parts.mark_fields for name in pair)
 
 
-def _usual_row(first: Fields, columns: OutputColumns) -> type | None:
-    """The type of usual rows of a file, by its first; None if rows like it are read one by one."""
+def _usual_lines(first: Fields, columns: OutputColumns) -> UsualLines | None:
+    """Lines like the first of a file; None if such rows are read one by one."""
     paths = columns.paths
     if any(path.is_nested for path in paths.values()) or paths.keys() & {Role.SAMPLE, Role.OUTPUT_ID}:
         return None
@@ -391,11 +362,5 @@ def _usual_row(first: Fields, columns: OutputColumns) -> type | None:
     if Role.PROMPT in paths:
         optional.add(paths[Role.PROMPT].text)
     renamed = columns.answer.text != ANSWER and ANSWER in first
-    if renamed or not all(
-        (isinstance(value, str) or (value is None and name in optional)) and _PLAIN_NAME.fullmatch(name)
-        for name, value in first.items()
-    ):
-        return None
-    fields = [(f"field_{place}", str | None if name in optional else str) for place, name in enumerate(first)]
-    names = {f"field_{place}": name for place, name in enumerate(first)}
-    return msgspec.defstruct("UsualRow", fields, rename=names, forbid_unknown_fields=True, gc=False)
+    lines = UsualLines(first, frozenset(optional))
+    return lines if lines.possible and not renamed else None

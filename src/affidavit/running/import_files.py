@@ -1,7 +1,7 @@
 """Files of outputs that exist already → what is taken into a directory: columns by name, contract, and rows."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import file_digest
@@ -13,14 +13,15 @@ from affidavit.archive.record import Failed, Response
 from affidavit.archive.study_directory import IMPORTED, SourceFile
 from affidavit.archive.work_behind import done_behind
 from affidavit.contracts.frozen_contract import NamedContract
-from affidavit.contracts.parts import Advice, parts_of, readings_that_need_more
+from affidavit.contracts.parts import Advice, is_ours, parts_of, readings_that_need_more
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.reading.advice_notes import advice_notes
-from affidavit.reading.bulk_records import BulkRecords, RecordBatch
+from affidavit.reading.bulk_records import BulkRecords
 from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.csv_files import CSV
 from affidavit.reading.engines import common_format
+from affidavit.reading.import_messages import ImportSetup
 from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, RecordMaker, RowNames
 from affidavit.reading.json_lines import JSON_LINES, pieces
 from affidavit.reading.output_columns import (
@@ -35,10 +36,9 @@ from affidavit.reading.output_rows import OutputRows, SampleNumbers
 from affidavit.reading.row_lines import Batch, decode_row
 from affidavit.reading.source import Format, Row, Source
 from affidavit.reading.sources import EMPTY, empty, format_of
-from affidavit.running.import_outputs import ImportedOutputs
+from affidavit.running.import_outputs import ImportedOutputs, PartPath
+from affidavit.running.import_workers import ImportRun, ImportWorkers, Records
 
-Records = RecordBatch | Sequence[Response | Failed]
-"""Some records: ready to be written, or one by one."""
 _PIECES = 4
 """Pieces of a file that are read together: enough to forget what each step over columns costs by itself."""
 
@@ -59,19 +59,50 @@ class OutputFiles:
     need_options: Sequence[str] = ()
     """The lenient readings of the report that need the options' texts."""
 
-    def imported(self, name: str, read_by: NamedContract) -> ImportedOutputs:
-        """What is taken into a directory of this name."""
+    def imported(self, name: str, read_by: NamedContract, workers: ImportWorkers | None = None) -> ImportedOutputs:
+        """What is taken into a directory of this name; workers have their part in it where they can."""
         states = [_state_of(source) for source in self.sources]
         files = [_digest_of(source) for source in self.sources]
         bulk = BulkRecords(name, self.first, self.columns, read_by.contract)
-        batches = None
+        batches, is_shared = None, False
         if bulk.possible and format_of(self.sources[0]) is JSON_LINES:
-            batches = partial(self._batches, bulk, RecordMaker(name, self.columns, read_by.contract))
+            maker = RecordMaker(name, self.columns, read_by.contract)
+            batches = partial(self._batches, bulk, maker)
+            if workers is not None and self._can_be_shared(read_by):
+                setup = ImportSetup(
+                    name,
+                    self.first,
+                    self.columns.names(),
+                    read_by.name,
+                    read_by.options,
+                    read_by.described(),
+                )
+                batches, is_shared = partial(self._shared_batches, workers, setup, maker), True
+        if workers is not None and not is_shared:
+            workers.end()
         records = partial(self.records, name, read_by)
         unchanged = partial(_check_unchanged, self.sources, states)
         return ImportedOutputs(name, read_by, self.columns, records, files, batches, unchanged)
 
-    def _batches(self, bulk: BulkRecords, maker: RecordMaker) -> Iterator[Records]:
+    def _can_be_shared(self, read_by: NamedContract) -> bool:
+        """Whether workers can read the rows: in plain files, each with an id, by a contract of ours."""
+        plain = all(source.path is not None and _is_plain(source) for source in self.sources)
+        return plain and Role.ID in self.columns.paths and is_ours(read_by.contract)
+
+    def _shared_batches(
+        self, workers: ImportWorkers, setup: ImportSetup, maker: RecordMaker, part_path: PartPath
+    ) -> Generator[Records]:
+        """JSON Lines, many at a time, made records of by workers."""
+        numbers, names = SampleNumbers(OutputRows(self.rows, self.columns)), RowNames(self.columns)
+
+        def one_by_one(source: Source, line: int, count: int, content: bytes) -> Sequence[Response | Failed]:
+            found = _lines(source.name, line, content)
+            named = [names.of(row, number) for number, row in enumerate(found, count + 1)]
+            return [maker.record(*each) for each in numbers.of(named)]
+
+        return ImportRun(workers, self.sources, numbers.repeats, one_by_one, part_path).batches(setup)
+
+    def _batches(self, bulk: BulkRecords, maker: RecordMaker, _part_path: PartPath) -> Generator[Records]:
         """JSON Lines, many at a time; some are decoded while those before them become records."""
         return done_behind(self._begun(bulk, maker))
 
@@ -94,8 +125,8 @@ class OutputFiles:
                         line += content.count(b"\n")
                     else:
                         yield partial(bulk.made, coded)
-                        count += coded.rows.height
-                        line += coded.rows.height
+                        count += coded.height
+                        line += coded.height
 
     def advice(self) -> list[str]:
         """What a person should be told of parameters, once the records were made."""
@@ -152,6 +183,11 @@ def output_files(sources: Sequence[Source], given: Mapping[Role, str], read_by: 
     counted.clear()
     needs = readings_that_need_more(parts_of(read_by.contract).lenient_readings())
     return OutputFiles(sources, columns, rows, first.fields, counted, need_options=needs)
+
+
+def _is_plain(source: Source) -> bool:
+    with source.opened() as stream:
+        return stream.compression is None
 
 
 def _as_they_are(records: Sequence[Response | Failed]) -> Records:

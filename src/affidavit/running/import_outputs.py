@@ -6,8 +6,8 @@ others are refused.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import asdict
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
+from affidavit.archive.copy_parts import CopyPart
+from affidavit.archive.copy_writer import CopyWriter
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.drafted_journal import DraftedJournal
@@ -45,10 +47,11 @@ from affidavit.study.crossing import Cell
 if TYPE_CHECKING:
     import polars as pl
 
-    from affidavit.archive.copy_writer import CopyWriter
-    from affidavit.reading.bulk_records import RecordBatch
+    from affidavit.reading.record_batch import RecordBatch
 
 _TEXTS = (".md", ".markdown", ".txt")
+PartPath = Callable[[int], Path | None]
+"""Where a part of the columnar copy may be written, by its number; None if there is no copy."""
 _JUDGED = OutputColumns.of(OutputColumns.protocol)
 
 
@@ -63,7 +66,7 @@ class ImportedOutputs:
     records: Callable[[], Iterable[Response | Failed]]
     """All of them, as often as it is asked."""
     files: Sequence[SourceFile] = ()
-    batches: "Callable[[], Iterable[RecordBatch | Sequence[Response | Failed]]] | None" = None
+    batches: "Callable[[PartPath], Generator[RecordBatch | Sequence[Response | Failed]]] | None" = None
     """The same in batches, some of them as lines that are ready; None: there is no such way."""
     check_unchanged: Callable[[], None] = lambda: None
     """Refuses files that are not what they were when their digests were taken."""
@@ -148,28 +151,30 @@ def _is_without_records(directory: StudyDirectory) -> bool:
 
 def _draft_all(
     taken: ImportedOutputs, draft: DraftedJournal, facts: ImportFacts, ledger: ImportLedger
-) -> "CopyWriter | None":
+) -> CopyWriter | None:
     """Draft and count all records; gives their columns, as far as these were made on the way."""
     if taken.batches is None:
         for record in taken.records():
             _drafted(draft, record, facts, ledger)
         return None
-    from affidavit.archive.copy_writer import CopyWriter  # noqa: PLC0415 - it brings Polars
-
     copied = CopyWriter()
     try:
-        for batch in taken.batches():
-            if isinstance(batch, Sequence):
-                for record in batch:
-                    _drafted(draft, record, facts, ledger)
-                copied.add(taken.frame_of(batch))
-                continue
-            draft.append_lines(batch.lines, batch.size)
-            draft.root.add_entries(batch.entries)
-            for record, times in batch.counts:
-                facts.count_many(record, times, samples=batch.samples)
-                ledger.take_many(record, times)
-            copied.add(batch.frame)
+        with closing(taken.batches(copied.part_path)) as batches:
+            for batch in batches:
+                if isinstance(batch, Sequence):
+                    for record in batch:
+                        _drafted(draft, record, facts, ledger)
+                    copied.add(taken.frame_of(batch))
+                    continue
+                draft.append_lines(batch.lines, batch.size)
+                draft.root.add_entries(batch.entries)
+                for record, times in batch.counts:
+                    facts.count_many(record, times, samples=batch.samples)
+                    ledger.take_many(record, times)
+                if batch.columns is None or isinstance(batch.columns, CopyPart):
+                    copied.add_part(batch.columns)
+                else:
+                    copied.add(batch.columns)
     except BaseException:
         copied.drop()
         raise
