@@ -150,6 +150,7 @@ CHANGES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("changed", "said"), CHANGES.values(), ids=CHANGES)
 def test_what_was_asked_does_not_change(begun, changed, said):
     folder, url = begun

@@ -113,6 +113,7 @@ REFUSED: dict[str, Callable[[Files], Files]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgery", REFUSED)
 def test_a_forged_revision_is_refused_though_every_digest_fits(folder, forgery):
     out = folder / "out"

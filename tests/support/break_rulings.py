@@ -21,8 +21,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+TABLES = "tests/contracts/test_tables.py"
 QUICK = (
-    "tests/contracts/test_tables.py",
+    TABLES,
     "tests/contracts/test_harness_readings.py",
     "tests/contracts/test_rubric.py",
     "tests/contracts/test_contract_shape.py",
@@ -432,9 +433,18 @@ def noticed(each: Break, scratch: Path) -> bool:
     shutil.copytree(ROOT / "src", copy)  # with what Python compiled: only the broken file is compiled anew
     file = copy / "affidavit" / each.file
     file.write_text(file.read_text().replace(each.right, each.wrong))
-    near = QUICK if each.file.startswith("contracts/") else tests_of(each.file)
-    others = dict.fromkeys([*QUICK, *tests_of(each.file), *THOROUGH])
-    for tests in (["-m", "not slow", *near], ["-m", "not slow", *others], ["-m", "slow", *others]):
+    own = tests_of(each.file)
+    near = [TABLES, *own] if each.file.startswith("contracts/") else own
+    others = dict.fromkeys([*QUICK, *own, *THOROUGH])
+    beyond = [name for name in others if name not in near]
+    # What is most likely to notice comes first: most breaks are seen by a case in a table, or beside their module.
+    stages = (
+        ["-m", "not slow", *near],
+        ["-m", "slow", TABLES],
+        ["-m", "not slow", *beyond],
+        ["-m", "slow", *others],
+    )
+    for tests in stages:
         if not tests[2:]:
             continue
         status = in_a_fork(lambda tests=tests: pytest_status(tests, scratch))
