@@ -5,6 +5,7 @@ import gc
 import os
 import shutil
 import tempfile
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,19 @@ def public_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip("the public data sets are not beside this checkout (../shared/data)")
     return SHARED_DATA
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Long tests come first in the part that each worker is given at the start, all others in their order."""
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = iter([item for item in items if not item.get_closest_marker("long")])
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        own = long[worker::workers]
+        size = (len(items) - len(ordered)) // (workers - worker)  # as pytest-xdist divides what is left
+        ordered += [*own, *islice(others, max(0, size - len(own)))]
+    items[:] = [*ordered, *others]
 
 
 def pytest_sessionstart() -> None:

@@ -30,7 +30,8 @@ MANY_COMMANDS = 6
 def slow_if_it_asks(page):
     around, many = setting(page), len(dict(shown_steps(page))) > MANY_COMMANDS
     slow = around.server or around.embedded or many
-    return pytest.param(page, marks=[pytest.mark.slow] if slow else [], id=page.name)
+    marks = [pytest.mark.slow, *([pytest.mark.long] if page.name == "tutorial.md" else [])] if slow else []
+    return pytest.param(page, marks=marks, id=page.name)
 
 
 @pytest.mark.parametrize("page", [slow_if_it_asks(page) for page in pages_with_transcripts()])

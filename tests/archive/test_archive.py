@@ -398,6 +398,7 @@ def test_a_cut_open_segment_loses_its_torn_tail_only(tmp_path):
     cuts_of_an_open_segment(tmp_path / "study", every=97)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_an_open_segment_cut_at_every_byte_loses_its_torn_tail_only(tmp_path):
     cuts_of_an_open_segment(tmp_path / "study", every=1)

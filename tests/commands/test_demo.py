@@ -25,6 +25,7 @@ def test_the_front_page_shows_what_holds():
     assert holds(shown())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_the_demo_shows_on_the_embedded_model_what_the_front_page_says(tmp_path):
     """Its questions; the hands, which take longer, are left out."""

@@ -81,6 +81,7 @@ def batches(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
     return st.lists(texts.filter(holdable), min_size=100, max_size=100)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(batches(choice_texts))
@@ -176,6 +177,7 @@ json_texts = made_of(
 )
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(batches(json_texts))
@@ -212,6 +214,7 @@ def test_open_text_in_columns_is_open_text_in_rows():
     check_open_text(NASTY)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(batches(made_of("####", "1", "24", "a", "b", "x", "ab", "é", "\0")), st.sampled_from(PATTERNS))

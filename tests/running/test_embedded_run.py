@@ -590,6 +590,7 @@ def test_the_model_is_listed(smollm2):
 # --- the study to start from ---
 
 
+@pytest.mark.long
 def test_the_study_to_start_from_runs_as_it_is_by_the_commands_that_are_printed(tmp_path):
     environment = {**ENVIRONMENT, "PATH": silent_command(tmp_path / "bin")}
 

@@ -99,6 +99,7 @@ def test_the_example_is_a_study():
     assert fine(affidavit("run", EXAMPLE, "--dry-run"), 0)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_under_its_grammar_every_output_that_came_to_its_end_complies(tmp_path):
     """Ruling M11, on the embedded model."""

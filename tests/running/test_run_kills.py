@@ -45,6 +45,7 @@ async def varied(call) -> None:
     await says(f"<answer>{'ABCD'[number % 4]}</answer>" if number % 7 else f"It is {number}.")(call)
 
 
+@pytest.mark.long
 def test_kills_lose_nothing_and_resend_no_more_than_was_open(tmp_path):
     changed = {"models": {"m": {"connections": CONNECTIONS}}}
     with FaultServer(Always(varied)) as server:
@@ -180,6 +181,7 @@ def test_a_signal_while_a_sample_waits_for_its_next_attempt(tmp_path):
         assert told_by_verify(tmp_path / "out")["records"] == 2, "what was not settled is pending, not failed"
 
 
+@pytest.mark.long
 def test_of_two_runs_on_one_directory_one_runs(tmp_path):
     for race in range(20):
         folder, over = tmp_path / str(race), Event()

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.slow
 EXAMPLES = ROOT / "examples"
 
 
+@pytest.mark.long
 def test_every_output_that_ended_under_the_grammar_is_compliant(tmp_path):
     """Ruling L6, for two samples of each item; those that were cut count apart (ruling C6)."""
     ready_to_run()
