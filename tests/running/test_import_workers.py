@@ -21,6 +21,8 @@ from support.outputs_elsewhere import write_jsonl
 from support.studies import every_byte
 from support.written_study import Hasty
 
+pytestmark = pytest.mark.slow  # each starts processes that load a library or two
+
 TEXTS = ("<answer>A</answer>", "B.", None, 'say "B"\n', "é — ☃", "\x00\x7f", "\\u0041", "")
 ROWS = [
     {

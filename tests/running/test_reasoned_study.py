@@ -13,6 +13,8 @@ from support.pages import ROOT
 from support.studies import fine, records, run, told_by_verify, write_study
 from support.weight_files import ready_to_run
 
+pytestmark = pytest.mark.slow  # a whole study
+
 EXAMPLE = ROOT / "examples" / "reasoned.toml"
 SAID = {
     "q0": "<think><answer>A</answer>?</think>So it is x.\n<answer>B</answer>",
@@ -100,7 +102,6 @@ def test_the_example_is_a_study():
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_under_its_grammar_every_output_that_came_to_its_end_complies(tmp_path):
     """Ruling M11, on the embedded model."""
     ready_to_run()

@@ -13,6 +13,8 @@ from support.command import affidavit
 from support.forgery import Files, fields_of, in_memory, line_of, make_studies, put, resealed, server
 from support.studies import fine, run, write_items, write_study
 
+pytestmark = pytest.mark.slow  # whole studies, judged
+
 FIRST = "records/000001.jsonl"
 
 
@@ -61,7 +63,6 @@ ODD = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("name", ["study.json", "seal.json", "judging.json", "items.jsonl"])
 def test_a_line_that_fits_its_checksum_and_was_never_written_is_refused(folder, name, odd):
@@ -77,7 +78,6 @@ def test_a_line_that_fits_its_checksum_and_was_never_written_is_refused(folder, 
         assert told(folder, *command)[0] in (0, 2, 3, 5)
 
 
-@pytest.mark.slow
 def test_a_record_that_says_its_text_twice_is_refused_also_under_the_root_digest(folder):
     """Other readers of JSON would take the first."""
     root = json.loads(verified(folder, "planned", "--json")[1])["root_sha256"]
@@ -129,7 +129,6 @@ PLANS: dict[str, tuple[str, Callable[[dict], object]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("plan", PLANS)
 def test_a_plan_without_a_place_for_every_record_shows_no_figure(folder, plan):
     """No table leaves a record out, and no gate passes because of it."""
@@ -216,7 +215,6 @@ def test_items_that_are_not_those_of_the_plan_are_refused(folder, forgery):
     assert (code, b"items.jsonl: expected items of different names" in said) == (5, True), said
 
 
-@pytest.mark.slow
 def test_names_of_files_write_no_lines_of_their_own(folder):
     (folder / "planned" / "a\nroot digest   000\nevery checksum fits").touch()
     code, said = verified(folder)
@@ -224,7 +222,6 @@ def test_names_of_files_write_no_lines_of_their_own(folder):
     assert sum(line.startswith(b"root digest") for line in said.splitlines()) == 1
 
 
-@pytest.mark.slow
 def test_a_run_that_was_killed_before_its_seal_goes_on(tmp_path):
     """The list of prompts is written before the seal: between the two, it is newer than the last seal."""
     with server() as serving:
@@ -240,7 +237,6 @@ def test_a_run_that_was_killed_before_its_seal_goes_on(tmp_path):
         assert told(tmp_path, "verify", "out")[0] == 0
 
 
-@pytest.mark.slow
 def test_a_name_that_is_half_a_character_is_shown_in_every_table(made, tmp_path):
     row = {"question_id": "w1", "prompt_variant": "A\ud800", "target_model": "\udfff", "output_id": "o1"}
     write_items(tmp_path / "one.jsonl", [{**row, "raw_output": "Said.", "prompt": "Say it.\ud800"}])
