@@ -251,10 +251,11 @@ def two_sessions(tmp_path: Path) -> list[TraceDisk]:
     return [first, second]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_no_loss_of_power_loses_what_is_finished(tmp_path):
     losses = Losses(tmp_path / "after")
-    fates = fates_drawn_from(seeded(1), 265)
+    fates = fates_drawn_from(seeded(1), 226)
     for number, disk in enumerate(two_sessions(tmp_path), 1):
         losses.examine(states_on_the_way(disk, fates), story=f"session {number}")
     assert losses.broken == [], losses.verdict()

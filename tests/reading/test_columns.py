@@ -1,17 +1,29 @@
 """Columns say what rows say, for every text that a column can hold."""
 
 import json
+from itertools import cycle
 from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import affidavit.reading.polars_namespace  # noqa: F401 - gives expressions their namespace
 from affidavit import Asked, Hand, LabelSet, MultipleChoice, Number, Pattern, game24, judge, mcqa, text
+from affidavit.contracts.deviation import Deviation
 from affidavit.reading import columns
-from support.strategies import LINE_BREAKS, NEARLY_WHITESPACE, WHITESPACE, choice_texts, game_texts, made_of
+from support.strategies import (
+    CHOICE_PARTS,
+    GAME_PARTS,
+    LINE_BREAKS,
+    NEARLY_WHITESPACE,
+    WHITESPACE,
+    choice_texts,
+    game_texts,
+    made_of,
+    random_texts,
+)
 
 TABLES = Path(__file__).parents[1] / "tables"
 
@@ -76,17 +88,12 @@ def test_choices_in_columns_are_choices_in_rows(texts, options):
     check_choices(texts, options)
 
 
-def batches(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[str]]:
-    """Many texts in one example, so that twenty thousand of them take seconds, not minutes."""
-    return st.lists(texts.filter(holdable), min_size=100, max_size=100)
-
-
-@pytest.mark.long
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
-@given(batches(choice_texts))
-def test_twenty_thousand_choices(texts):
+def test_twenty_thousand_choices():
+    whole = ("<answer>A</answer>", "<answer>E</answer>", "<answer>X</answer>")
+    texts = random_texts(*CHOICE_PARTS, *whole, count=25_000, seed=1)
     check_choices(texts)
+    assert set(columns.mcqa(series(texts))["deviation"]) == {None, *Deviation}
 
 
 def test_whitespace_is_the_same_in_columns():
@@ -134,10 +141,15 @@ def test_games_without_hands():
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
-@given(batches(game_texts), st.lists(st.sampled_from(HANDS), min_size=100, max_size=100))
-def test_twenty_thousand_games(texts, hands):
-    check_games(list(zip(texts, hands, strict=True)))
+@given(st.lists(st.tuples(game_texts.filter(holdable), st.sampled_from(HANDS)), max_size=12))
+def test_games_in_columns_are_games_in_rows(rows):
+    check_games(rows)
+
+
+@pytest.mark.slow
+def test_twenty_thousand_games():
+    texts = random_texts(*GAME_PARTS, count=25_000, seed=2)
+    check_games(list(zip(texts, cycle(HANDS))))
 
 
 # --- judgements ---
@@ -172,16 +184,34 @@ def test_judgements_of_the_table():
     check_judgements([*findable, *findable[:50], (None, None, None), *((raw, raw, None) for raw in NASTY)])
 
 
-json_texts = made_of(
-    '{"meta":', "{", "}", "[", "]", '"', '"scores"', ":", ",", "1", "true", '{"a": 1}', "…", "\\u0041", " "
+JSON_PARTS = (
+    '{"meta":',
+    "{",
+    "}",
+    "[",
+    "]",
+    '"',
+    '"scores"',
+    ":",
+    ",",
+    "1",
+    "true",
+    '{"a": 1}',
+    "…",
+    "\\u0041",
+    " ",
 )
 
 
-@pytest.mark.long
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
-@given(batches(json_texts))
-def test_twenty_thousand_judgements(texts):
+@given(st.lists(made_of(*JSON_PARTS).filter(holdable), max_size=12))
+def test_judgements_in_columns_are_judgements_in_rows(texts):
+    check_judgements([(raw, raw[::-1], None) for raw in texts])
+
+
+@pytest.mark.slow
+def test_twenty_thousand_judgements():
+    texts = random_texts(*JSON_PARTS, count=25_000, seed=3)
     check_judgements([(raw, raw[::-1], None) for raw in texts])
 
 
@@ -214,12 +244,21 @@ def test_open_text_in_columns_is_open_text_in_rows():
     check_open_text(NASTY)
 
 
-@pytest.mark.long
+PATTERN_PARTS = ("####", "1", "24", "a", "b", "x", "ab", "é", "\0")
+
+
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
-@given(batches(made_of("####", "1", "24", "a", "b", "x", "ab", "é", "\0")), st.sampled_from(PATTERNS))
-def test_twenty_thousand_patterns_and_open_texts(texts, regex):
+@given(st.lists(made_of(*PATTERN_PARTS).filter(holdable), max_size=12), st.sampled_from(PATTERNS))
+def test_drawn_texts_in_columns_are_the_same_texts_in_rows(texts, regex):
     check_pattern(texts, regex)
+    check_open_text(texts)
+
+
+@pytest.mark.slow
+def test_twenty_thousand_patterns_and_open_texts():
+    texts = random_texts(*PATTERN_PARTS, count=25_000, seed=4)
+    for number, regex in enumerate(PATTERNS):
+        check_pattern(texts[number :: len(PATTERNS)], regex)
     check_open_text(texts)
 
 
