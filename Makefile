@@ -7,6 +7,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 DEMO_STAMP := $(VENV)/installed-for-the-demo
+# Tests make and remove some hundred thousand small files: in memory, where there is room for a few gigabytes of them.
+MEMORY := $(shell df -k --output=avail /dev/shm 2>/dev/null | tail -n 1)
+SCRATCH := $(if $(shell [ "$(MEMORY)" -gt 8000000 ] 2>/dev/null && echo room),/dev/shm,$(or $(TMPDIR),/tmp))
+PYTEST := TMPDIR=$(SCRATCH) $(BIN)/pytest
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start the command hundreds of times: Python may keep what it compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
@@ -31,12 +35,12 @@ demo: $(DEMO_STAMP)
 	@echo 'The command is $(BIN)/affidavit; to type it as it is shown here: export PATH="$$PWD/$(BIN):$$PATH"'
 
 check: lint types
-	AFFIDAVIT_LAWS=$${AFFIDAVIT_LAWS:-quick} $(BIN)/pytest -q -n 2 --dist loadfile -m "not slow"
+	AFFIDAVIT_LAWS=$${AFFIDAVIT_LAWS:-quick} $(PYTEST) -q -n 2 --dist loadfile -m "not slow"
 
 # Most slow tests wait for processes, disks and servers: twice as many at once as there are cores, and whoever is done
 # takes over what others have not begun.
 test: lint types browser
-	$(BIN)/pytest -q -n 4 --dist worksteal --durations=10 -rs
+	$(PYTEST) -q -n 4 --dist worksteal --durations=10 -rs
 
 wheel:
 	$(PYTHON) tests/support/try_wheel.py dist

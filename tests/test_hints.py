@@ -48,7 +48,6 @@ SHOWN_BY = {
     "reading.frames": "read",
     "reading.output_columns": "read",
     "reading.rows": "read",
-    "results.coded_records": "report gate",
     "results.gate": "gate",
     "results.read_groups": "read",
     "results.study_results": "report gate",

@@ -119,6 +119,7 @@ def test_all_tables_are_the_same_from_the_copy_and_from_the_journal(fresh, monke
     assert pending(figures(fresh)) == 80, "it is the copy that is counted while it fits"
 
 
+@pytest.mark.slow
 def test_the_frame_of_the_copy_is_that_of_the_journal(fresh, monkeypatch):
     from_copy = records_frame(StudyDirectory(fresh)).collect().sort("key")
     monkeypatch.setenv("AFFIDAVIT_CACHE", "off")

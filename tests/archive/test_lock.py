@@ -121,6 +121,7 @@ def test_of_two_writers_one_is_refused_and_told_who_holds_the_lock(tmp_path, con
     assert astray == [], f"{len(astray)} of 20 losers were not told the winner: (race, winner, told)"
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_killed_process_is_taken(tmp_path, contenders):
     first, second = contenders
     first.tell(0)
@@ -203,6 +204,7 @@ def test_a_holder_that_is_about_to_say_its_name_is_waited_for(tmp_path, monkeypa
     assert 1.0 <= clock.now < 1.1
 
 
+@pytest.mark.slow
 def test_a_holder_that_says_no_name_is_waited_for_only_so_long(tmp_path, monkeypatch):
     clock = Clock(monkeypatch)
     with held(tmp_path):

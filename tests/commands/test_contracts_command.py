@@ -267,6 +267,7 @@ def test_a_long_line_is_cut_and_its_marks_with_it():
     assert lines == ["abcd", "   ^", "efgh", "^^", "ij", "", "k"]
 
 
+@pytest.mark.slow
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=60), st.integers(1, 30), st.data())
 def test_every_character_is_shown_once_and_nothing_else(text, width, data):
     start = data.draw(st.integers(0, len(text)))

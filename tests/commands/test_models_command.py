@@ -221,6 +221,7 @@ def test_the_types_offered_are_those_that_can_be_made():
     assert models_command._KINDS == KINDS
 
 
+@pytest.mark.slow
 def test_the_module_costs_next_to_nothing():
     program = "import sys, affidavit.commands.models; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -141,6 +141,7 @@ def write(folder: Path, study: dict, files: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_is_told_and_what_is_proposed_works(tmp_path, mistake):
     (tmp_path / "number.py").write_text(NUMBER)
@@ -177,6 +178,7 @@ def test_an_answer_that_is_an_option_or_a_letter_is_no_short_answer(tmp_path, an
     assert b"short answer" not in done.stderr
 
 
+@pytest.mark.slow
 def test_whoever_asks_for_html_is_told_of_the_page(tmp_path):
     done = affidavit("report", ROOT / "examples" / "smollm2-answers", "--format", "html", cwd=tmp_path)
     assert fine(done, 2)

@@ -47,6 +47,7 @@ def test_a_file_of_three_models_becomes_a_page_a_comparison_and_a_gate(tmp_path)
     assert b"report.html: " in checked.stdout
 
 
+@pytest.mark.slow
 def test_lenient_readings_are_in_the_report_of_a_study_anyway(tmp_path):
     write_jsonl(tmp_path / "rows.jsonl", [{**row, "choices": ["a", "b", "c", "d"]} for row in ROWS])
     done = affidavit("read", "mcqa", "rows.jsonl", *NAMED, "--out", "study", "--lenses", cwd=tmp_path)

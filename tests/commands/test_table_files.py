@@ -211,6 +211,7 @@ def test_no_result_is_written_over_what_a_study_rests_on(evidence, order):
     assert every_byte(evidence) == before
 
 
+@pytest.mark.slow
 def test_csv_takes_no_file_of_another_kind(evidence):
     file = evidence.parent / "mine.jsonl"
     file.write_text("mine")

@@ -18,6 +18,7 @@ def test_the_later_entries_of_both_lists_are_the_same():
     assert (both[0][5], both[0][-1]) == ("placeholder", "no_tag")
 
 
+@pytest.mark.slow
 @given(choice_texts)
 def test_without_a_block_both_contracts_say_what_the_forms_say(raw):
     """Rulings M4, M10."""

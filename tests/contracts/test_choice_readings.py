@@ -25,6 +25,7 @@ def test_their_names_stand_in_their_order():
     assert [*mcqa.lenient_readings()[: len(OURS)]] == [*OURS]
 
 
+@pytest.mark.slow
 @given(any_text | choice_texts | texts)
 def test_whatever_the_contract_accepts_they_read_alike_and_point_at_it(raw):
     strict = mcqa.read(raw)

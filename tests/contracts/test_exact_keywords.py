@@ -35,6 +35,7 @@ def fits(keyword: str, own: float, text: str) -> bool:
     return JsonObject({"properties": {"a": {keyword: own}}}).read(f'{{"a": {text}}}').protocol_compliant
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(MEANT)), bounds, numbers)
 @example("maximum", 2.0, "2.0000000000000000001")
 @example("minimum", 10**20, "99999999999999999999.5")
@@ -48,6 +49,7 @@ def test_numbers_are_compared_as_they_are_written(keyword, own, text):
     assert fits(keyword, own, text) == MEANT[keyword](Fraction(Decimal(text)), exact)
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(MEANT)), bounds, st.sampled_from(["", "0", "000000000000000000001"]))
 def test_numbers_near_a_bound_are_told_from_it(keyword, own, more):
     text = format(Decimal(repr(own)), "f")
@@ -91,6 +93,7 @@ def test_equal_items_are_found(items, unique):
     assert contract.read(f'{{"a": [{items}]}}').protocol_compliant == unique
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [lambda n: 10**25 + n, lambda n: f"1.000000000000000000{n:06}"])
 def test_many_items_that_are_one_double_are_told_apart(number):
     """Ruling C4: compared each with each, they took a minute; as texts, less than the blink of an eye."""

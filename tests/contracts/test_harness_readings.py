@@ -63,6 +63,7 @@ def test_any_text_gives_the_same_reading_twice_an_answer_or_why_there_is_none(ra
             json.dumps(reading.fields())
 
 
+@pytest.mark.slow
 @given(any_text | texts)
 def test_the_pattern_of_simple_evals_is_searched_for_as_it_stands(raw):
     """Ruling M27."""
@@ -205,6 +206,7 @@ def test_the_last_option_in_a_text_is_the_last_match_of_all_of_them(texts, plain
     assert ([_last_match(there, plain)] if there else []) == matches[-1:]
 
 
+@pytest.mark.slow
 def test_punctuation_is_what_unicode_says_it_is():
     every = "".join(map(chr, range(0x20000)))
     left = without_punctuation(every)

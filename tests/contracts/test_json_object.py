@@ -29,6 +29,7 @@ json_texts = made_of(
 texts = st.one_of(any_text, json_texts)
 
 
+@pytest.mark.slow
 @given(texts)
 def test_any_text_gives_the_same_reading_twice(raw):
     """Rulings C3 and C4: total and deterministic; a text is compliant or has a deviation, which comes first."""
@@ -42,12 +43,14 @@ def test_any_text_gives_the_same_reading_twice(raw):
             assert fields["deviation"] == fields["findings"][0]["code"]
 
 
+@pytest.mark.slow
 @given(json_texts, blanks, blanks)
 def test_outer_whitespace_changes_nothing(raw, before, after):
     """Ruling O1, by the whitespace of ruling M1."""
     assert DATED.read(before + raw + after) == DATED.read(raw)
 
 
+@pytest.mark.slow
 @given(texts)
 def test_any_object_is_what_strict_json_takes(raw):
     """Rulings O1 and J1."""

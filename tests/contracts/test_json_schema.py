@@ -80,6 +80,7 @@ def test_not_even_a_file_that_is_a_schema_is_opened(tmp_path):
         JsonObject({"properties": {"a": {"$ref": file.as_uri()}}})
 
 
+@pytest.mark.slow
 def test_a_schema_that_leads_back_to_itself_has_an_end():
     assert JsonObject({"$ref": "#"}).read("{}").protocol_compliant
     chain = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(400)}

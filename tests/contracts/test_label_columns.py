@@ -33,6 +33,7 @@ def by_rows(raws: list[str | None], contract: LabelSet) -> list[tuple]:
     ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.none() | texts, max_size=8), st.sampled_from(CONTRACTS))
 def test_a_column_says_what_its_rows_say(raws, contract):
     found = read_labels(pl.Series(raws, dtype=pl.String), contract.vocabulary)

@@ -52,6 +52,7 @@ TEXTS = st.one_of(any_text, choice_texts, game_texts, label_texts, number_texts,
 # --- every contract ---
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_any_text_gives_the_same_reading_twice(raw):
     """Rulings C3, C4: total and deterministic."""
@@ -152,6 +153,7 @@ def test_the_option_set_decides_which_letters_comply(last, letter):
     assert reading.protocol_compliant == ("A" <= letter <= last)
 
 
+@pytest.mark.slow
 def test_whitespace_is_what_python_strips():
     """Ruling M1: 29 code points, no more."""
     assert [character for character in map(chr, range(0x110000)) if not character.strip()] == WHITESPACE
@@ -173,6 +175,7 @@ reasoned_texts = made_of(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(reasoned_texts, blanks, blanks)
 def test_after_reasoning_outer_whitespace_moves_the_place_and_nothing_else(raw, before, after):
     """Rulings M1, M9."""
@@ -204,6 +207,7 @@ def test_whatever_the_strict_contract_reads_is_read_after_reasoning_too(raw):
         assert found.answer_span == reading.answer_span
 
 
+@pytest.mark.slow
 @given(reasoned_texts, reasoned_texts)
 def test_what_stands_before_the_last_end_of_reasoning_changes_no_answer(before, raw):
     """Ruling M8."""
@@ -232,6 +236,7 @@ def test_the_diagnosis_after_reasoning_follows_the_closed_list(raw):
     assert reading.deviation == (None if reading.protocol_compliant else expected)
 
 
+@pytest.mark.slow
 @given(st.sampled_from("BCDEFGHIJKLMNOPQRSTUVW"), st.text(st.characters(exclude_characters="<"), max_size=800))
 def test_whatever_the_grammar_after_reasoning_completes_is_compliant(last, reasoning):
     """Ruling M11: at most so many characters other than <, then the block."""
@@ -281,6 +286,7 @@ def plausible(line: str, hand: Hand | None) -> bool:
     return sorted(re.findall("[0-9]+", line)) == sorted(map(str, hand.numbers))
 
 
+@pytest.mark.slow
 @given(game_texts, st.sampled_from([None, HAND, Hand((9, 4), 13)]))
 def test_the_candidate_is_found_as_the_rulings_say(raw, hand):
     """Rulings G1 to G6 by a slow and literal reader."""
@@ -341,6 +347,7 @@ def test_the_grammar_admits_no_more_than_pythons(written):
         ast.parse(written.replace("\n", " ").strip(), mode="eval")
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(0, 13), min_size=1, max_size=4), st.integers(-5, 40))
 def test_what_the_solver_finds_is_a_solution(hand, target):
     solution = solve(hand, target)
@@ -359,6 +366,7 @@ def number_line(raw: str, marker: str) -> str | None:
     return marked[-1][len(marker) :].strip() if marked else None
 
 
+@pytest.mark.slow
 @given(number_texts, st.sampled_from([number, MARKED, Number(marker="Answer:")]))
 def test_the_number_is_found_as_the_rulings_say(raw, contract):
     """Rulings N1 to N5 by a slow and literal reader."""
@@ -383,6 +391,7 @@ def test_the_number_is_found_as_the_rulings_say(raw, contract):
     assert reading.extracted_answer == (answer if fits else None)
 
 
+@pytest.mark.slow
 @given(number_texts, st.sampled_from([number, MARKED]))
 def test_a_number_has_its_place_and_a_value_or_else_a_deviation(raw, contract):
     reading = contract.read(raw)
@@ -441,6 +450,7 @@ def said(content: str, contract: LabelSet) -> tuple[frozenset[str] | None, str |
     return (None, broken) if broken else (frozenset(entries) - {contract.none}, None)
 
 
+@pytest.mark.slow
 @given(
     label_texts,
     st.sampled_from([LABELS, LabelSet(["b", "a"]), LabelSet(["a", "b"], single=True), LabelSet(["x"], "a")]),
@@ -495,6 +505,7 @@ def test_the_place_of_a_set_of_labels_reads_as_the_set(raw):
 # --- evidence ---
 
 
+@pytest.mark.slow
 @given(quote_texts, quote_texts, quote_texts)
 def test_a_quote_that_is_there_is_found_exactly_at_its_first_place(before, quote, after):
     location = locate(quote, before + quote + after)
@@ -511,6 +522,7 @@ def normal(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).translate(table).split())
 
 
+@pytest.mark.slow
 @given(quote_texts, quote_texts)
 def test_what_is_found_is_really_there(quote, searched):
     location = locate(quote, searched)
@@ -547,6 +559,7 @@ def test_a_million_combining_marks_are_read_in_time():
     assert locate("x" + marks[:40], "y\u00a0x" + marks).kind is MatchKind.EXACT
 
 
+@pytest.mark.slow
 @given(quote_texts, quote_texts | st.sampled_from(['""', "''", "...", '"..."', "“”"]))
 def test_a_quote_is_found_in_a_long_text_as_in_a_short_one(searched, quote):
     """Ruling J6: a long text is searched in another order, and a quote is found in the same way and place."""
@@ -562,6 +575,7 @@ few = st.lists(st.sampled_from(["a", "a", "b", " ", "  ", '"', "“", "”", "..
 """Texts of which one holds another many times, now word for word and now only normalised."""
 
 
+@pytest.mark.slow
 @given(few, few)
 @example("“a b”a b", '"a b"')
 @example("a  ba b", "a b")

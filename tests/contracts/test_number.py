@@ -110,6 +110,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(list(number.parameters)), json_values, max_size=3))
 def test_any_value_of_a_parameter_is_taken_or_refused_at_its_name(given):
     contract, refused = number, ""

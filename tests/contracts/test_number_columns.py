@@ -71,6 +71,7 @@ def test_twenty_thousand_texts_are_read_in_columns_as_in_rows():
     assert {*NumberDeviation, *NumberMethod} - seen == {NumberDeviation.TOO_LONG}, "which takes a thousand digits"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['ruling']}")
 def test_the_cases_of_the_table_are_read_in_columns_too(case):
     contract = Number(**case.get("params", {}))

@@ -95,6 +95,7 @@ def ran(tmp_path_factory) -> Ran:
 # --- run ---
 
 
+@pytest.mark.slow
 def test_the_prompt_is_made_of_its_instruction_its_problem_and_its_example(ran):
     instruction = "Answer with a number and one of the units g, kg and t, and nothing else."
     prompts = {tuple(turn["content"] for turn in asked.body["messages"]) for asked in ran.log}
@@ -256,6 +257,7 @@ def page(ran) -> str:
     return (ran.out / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_its_tables_are_on_the_page(page):
     assert "Which units are used?" in page
     assert "What did non-compliant outputs do instead?" in page
@@ -666,6 +668,7 @@ def fragile(tmp_path_factory) -> tuple[Path, str, str]:
     return folder, again.stdout.decode(), again.stderr.decode()
 
 
+@pytest.mark.slow
 def test_a_study_with_unread_outputs_passes_no_gate(fragile):
     done = here("gate", fragile[0] / "out", "--min-compliance", "0.95", "--max-failed", "0", "--json")
     assert fine(done, 3)
@@ -740,6 +743,7 @@ fickle = Fickle()
 """
 
 
+@pytest.mark.slow
 def test_a_contract_that_has_no_words_any_more_is_told_by_item(tmp_path):
     (tmp_path / "own.py").write_text(FICKLE)
     tables = {

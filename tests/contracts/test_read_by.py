@@ -58,6 +58,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.text(), VALUES, max_size=3), st.dictionaries(st.text(), VALUES, max_size=3))
 def test_whatever_a_directory_says_has_words(first, second):
     one, two = (ReadBy.frozen({"contract": "x/1", "params": params}) for params in (first, second))

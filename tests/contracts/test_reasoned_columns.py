@@ -43,6 +43,7 @@ def random_texts(count: int) -> list[str | None]:
     ]
 
 
+@pytest.mark.slow
 def test_a_column_says_what_its_rows_say_of_twenty_thousand_texts():
     raws = random_texts(20_000)
     found = read_reasoned(pl.Series(raws, dtype=pl.String), "A-D")

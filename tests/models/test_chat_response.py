@@ -99,6 +99,7 @@ def test_only_what_may_pass_is_tried_again():
     assert len(Reason) == 14
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=200) | st.text(max_size=100).map(lambda text: body({"content": text}, "stop")))
 def test_any_body_gives_a_value(content):
     assert isinstance(read_chat(content), Completion | Failure)

@@ -97,6 +97,7 @@ def test_pieces_of_what_may_be_an_ordinary_word_stay():
     assert redaction.redacted("my-application-of-the-") == "my-application-of-the-"
 
 
+@pytest.mark.slow
 @given(st.text("s[ecrt]", min_size=4, max_size=30), st.text("s[ecrt] ", max_size=60))
 def test_a_secret_that_looks_like_what_is_put_in_its_place(secret, text):
     assert redacted(redacted(text, secret), secret) is not None

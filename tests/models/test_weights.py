@@ -272,6 +272,7 @@ def test_pull_does_not_take_what_lies_around_for_python(folder, tmp_path, monkey
     assert weights.pull("smollm2") == folder / f"{NAME}.gguf"
 
 
+@pytest.mark.slow
 def test_describing_needs_no_library(folder):
     (folder / "m.gguf").write_bytes(gguf_bytes([3, 0], {}))
     program = "import sys; from affidavit.models import weights; weights.at_hand(); print(*sys.modules)"

@@ -76,6 +76,7 @@ def joined(kind: str, parts: list[BatchResult]) -> object:
 # --- the law ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contract", READERS)
 @pytest.mark.parametrize("kind", WRITERS)
 def test_results_of_batches_add_up_to_the_result_of_the_whole(kind, contract):

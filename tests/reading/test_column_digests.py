@@ -12,6 +12,7 @@ from affidavit.reading.column_digests import in_python, in_rust, sha256_of
 texts = st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"])), min_size=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [in_rust, in_python, sha256_of])
 @given(found=texts)
 def test_every_text_has_its_digest(way, found):

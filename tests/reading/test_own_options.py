@@ -58,6 +58,7 @@ def found(path) -> list[dict[str, object]]:
     return read
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("contract", CONTRACTS)
 @pytest.mark.parametrize("answer", ["answer", "target"])
 @pytest.mark.parametrize("lenses", [False, True])
@@ -79,6 +80,7 @@ def test_every_row_is_read_over_its_own_options(tmp_path, contract, kind, lenses
             assert "lm-eval-flexible-0.4.13/1" in others, many
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet"])
 def test_files_and_studies_agree(tmp_path, kind):
     write(tmp_path / f"in.{kind}", rows("answer"))

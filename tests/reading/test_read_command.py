@@ -75,6 +75,7 @@ def test_the_summary_for_programs():
     assert summary["contract_params"] == {"options": "A-D"}
 
 
+@pytest.mark.slow
 def test_several_rows_of_one_item_are_not_taken_for_independent_without_a_word(tmp_path):
     """Ruling S1."""
     path, answer = tmp_path / "rows.jsonl", {"raw_output": "<answer>B</answer>", "answer": "B"}
@@ -84,6 +85,7 @@ def test_several_rows_of_one_item_are_not_taken_for_independent_without_a_word(t
         assert (b"note: several rows have one id" in done.stderr) == said
 
 
+@pytest.mark.slow
 def test_figures_by_model_are_proposed_as_they_can_be_typed(tmp_path):
     """`--by` is refused beside `-o`."""
     path = tmp_path / "rows.jsonl"
@@ -93,6 +95,7 @@ def test_figures_by_model_are_proposed_as_they_can_be_typed(tmp_path):
     assert b"; --by model in place of -o has them apart" in done.stderr
 
 
+@pytest.mark.slow
 def test_lenses_stand_in_a_block_of_their_own():
     """Ruling M5."""
     plain = affidavit("read", "mcqa", given=CHOICES)
@@ -134,6 +137,7 @@ def test_without_right_answers_lenient_readings_have_a_heading_and_no_accuracy()
     assert "accuracy" not in said
 
 
+@pytest.mark.slow
 def test_a_column_that_may_hold_the_options_is_proposed(tmp_path):
     (tmp_path / "in.jsonl").write_bytes(jsonl({"raw_output": "B", "choices": ["a", "b", "c", "d"]}))
     done = affidavit("read", "mcqa", "in.jsonl", "-o", "out.jsonl", "--lenses", cwd=tmp_path)
@@ -350,6 +354,7 @@ def test_an_output_on_which_it_fails_is_unread_and_the_others_are_read(own, name
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_ready_made_contracts_can_be_named_in_a_file(own):
     given = jsonl({"raw_output": "so #### 1,000.0", "answer": 1000}, {"raw_output": "#### 1,00", "answer": 100})
     done = affidavit("read", "mine.py:number", given=given, cwd=own)
@@ -415,6 +420,7 @@ def test_an_output_file_survives_a_failed_run(tmp_path):
     assert list(tmp_path.iterdir()) == [tmp_path / "out.jsonl"]
 
 
+@pytest.mark.slow
 def test_old_trees_are_never_overwritten(tmp_path):
     assert affidavit("read", "judge", "--archive", "x", given=JUDGEMENTS, cwd=tmp_path).returncode == 0
     done = affidavit("read", "judge", "--archive", "x", given=JUDGEMENTS, cwd=tmp_path)
@@ -422,6 +428,7 @@ def test_old_trees_are_never_overwritten(tmp_path):
     assert b"expected a name that is free" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_journal_is_read_with_its_failures(tmp_path):
     """A line that tells why no output arrived is a row without an output (ruling C1)."""
     failure = {"kind": "failure", "key": "0" * 64, "reason": "timeout", "item_id": "q1"}

@@ -307,6 +307,7 @@ def test_judgements_in_files_are_judgements_in_rows_and_columns(tmp_path, kind):
     check_added(tmp_path, kind, "judge", table, added, asked=struct)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", quick(KINDS, "parquet"))
 def test_a_name_that_was_not_asked_for_is_null_in_a_struct(tmp_path, kind):
     """As in columns: a struct has all of its fields in every row, so null stands for one that is not there."""
@@ -328,6 +329,7 @@ KEY_COLUMNS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", quick(KEY_COLUMNS, "null integers", "a closed list"))
 def test_keys_in_columns_of_other_types(tmp_path, case):
     kind, keys = KEY_COLUMNS[case]
@@ -845,6 +847,7 @@ def test_the_summary_is_the_same_for_all_kinds_of_file_and_every_time(tmp_path, 
     assert summaries["jsonl"] == summaries["csv"] == summaries["parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_short_run_says_nothing_but_its_summary(tmp_path, kind):
     write(tmp_path / f"in.{kind}", {"raw_output": ["<answer>A</answer>"] * 5000})

@@ -134,6 +134,7 @@ def test_reading_again_leaves_nothing_stale(own):
 # --- summaries ---
 
 
+@pytest.mark.slow
 def test_yield_and_bounds_are_there_even_if_nothing_complies():
     """Ruling M6."""
     given = jsonl(*[{"raw_output": "B. Paris", "answer": "B"}] * 2)

@@ -50,6 +50,7 @@ def test_a_text_that_no_column_holds_is_read_by_itself():
     assert json.loads(done.stdout.splitlines()[0]) == {**row, **by_itself(row)}
 
 
+@pytest.mark.slow
 def test_tables_get_what_each_row_gets_by_itself(tmp_path):
     pl.DataFrame(ROWS).write_parquet(tmp_path / "rows.parquet")
     assert fine(affidavit("read", "mcqa-reasoned", tmp_path / "rows.parquet", "-o", tmp_path / "read.parquet"), 0)
@@ -60,6 +61,7 @@ def test_tables_get_what_each_row_gets_by_itself(tmp_path):
     assert frame.schema["answer_start"] == pl.Int64
 
 
+@pytest.mark.slow
 def test_cells_get_what_each_row_gets_by_itself():
     whole = [row for row in ROWS if "\0" not in row["raw_output"]]
     given = pl.DataFrame(whole).write_csv(quote_style="always").encode()
@@ -79,6 +81,7 @@ def test_options_and_other_readings():
     assert (read["mcqa-last-tag/1"], read["lawbench-e30981b/1"]) == ("E", "E")
 
 
+@pytest.mark.slow
 def test_a_study_is_made_of_rows_row_by_row(tmp_path):
     """Records say where the answer stands, so that lines share too little to be made in columns."""
     (tmp_path / "rows.jsonl").write_bytes(lines(ROWS))

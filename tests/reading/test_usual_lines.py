@@ -22,6 +22,7 @@ def found(content: bytes):
     return [{name: column.to_list() for name, column in columns.items()} for columns in usual]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(row, st.sampled_from(STYLES)), min_size=1), st.booleans(), st.booleans())
 def test_texts_are_those_that_were_written_in_any_style(written, one_style, at_end):
     styles = [written[0][1] if one_style else style for _, style in written]

@@ -97,6 +97,7 @@ def test_a_worker_answers_until_nobody_asks(tmp_path):
     assert not worker.is_alive()
 
 
+@pytest.mark.slow
 def test_one_that_ends_by_itself_is_told_of():
     with workers("import", 1) as (worker,):
         worker.ask(b"no setup at all")
@@ -113,6 +114,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_a_worker_ends_when_whoever_started_it_is_killed():
     parent = subprocess.Popen([sys.executable, "-c", PARENT], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     with parent:

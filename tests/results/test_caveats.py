@@ -47,6 +47,7 @@ def stopped(tmp_path_factory):
     )
 
 
+@pytest.mark.slow
 def test_that_questions_are_pending_is_said_first(stopped):
     results = StudyResults(StudyDirectory(stopped))
     report = results.report()
@@ -117,6 +118,7 @@ def test_a_sentence_names_five_cells_and_counts_the_others():
     assert said.endswith(", 27 of 3 more): no item was asked yet.")
 
 
+@pytest.mark.slow
 def test_the_report_says_it_before_its_tables(stopped):
     shown = " ".join(here("report", stopped, "--format", "text").stdout.decode().split())
     assert shown.index(PENDING) < shown.index("How many outputs")
@@ -165,6 +167,7 @@ def grown(tmp_path_factory):
     return written(tmp_path_factory.mktemp("grown"), study, {"quiz": items}, answer)
 
 
+@pytest.mark.slow
 def test_a_pending_sample_belongs_to_its_item(grown):
     """Rulings S1 and S6: no share is over more clusters than there are items."""
     report = StudyResults(StudyDirectory(grown)).report()
@@ -231,6 +234,7 @@ def test_where_nothing_arrived_there_are_bounds_and_it_is_said_why_there_is_no_f
         assert "(alpha)" in answers[question]
 
 
+@pytest.mark.slow
 def test_the_end_of_a_run_has_bounds_where_nothing_arrived(half):
     directory, why = half
     study = StudyDirectory(directory)
@@ -264,6 +268,7 @@ def test_a_study_of_which_nothing_arrived_has_bounds_and_a_page(tmp_path):
     assert b"all 10 questions failed" in page
 
 
+@pytest.mark.slow
 def test_items_that_are_pending_are_left_out_of_pass_at_k_and_counted(tmp_path):
     """Ruling S11: nothing is silently left out, neither what was not asked nor what was asked too few times."""
     items = questions(12)
@@ -292,6 +297,7 @@ def trial(tmp_path_factory):
     return whole, directory
 
 
+@pytest.mark.slow
 def test_a_trial_says_that_it_is_one(trial):
     whole, directory = map(StudyDirectory, trial)
     assert (whole.frozen().trial, directory.frozen().trial) == (None, 2)
@@ -308,6 +314,7 @@ def test_a_trial_says_that_it_is_one(trial):
     assert gate(results, {"min_compliance": 0.1}, on_interval=False).notes[0] == TRIAL
 
 
+@pytest.mark.slow
 def test_the_page_of_a_trial_says_so_in_its_title_and_first_sentence(trial):
     found, page = make_page(StudyDirectory(trial[1]))
     assert found.asked.summary.startswith(TRIAL)

@@ -32,6 +32,7 @@ def directory(tmp_path):
     return written(tmp_path, study, {"quiz": items(36, 3)}, answer)
 
 
+@pytest.mark.slow
 def test_an_interval_over_passages_is_that_of_their_sums(directory):
     results = StudyResults(StudyDirectory(directory), cluster="metadata.passage")
     (group,) = groups(results.records)
@@ -43,6 +44,7 @@ def test_an_interval_over_passages_is_that_of_their_sums(directory):
     assert (found.n, found.clusters, found.value) == (72, 12, 0.75)
 
 
+@pytest.mark.slow
 def test_macro_averages_count_every_cluster_alike(directory):
     report = StudyResults(StudyDirectory(directory), cluster="metadata.passage").report()
     (table,) = [table for table in report.tables if table.name == "macro averages"]
@@ -85,6 +87,7 @@ def some_lack_it(tmp_path):
     return written(tmp_path, tables(decoding={"samples": 2}), {"quiz": rows}, answer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "clusters"),
     [(["task", "model", "condition"], [26]), (["model", "metadata.passage"], [20, 1, 1, 1, 1, 1, 1])],
@@ -100,6 +103,7 @@ def test_an_item_without_the_metadata_is_a_cluster_of_its_own(some_lack_it, by, 
     assert report.facts["clusters"] == "metadata.passage"
 
 
+@pytest.mark.slow
 def test_compare_and_gate_say_which_items_have_no_cluster(some_lack_it):
     results = StudyResults(StudyDirectory(some_lack_it), cluster="metadata.passage")
     side = results.side("study", {})

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affidavit.errors import UsageError
 from affidavit.results import choices, counting
 from affidavit.results.coded_records import GROUP, UNIT, CodedRecords, coded_records, numbers_of
 from affidavit.results.counting import groups, label_counts
@@ -126,14 +125,14 @@ def test_a_column_more_is_counted_like_the_others():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("outputs", "refused"), [(2**15 - 1, False), (2**15, True)])
-def test_more_outputs_of_a_unit_than_bits_can_hold_are_refused(outputs, refused):
-    found = coded([("m", 0, "u", "i", *[True] * 6)] * outputs)
-    if refused:
-        with pytest.raises(UsageError, match="fewer than 32,768 outputs"):
-            kinds(found, pl.col("a"))
-    else:
-        assert kinds(found, pl.col("a")) == {("m", 0, "u", *[outputs] * 6): 1}
+@pytest.mark.parametrize("outputs", [1, 2, 3, 2**15 - 1, 2**15, 2**18])
+def test_a_unit_may_have_any_number_of_outputs(outputs):
+    """Six counts are in one pack, in two, and in three, as the largest unit needs."""
+    rows = [("m", 0, "u", "i", *[True] * 6)] * outputs + [("m", 0, "v", "i", True, False, True, False, True, True)]
+    assert kinds(coded(rows), pl.col("a")) == {
+        ("m", 0, "u", *[outputs] * 6): 1,
+        ("m", 0, "v", 1, 0, 1, 0, 1, 1): 1,
+    }
 
 
 # --- what is counted in parts, so that it takes less time ---

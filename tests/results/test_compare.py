@@ -365,6 +365,7 @@ def test_the_readings_that_moved_are_listed_and_no_others(versions):
     assert (compliance["items"], compliance["difference"]["value"]) == (6, pytest.approx(2 / 6))
 
 
+@pytest.mark.slow
 def test_the_other_way_round_the_same_readings_moved(versions):
     rows = compared(*versions[::-1])["moved readings"]["rows"]
     names = [f"in {directory}" for directory in versions]
@@ -501,6 +502,7 @@ def test_every_answer_counts_in_a_comparison_where_it_counts_in_the_report(tmp_p
         assert rows[measure]["in words"] == "lower"
 
 
+@pytest.mark.slow
 def test_cells_and_items_without_a_partner_are_told_apart(tmp_path):
     one, two = tables(conditions=BOTH), tables(models=("m", "n"), conditions=BOTH)
     first = written(tmp_path / "first", two, {"quiz": questions(12)}, lambda question: RIGHT)
@@ -543,6 +545,7 @@ def elsewhere(folder: Path, name: str, keys: str, **more: object) -> Path:
     return folder / name
 
 
+@pytest.mark.slow
 def test_outputs_that_are_compared_with_another_right_answer_are_not_read_differently(tmp_path):
     first, second = elsewhere(tmp_path, "one", "B" * 12), elsewhere(tmp_path, "two", "AAA" + "B" * 9)
     found = compared(first, second)
@@ -555,6 +558,7 @@ def test_outputs_that_are_compared_with_another_right_answer_are_not_read_differ
     assert note not in compared(first, elsewhere(tmp_path, "same", "B" * 12, seconds=3))["comparison"]["notes"]
 
 
+@pytest.mark.slow
 def test_the_text_of_an_item_from_elsewhere_is_what_its_rows_say(tmp_path):
     first, second = (elsewhere(tmp_path, text, "B" * 12, question=text) for text in ("this", "that"))
     notes = compared(first, second)["comparison"]["notes"]

@@ -93,6 +93,7 @@ def test_shares_are_over_items(by):
         assert same(row["share of outputs"], literal_share(counts))
 
 
+@pytest.mark.slow
 def test_read_by_group_and_a_report_have_the_same_table(tmp_path):
     (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
     rows = [{"id": str(at), "model": "ab"[at % 2], "raw_output": text} for at, text in enumerate(TEXTS * 2)]

@@ -100,12 +100,14 @@ def test_a_threshold_is_met_at_the_very_value(study, judged):
     assert fine(affidavit("gate", judged, *options_of(judged=True)), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", THRESHOLDS)
 def test_a_threshold_is_not_met_beyond(study, judged, option):
     beyond = THRESHOLDS[option] + (1e-9 if option.startswith("--min") else -1e-9)
     assert fine(gate(judged if option in JUDGED else study, option, repr(beyond)), 3)
 
 
+@pytest.mark.slow
 def test_each_threshold_is_about_its_figure_with_its_interval(study, judged):
     (found,) = checks(study, "--min-accuracy", "0.5")
     expected = wilson(12, 16)
@@ -145,6 +147,7 @@ def test_on_the_interval_its_end_on_the_wrong_side_has_to_hold(study, judged):
         assert all(each["held"] for each in checks(directory, *ends, "--on", "interval"))
 
 
+@pytest.mark.slow
 def test_every_group_has_to_hold(tmp_path):
     def answer(question: Question) -> Answer:
         return f"<answer>{'B' if question.model == 'good' else 'A'}</answer>"
@@ -489,6 +492,7 @@ def test_one_check_is_one(study):
     assert b"1 check = 1 met + 0 not met" in here("gate", study, "--min-compliance", "0.5").stdout
 
 
+@pytest.mark.slow
 def test_a_margin_is_a_share(versions):
     refused = gate(versions["same"], "--baseline", versions["before"], "--margin", "2")
     assert fine(refused, 2)

@@ -69,6 +69,7 @@ def test_parameters_are_written_as_in_a_study_file(tmp_path):
     assert tomllib.loads(f"parameters = {{ {said} }}")["parameters"] == number.params
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_requests_and_servers_that_nobody_knows(shown):
     made = page(shown)
     assert "Other fields of the row" in made
@@ -78,6 +79,7 @@ def test_nothing_is_said_of_requests_and_servers_that_nobody_knows(shown):
     assert (models.columns, models.rows) == (("model",), (("m",),))
 
 
+@pytest.mark.slow
 def test_items_may_have_different_numbers_of_rows(shown, tmp_path):
     assert "An item has 1 to 3 rows of one model under one condition." in shown.notes
     assert not any("was asked" in note for note in shown.notes)

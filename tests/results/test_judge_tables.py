@@ -981,6 +981,7 @@ def test_questions_without_a_pair_are_counted_by_what_they_lack():
     assert by_judge[1]["in words"] == "no question has scores of both variants by this judge"
 
 
+@pytest.mark.slow
 def test_a_difference_of_scores_is_said_like_any_other():
     """Rulings S2 and S3: two judges are one family, each with the interval of its verdict."""
     clear = {("a", q, v): (2 + 2 * (v == "v2") + (q % 3 == 0) * (v == "v2"),) for q in range(12) for v in VARIANTS}

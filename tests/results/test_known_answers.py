@@ -50,6 +50,7 @@ def item(name: str, **more: object) -> dict:
     return {"id": name, "question": "?", **more}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "rows", "said", "expected"),
     [

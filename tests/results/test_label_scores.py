@@ -151,6 +151,7 @@ def random_rows(draw: Random, items: int, samples: int) -> list[Row]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["item_id", "metadata.passage"])
 @settings(max_examples=10)
 @given(draw=st.randoms(use_true_random=False), items=st.integers(1, 12), samples=st.integers(1, 3))
@@ -243,6 +244,7 @@ def study_of(tmp_path, sets, name="s"):
 GOOD, MIXED = [("art", "art"), ("sport", "sport")] * 6, [("art", "art"), ("sport", "art"), ("sport", "sport")] * 4
 
 
+@pytest.mark.slow
 def test_the_summary_names_the_label_of_the_lowest_f1_of_every_model(tmp_path):
     said = study_of(tmp_path, {"a": MIXED, "b": GOOD[:6]})
     report = reported(here("report", tmp_path / "s", "--format", "json"))["label scores"]["rows"]
@@ -270,6 +272,7 @@ def test_of_unequal_labels_only_the_lowest_is_named(tmp_path):
     assert "sport 92" not in said
 
 
+@pytest.mark.slow
 def test_without_a_right_answer_there_is_no_such_line(tmp_path):
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"raw_output": "<answer>art</answer>"}\n' * 12)

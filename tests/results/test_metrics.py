@@ -517,6 +517,7 @@ def test_nobody_who_keeps_the_contract_leaves_the_other_readings(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_counts_that_are_words_are_left_out(tmp_path):
     def answer(question: Question) -> Completion:
         return Completion(
@@ -1190,6 +1191,7 @@ def test_samples_are_never_pooled_over_tasks_or_conditions(by, within):
     assert replace(alone, by=("task", "condition")).within_cells
 
 
+@pytest.mark.slow
 def test_nothing_at_all_adds_up_too():
     plan = PLANS[3]
     made = tables_of(record_set(plan, []), plan)

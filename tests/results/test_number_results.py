@@ -27,6 +27,7 @@ def study(tmp_path):
     return written(tmp_path, given, {"sums": items, "quiz": questions(2)}, answer)
 
 
+@pytest.mark.slow
 def test_the_tables_of_two_contracts_stand_side_by_side(study):
     found = reported(here("report", study, "--format", "json"))
     (methods,) = found["extraction methods"]["rows"]
@@ -38,6 +39,7 @@ def test_the_tables_of_two_contracts_stand_side_by_side(study):
     assert here("verify", study).returncode == 0
 
 
+@pytest.mark.slow
 def test_where_answers_were_found_is_counted_over_those_that_were(tmp_path):
     """Ruling N8: what was refused was not found, and the shares add up."""
     said = ["<answer>7</answer>", "#### 7", "#### 8", "<answer>7 apples</answer>", "#### seven", "It is 7."]
@@ -51,6 +53,7 @@ def test_where_answers_were_found_is_counted_over_those_that_were(tmp_path):
     assert sum(row["share of compliant"]["value"] for row in rows) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_a_majority_is_over_values(study):
     """Ruling N8: 1,072 and 1072.0 are one answer, and two of three samples."""
     (row,) = reported(here("report", study, "--format", "json"))["majorities"]["rows"]

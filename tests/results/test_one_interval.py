@@ -56,6 +56,7 @@ def check(text: str, expected: Counter[str], where: str) -> None:
     assert len(intervals) == expected.total(), where
 
 
+@pytest.mark.slow
 def test_there_is_something_to_hold(made):
     assert sum(figures(table).total() for table in made.values()) >= 1
 

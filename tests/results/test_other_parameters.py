@@ -35,6 +35,7 @@ def warning(first, second, words=OTHERWISE):
     return f"imported is read {words} ({first} / {second})."
 
 
+@pytest.mark.slow
 def test_a_comparison_says_so_before_its_figures(sides):
     text = in_one_line(here("compare", *sides))
     assert text.index(OTHERWISE) < text.index("What is different")
@@ -52,6 +53,7 @@ def test_moved_readings_show_the_parameters_that_differ(sides):
     assert {row[f"in {sides[1]}"].partition(")")[0] for row in moved} == {"number/1 (marker ####"}
 
 
+@pytest.mark.slow
 def test_a_gate_against_such_a_baseline_says_so_first(sides):
     text = in_one_line(here("gate", sides[1], "--baseline", sides[0], "--margin", "1"))
     assert text.startswith(f"imported is read {OTHERWISE} (")
@@ -64,6 +66,7 @@ def test_a_gate_against_such_a_baseline_says_so_first(sides):
     assert OTHERWISE in found.table.notes[0]
 
 
+@pytest.mark.slow
 def test_nothing_is_said_where_both_are_read_alike(sides):
     text = in_one_line(here("compare", sides[0], sides[0]))
     assert "is read" not in text
@@ -84,6 +87,7 @@ def test_another_contract_is_said_too(sides, tmp_path):
     assert "imported is read by other contracts: number/1, marker #### / text/1 (" in text
 
 
+@pytest.mark.slow
 def test_a_report_names_contracts_with_their_parameters(sides):
     assert here("report", sides[1], "--format", "text").stdout.decode().splitlines()[1] == (
         "read by number/1, marker ####"

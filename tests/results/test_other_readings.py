@@ -53,6 +53,7 @@ def drawn(seed: int, items: int, samples: int) -> list[tuple[Row, str]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True], ids=["options unknown", "options known"])
 @pytest.mark.parametrize("samples", [1, 3])
 @pytest.mark.parametrize("cluster", ["item_id", "metadata.passage"])

@@ -43,6 +43,7 @@ LABELS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("contract", "rows", "by"),
     [
@@ -67,6 +68,7 @@ def test_the_figures_are_those_of_the_report_of_the_study(tmp_path, contract, ro
         assert (found.columns, found.rows, found.foot) == (wanted.columns, wanted.rows, wanted.foot)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["model", "subject", "model,subject"])
 def test_labels_have_their_scores_and_deviations_by_group(tmp_path, by):
     path = write_jsonl(tmp_path / "rows.jsonl", LABELS)

@@ -407,6 +407,7 @@ def normalised(text: str) -> str:
     return re.sub(r"\n\n+", "\n", text)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_small_study_is_the_one_on_record(study):
     """If it is meant to be another: AFFIDAVIT_GOLDEN=write .venv/bin/pytest tests/results/test_report_page.py -k on_record"""
     found = normalised((study / "report.html").read_text())
@@ -473,6 +474,7 @@ def test_report_writes_the_page_and_tells_its_headline(study, tmp_path):
     assert fine(affidavit("verify", study), 0)
 
 
+@pytest.mark.slow
 def test_a_study_that_went_on_after_its_seal_claims_no_digest_of_all(study, tmp_path):
     more = shutil.copytree(study, tmp_path / "more")
     (more / "records" / "000002.jsonl").write_bytes(b"")
@@ -483,6 +485,7 @@ def test_a_study_that_went_on_after_its_seal_claims_no_digest_of_all(study, tmp_
     assert "all records, by key (root)" not in names
 
 
+@pytest.mark.slow
 def test_a_study_that_is_not_sealed_says_so_in_its_title(study, tmp_path):
     open_one = tmp_path / "open"
     shutil.copytree(study, open_one)
@@ -611,6 +614,7 @@ NAMES = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(NAMES, st.integers(20, 60))
 @example([("t", "x" * 80 + end, "c") for end in ("a", "b", "ab", "")], 20)
 def test_short_labels_are_short_and_tell_apart_what_is_not_the_same(names, most):

@@ -100,6 +100,7 @@ def test_nothing_unseen_is_in_a_cell_of_csv(each):
     assert row[3] == (f"a{each}b" if each == "\n" else f"a\\u{ord(each):04x}b")
 
 
+@pytest.mark.slow
 @SOME
 @given(reports())
 def test_no_cell_of_csv_is_a_formula_and_numbers_stay_numbers(report):

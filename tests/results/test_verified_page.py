@@ -111,6 +111,7 @@ def test_a_page_that_cannot_be_compared_is_listed_as_not_checked(study, page, ol
     assert any(line.startswith(f"{PAGE}: {why}") for line in found.not_checked), found.not_checked
 
 
+@pytest.mark.slow
 def test_a_study_without_a_page_is_verified_without_one(study, page):
     page.unlink()
     assert verified(study)

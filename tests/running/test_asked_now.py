@@ -60,6 +60,7 @@ def two_models(folder: Path, server: FaultServer, *, count: int) -> Path:
     return write_study(folder, server.url, count=count, changed={"models": models, "limits": {"attempts": 1}})
 
 
+@pytest.mark.slow
 def test_a_run_that_goes_on_counts_what_it_asks_itself(tmp_path):
     """Five questions to each of two models: one fails for good, one once in a way that may pass."""
     plan = {"q1": every(status(400)), "q2": first(status(500))}

@@ -176,6 +176,7 @@ def begun(tmp_path):
         yield tmp_path, server.url
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "said"),
     [

@@ -65,6 +65,7 @@ def checked(directory: StudyDirectory, *contracts: str) -> None:
     assert (found.sealed, found.differences) == (True, [])
 
 
+@pytest.mark.slow
 def test_three_models_in_one_file_are_three_in_the_study(tmp_path):
     done, _ = kept(tmp_path / "out", write_jsonl(tmp_path / "rows.jsonl", ROWS))
     study = done.directory.frozen()
@@ -211,6 +212,7 @@ def test_a_row_that_is_refused_leaves_no_directory(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_same_outputs_change_nothing_and_others_are_refused(tmp_path):
     path = write_jsonl(tmp_path / "rows.jsonl", ROWS)
     kept(tmp_path / "out", path)

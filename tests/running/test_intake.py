@@ -327,6 +327,7 @@ def test_taking_the_same_in_again_changes_nothing(tmp_path, server, taken):
     assert len(server.log) == asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows",
     [

@@ -144,6 +144,7 @@ def slot_of(record: Mapping) -> Slot:
     return record["judge"], asked["target_model"], asked["question_id"], asked["prompt_variant"]
 
 
+@pytest.mark.slow
 def test_every_way_of_answering_occurs_and_every_slot_is_judged_once(judged):
     # ruling J9
     assert set(SCRIPT.values()) == set(ALL_WAYS)

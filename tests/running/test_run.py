@@ -487,6 +487,7 @@ WHY_ALTERED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sealed", [True, False], ids=["sealed again", "not sealed"])
 def test_a_field_that_does_not_follow_from_the_raw_text_and_the_plan_is_found(tmp_path, finished, sealed):
     # ruling C2

@@ -99,6 +99,7 @@ def test_the_page_takes_one_walk_for_its_columns_and_its_judging(outputs, walks)
     assert walks() == 0
 
 
+@pytest.mark.slow
 def test_going_on_with_a_run_walks_it_once_and_so_does_a_finished_study(outputs, walks):
     walks()
     assert fine(here("run", "study.toml", "--out", "out", "--no-page"), 0)

@@ -132,6 +132,7 @@ def test_what_decides_no_answer_is_told_by_a_kept_seal_alone(folder):
     assert fine(affidavit("verify", out, "--expect", kept["seal_sha256"]), 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [SECOND, THIRD, NEW_ITEMS])
 def test_a_revision_that_leads_elsewhere_is_not_read(folder, name):
     kept = folder / "elsewhere"

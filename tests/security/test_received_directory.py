@@ -97,6 +97,7 @@ def test_the_commands_that_a_judging_prints_name_the_code_again(study, server, n
     assert fine(affidavit(*printed, cwd=study), 0)
 
 
+@pytest.mark.slow
 def test_a_replay_runs_none_either(study, trace, tmp_path):
     tables = {
         "study": {"name": "again", "seed": 1},
@@ -171,6 +172,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_a_link_is_never_followed(study, name):
     mine = study / "mine"

@@ -39,6 +39,7 @@ two_labels = st.tuples(outcome, outcome)
 several = st.tuples(*(st.tuples(*(st.integers(0, 3),) * 3),) * 2)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(two_labels | several, min_size=1, max_size=12))
 def test_values_are_those_of_a_literal_count(clusters):

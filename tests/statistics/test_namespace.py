@@ -36,6 +36,7 @@ def test_whoever_draws_at_random_must_be_given_a_seed(module):
         assert seed is None or seed.default is inspect.Parameter.empty, name
 
 
+@pytest.mark.slow
 def test_the_heavy_libraries_are_loaded_when_they_are_needed():
     modules = ", ".join(f"affidavit.statistics.{name}" for name in MODULES)
     program = f"import sys, {modules}; affidavit.statistics.wilson; print({{'numpy', 'scipy'}} & set(sys.modules))"

@@ -93,6 +93,7 @@ def test_one_third_is_one_third_however_it_came_about():
         assert found.excess.method == "all 12 differences are equal: no interval"
 
 
+@pytest.mark.slow
 @few
 @given(
     st.lists(st.sampled_from([0.1, 0.2, 0.3, 1 / 3, 2 / 3]), min_size=2, max_size=4).flatmap(

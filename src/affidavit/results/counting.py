@@ -213,8 +213,6 @@ def _unit_kinds(records: RecordSet, unit: str) -> dict[tuple[str, ...], Kinds]:
     if records.pending is None:
         which.update(keyed=~failed & keyed)
         del which["pending"], which["pending_keyed"]
-        if coded.frame["failure"].null_count() == coded.frame.height:
-            del which["failed_keyed"]  # the ninth count takes a third pack, and here it is 0
     found: dict[tuple[str, ...], dict[ItemKind, int]] = {}
     for group, *kind, items in coded.kinds(pl.lit(value=True), which, unit=unit).iter_rows():
         found.setdefault(names_of(coded.names[group]), {})[ItemKind(*kind)] = items
@@ -251,8 +249,8 @@ def label_counts(
     return [LabelCount(names_of(coded.names[group]), names_of(label), sums) for group, label, sums in found]
 
 
-_FEW = 11
-"""Labels that are counted at once, beside how many outputs a unit has: three packs of counts."""
+_FEW = 16
+"""Labels that are counted at once, each as a count of its own."""
 _Label = tuple[object, ...]
 _Counted = tuple[int, _Label, ClusterSums]
 """The number of a group, a label, and what its share is made of."""
