@@ -49,6 +49,7 @@ SHOWN_BY = {
     "reading.output_columns": "read",
     "reading.rows": "read",
     "results.gate": "gate",
+    "results.majorities": "report gate",
     "results.read_groups": "read",
     "results.study_results": "report gate",
     "running.import_outputs": "judge",

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit import AnswerKey, Number
+from affidavit.errors import UsageError
 from affidavit.results.counting import groups
-from affidavit.results.majorities import majority_table, repeated_table
+from affidavit.results.majorities import _shift, majority_table, repeated_table
 from affidavit.statistics.shares import wilson
 from support.record_sets import Row, choice, hand, named_rows, record_set
 
@@ -206,3 +207,15 @@ def test_k_is_2_5_10_and_all_samples():
         0: 2,
         2: 2,
     }
+
+
+@pytest.mark.slow
+def test_an_item_may_have_any_number_of_outputs_that_a_study_has():
+    some = said("A" * 40_000 + "B" * 30_000 + "-" * 10)
+    assert majorities(some) == [(1, 0, 1, 0, 4 / 7, 0)]
+
+
+def test_more_outputs_of_an_item_than_bits_can_hold_are_refused():
+    with pytest.raises(UsageError, match="fewer than 1,048,576 outputs of an item in a group"):
+        _shift(2**20)
+    assert _shift(2**20 - 1) == 2**20

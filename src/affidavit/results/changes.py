@@ -7,6 +7,7 @@ import polars as pl
 
 from affidavit.results.changed_answers import MOVES, NAMES, UNDECIDABLE, ChangeCounts, changes_against_chance
 from affidavit.results.coded_records import UNIT, numbers_of
+from affidavit.results.collecting import collected
 from affidavit.results.counting import ITEM, RecordSet, name_of
 from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of
@@ -77,15 +78,15 @@ def _changes(records: RecordSet, tasks: Sequence[str], controls: Mapping[str, st
     """By item, condition and control: what became of the outputs, and what the pairs count."""
     compliant, named = pl.col("protocol_compliant"), list(dict.fromkeys((*_ITEM, records.cluster)))
     asked = pl.col("condition").is_in([*controls, *controls.values()])
-    read = (
+    found = (
         records.outputs()
         .filter(asked & pl.col("task").is_in(list(tasks)) & compliant.is_not_null())
         .select(*named, "condition", "sample", "answer", "correct", compliant=compliant)
         .with_columns(pl.col(pl.String).cast(pl.Categorical))
-        .collect(engine="streaming")
     )
+    read = collected(found, records.coded.frame.height)
     numbered = read.with_columns(numbers_of(read, _ITEM).alias(UNIT))
-    items, outputs = numbered.select(UNIT, *named).unique(UNIT), numbered.drop(named).lazy()
+    items, outputs = numbered.select(UNIT, *named).unique(UNIT), numbered.drop(named)
     each = [
         _against_control(outputs, condition, control).with_columns(
             pl.lit(condition).alias("condition"), pl.lit(control).alias("control")
@@ -95,18 +96,18 @@ def _changes(records: RecordSet, tasks: Sequence[str], controls: Mapping[str, st
     return pl.concat(each).join(items, on=UNIT, how="left").drop(UNIT)
 
 
-def _against_control(outputs: pl.LazyFrame, condition: str, control: str) -> pl.DataFrame:
+def _against_control(outputs: pl.DataFrame, condition: str, control: str) -> pl.DataFrame:
     """What became of the outputs of each item under the condition, and the fields of `ItemPairs`."""
-    both = outputs.filter(pl.col("condition").is_in([control, condition]))
+    both = outputs.lazy().filter(pl.col("condition").is_in([control, condition]))
     is_control = pl.col("condition") == control
-    return (
+    pairs = (
         _by_answer(both, is_control)
         .join(_by_sample(both, is_control), on=UNIT, how="left")
         .filter(pl.col("c") + pl.col("not_compliant") > 0)
         .with_columns(pl.col("^met.*$").fill_null(0))
         .select(UNIT, "not_compliant", **_against_mode(), **_pairs())
-        .collect(engine="streaming")
     )
+    return collected(pairs, outputs.height)
 
 
 def _by_answer(outputs: pl.LazyFrame, is_control: pl.Expr) -> pl.LazyFrame:

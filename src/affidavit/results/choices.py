@@ -7,6 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from affidavit.results.coded_records import GROUP, UNITS, CodedRecords
+from affidavit.results.collecting import collected
 from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, names_of, place_of
 from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of, sums_of
@@ -143,7 +144,7 @@ class _LetterCounts(NamedTuple):
 def _letter_counts(coded: CodedRecords, chosen: pl.Expr) -> list[_LetterCounts]:
     """The counts of every letter that a group chose, or should have chosen, in the order of names."""
     columns = ("letter", "right_letter")
-    seen = coded.frame.lazy().filter(chosen).select(columns).unique().collect(engine="streaming")
+    seen = collected(coded.where(chosen).select(columns).unique(), coded.frame.height)
     letters = sorted({letter for name in columns for letter in seen[name].drop_nulls()})
     found = []
     for at in range(0, len(letters), _LETTERS_AT_ONCE):

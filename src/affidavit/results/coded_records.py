@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from affidavit.results.collecting import collected
+
 UNIT, GROUP, UNITS = "number of the unit", "number of the group", "units"
 """Names that no column of records has: those that users give have a dot, and ours have no blanks."""
 _SIZE, _EXACT = "size of the unit", 53
@@ -64,16 +66,14 @@ class CodedRecords:
             f"pack {number}": reduce(add, (_as_number(every[name], bits * at) for at, name in enumerate(pack)))
             for number, pack in enumerate(packs)
         }
-        read = self.frame.lazy().filter(chosen).select(unit, **packed).collect(engine="streaming")
+        read = collected(self.where(chosen).select(unit, **packed), self.frame.height)
         at = read[unit].to_numpy()
         sums = {name: _sums(at, read[name].to_numpy(), len(groups)) for name in packed}
-        kinds = (
-            pl.DataFrame({GROUP: groups, **sums})
-            .lazy()
+        alike = (
+            pl.LazyFrame({GROUP: groups, **sums})
             .filter(pl.col("pack 0") > 0)
             .group_by(GROUP, *packed)
             .agg(pl.len().cast(pl.Int64).alias(UNITS))
-            .collect(engine="streaming")
         )
         unpacked = [
             (pl.col(f"pack {number}") // 2 ** (bits * at) % 2**bits).alias(name)
@@ -81,7 +81,7 @@ class CodedRecords:
             for at, name in enumerate(pack)
             if name != _SIZE
         ]
-        return kinds.select(GROUP, *unpacked, UNITS)
+        return collected(alike, len(groups)).select(GROUP, *unpacked, UNITS)
 
 
 def _sums(at: _Numbers, numbers: _Numbers, units: int) -> _Numbers:

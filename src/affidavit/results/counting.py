@@ -12,6 +12,7 @@ from affidavit.archive.record_columns import column_of
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.parts import Parts
 from affidavit.results.coded_records import GROUP, UNIT, UNITS, CodedRecords, coded_records
+from affidavit.results.collecting import all_collected, collected
 from affidavit.results.groups import CELL, Group, ItemKind, Kinds, identity, identity_of_counts
 from affidavit.results.item_shares import cluster_sums, sums_of
 from affidavit.results.shown_options import ShownOptions
@@ -240,7 +241,7 @@ def label_counts(
     Outputs of one item or cluster belong together, so they are added up before they are squared (ruling S1).
     """
     coded = records.coded
-    values = coded.frame.lazy().filter(labelled).select(labels).unique().collect(engine="streaming").rows()
+    values = collected(coded.where(labelled).select(labels).unique(), coded.frame.height).rows()
     if len(values) > _FEW:
         found = _many_labels(coded, outputs, labelled, labels)
     else:
@@ -293,6 +294,6 @@ def _many_labels(
         .agg(successes=s.sum(), squared_successes=(s * s).sum(), products=(s * n).sum())
     )
     whole = sizes.group_by(GROUP).agg(clusters=pl.len().cast(pl.Int64), n=n.sum(), squares=(n * n).sum())
-    found, groups = pl.collect_all([counted, whole], engine="streaming")
+    found, groups = all_collected([counted, whole], coded.frame.height)
     known, end = {row[0]: row[1:] for row in groups.iter_rows()}, 1 + len(labels)
     return [(row[0], row[1:end], ClusterSums(*known[row[0]], *row[end:])) for row in found.iter_rows()]

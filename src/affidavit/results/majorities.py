@@ -1,10 +1,11 @@
 """What the samples of an item give together: one right among k (ruling M7), and what most say (ruling S5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import reduce
 
 import polars as pl
 
+from affidavit.errors import UsageError
+from affidavit.results.collecting import collected
 from affidavit.results.counting import RecordSet, holds_answer, name_of
 from affidavit.results.groups import Group, ItemKind, identity
 from affidavit.results.table import Table
@@ -41,9 +42,9 @@ def _at_k(kinds: Mapping[ItemKind, int], k: int, lost: int) -> tuple[Value, ...]
 
 def majority_table(records: RecordSet, groups: Sequence[Group]) -> Table:
     """What do most samples of an item say, over items with at least three that hold an answer (ruling S5)?"""
-    rows = tuple(
-        (*map(name_of, names), *_majorities(part)) for names, part in _by_group(_votes(records), records.by)
-    )
+    shift = _shift(records.coded.largest[records.item_unit])
+    votes = _votes(records, shift)
+    rows = tuple((*map(name_of, names), *_majorities(part, shift)) for names, part in _by_group(votes, records.by))
     columns = (
         "items with an answer", "too few answers", "with a majority", "tied", "mean share of the leader",
         "majority right",
@@ -54,7 +55,7 @@ def majority_table(records: RecordSet, groups: Sequence[Group]) -> Table:
     return Table("majorities", question, (*records.by, *columns), rows, identity(groups))
 
 
-def _votes(records: RecordSet) -> pl.DataFrame:
+def _votes(records: RecordSet, shift: int) -> pl.DataFrame:
     """How many items of each group have so many answers, leaders with so many, and how many of these are right."""
     items, by = list(dict.fromkeys((*records.by, "task", "item_id"))), list(records.by)
     right = pl.when(pl.col("correct")).then(pl.lit("right")).otherwise(pl.lit("wrong"))
@@ -63,7 +64,8 @@ def _votes(records: RecordSet) -> pl.DataFrame:
     answer = pl.when(by_word & pl.col("correct").is_not_null()).then(right).otherwise(pl.col("answer"))
     # Where nobody knows what is right, an answer is not wrong either.
     known = pl.when(pl.col("correct").is_null()).then(1).when(pl.col("correct")).then(2).otherwise(0)
-    return (
+    n, answers = pl.col("n"), pl.col("answers")
+    counted = (
         records.outputs()
         .filter(holds_answer(records.tasks_by_validation) & pl.col("answer").is_not_null())
         .group_by([*items, answer.alias("answer")])
@@ -77,28 +79,35 @@ def _votes(records: RecordSet) -> pl.DataFrame:
         )
         .group_by(items)
         .agg(
-            leader=reduce(lambda above, each: above * _SHIFT + each, map(pl.col, _LEADER)).max(),
-            outputs=(pl.col("n") * pl.col("answers")).sum(),
+            leader=(((n * shift + answers) * shift + pl.col("right")) * 2 + pl.col("known")).max(),
+            outputs=(n * answers).sum(),
         )
         .group_by([*by, "leader", "outputs"])
         .agg(items=pl.len().cast(pl.Int64))
         .sort([*by, "leader", "outputs"])
-        .collect(engine="streaming")
     )
+    return collected(counted, records.coded.frame.height)
 
 
-_SHIFT = 2**15
-"""More outputs than an item has in a group (see `counting`)."""
-_LEADER = ("n", "answers", "right", "known")
-"""What one whole number says of leaders: outputs of each, how many there are and are right, if that is known."""
+_WIDEST = 20
+"""Bits of each of three numbers that a whole number says of leaders, beside one bit."""
 
 
-def _majorities(kinds: pl.DataFrame) -> tuple[Value, ...]:
+def _shift(largest: int) -> int:
+    """A power of two that is more than an item has outputs in a group.
+
+    >>> _shift(1), _shift(7), _shift(8)
+    (2, 8, 16)
+    """
+    if largest >= 2**_WIDEST:
+        expected = f"fewer than {2**_WIDEST:,} outputs of an item in a group"
+        raise UsageError("--by", expected=expected, found=f"{largest:,}")
+    return 1 << largest.bit_length()
+
+
+def _majorities(kinds: pl.DataFrame, shift: int) -> tuple[Value, ...]:
     """Items with an answer, with too few, with one leader, with several; the lead's share, and how often right."""
-    counted = [
-        (*(leader // _SHIFT**at % _SHIFT for at in (3, 2, 1, 0)), outputs, items)
-        for leader, outputs, items in kinds.iter_rows()
-    ]
+    counted = [(*_leaders(leader, shift), outputs, items) for leader, outputs, items in kinds.iter_rows()]
     total = sum(items for *_, items in counted)
     voted = [each for each in counted if each[-2] >= FEWEST_VOTES]
     size, alone = sum(items for *_, items in voted), sum(items for _, tied, *_, items in voted if tied == 1)
@@ -106,6 +115,12 @@ def _majorities(kinds: pl.DataFrame) -> tuple[Value, ...]:
     # Of t leaders of which one is right, 1/t is right; within a tolerance, several may be.
     right = [(good / tied, items, outputs) for _, tied, good, known, outputs, items in voted if known]
     return total, total - size, alone, size - alone, _mean(lead), _mean(right)
+
+
+def _leaders(number: int, shift: int) -> tuple[int, int, int, bool]:
+    """Outputs of each leader, how many leaders there are, how many are right, and whether that is known."""
+    three, known = divmod(number, 2)
+    return three // shift**2, three // shift % shift, three % shift, bool(known)
 
 
 def _mean(shares: Sequence[tuple[float, int, int]]) -> Value:

@@ -19,6 +19,7 @@ from affidavit.contracts.mcqa import MultipleChoice
 from affidavit.contracts.parts import parts_of
 from affidavit.errors import AffidavitError
 from affidavit.results.coded_records import GROUP, UNIT, UNITS, CodedRecords
+from affidavit.results.collecting import collected
 from affidavit.results.counting import ITEM, RecordSet, identity_of_tasks, names_of
 from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of, sums_of
@@ -174,7 +175,8 @@ def _of_place(
             "right": right,
         }
         summed = [side.sum().cast(pl.Int64).alias(name) for name, side in sides.items()]
-        items = coded.where(read).group_by(GROUP, UNIT, records.item_unit).agg(summed).collect(engine="streaming")
+        each = coded.where(read).group_by(GROUP, UNIT, records.item_unit).agg(summed)
+        items = collected(each, coded.frame.height)
     differences = _differences(items.filter(pl.col("keyed") > 0))
     return {
         names_of(coded.names[row[GROUP]]): _Figures(
@@ -225,16 +227,16 @@ def _through_lenses(records: RecordSet, tasks: Sequence[str]) -> pl.Series:
     more = ("task", ITEM, "sample", "row") if records.shown_options is not None else ()
     reader = _BatchReader(records)
     bits = pl.struct(*_READ_FROM, *more).map_batches(reader.bits, return_dtype=pl.UInt64, is_elementwise=True)
-    read = (
+    reading = (
         records.outputs()
         .with_row_index(_ROW)
         .filter(pl.col("protocol_compliant").is_not_null() & pl.col("options").is_not_null())
         .select(_ROW, bits.alias(_BITS))
-        .collect(engine="streaming")
     )
+    frame = records.coded.frame
+    read = collected(reading, frame.height)
     if reader.refused is not None:
         raise reader.refused
-    frame = records.coded.frame
     every = pl.zeros(len(frame), pl.UInt64, eager=True).scatter(read[_ROW], read[_BITS])
     return frame.select((every & _of_contract(records, tasks)).alias(_BITS)).to_series()
 

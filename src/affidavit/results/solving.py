@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from affidavit.plain_text import counted_noun
+from affidavit.results.collecting import collected
 from affidavit.results.counting import RecordSet, identity_of_tasks, name_of
 from affidavit.results.groups import Group
 from affidavit.results.item_shares import cluster_sums, share_of
@@ -34,13 +35,13 @@ def solve_table(
         "compared": (answered & pl.col("correct").is_not_null()).sum(),
         "marked": pl.col("protocol_compliant").sum(),
     }
-    methods = (
+    by_method = (
         records.outputs()
         .filter(pl.col("task").is_in(list(tasks)) & pl.col("failure").is_null())
         .group_by([*units, column])
         .agg(**counts)
-        .collect(engine="streaming")
     )
+    methods = collected(by_method, records.coded.frame.height)
     whole = methods.group_by(units).agg(pl.col(*counts).sum()).with_columns(pl.lit(ALL).alias(column))
     arrived = whole.select(*units, arrived="outputs", known="checked")
     methods = methods.filter(pl.col("outputs") > 0)  # the others are unread, and no method's
