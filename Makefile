@@ -46,7 +46,7 @@ wheel:
 	$(PYTHON) tests/support/try_wheel.py dist
 
 look: $(STAMP) browser
-	AFFIDAVIT_PAGE=$(PAGE) $(BIN)/pytest -q tests/results/test_report_browser.py
+	AFFIDAVIT_PAGE=$(PAGE) $(PYTEST) -q -n 2 tests/results/test_report_browser.py
 
 # Pages are tested in a real browser. As root on Debian it is installed; elsewhere those tests say what they lack.
 browser:

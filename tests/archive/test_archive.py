@@ -262,16 +262,6 @@ def test_no_loss_of_power_loses_what_is_finished(tmp_path):
     assert len(losses.seen) >= 5_000
 
 
-@pytest.mark.slow
-def test_few_losses_of_power(tmp_path):
-    """The same, quickly."""
-    losses = Losses(tmp_path / "after")
-    fates = fates_drawn_from(seeded(2), 1)
-    for number, disk in enumerate(two_sessions(tmp_path), 1):
-        losses.examine(states_on_the_way(disk, fates), story=f"session {number}")
-    assert losses.broken == [], losses.verdict()
-
-
 def killed_then_resumed(directory: Path, kill_at: int) -> tuple[TraceDisk, int] | None:
     """The calls of a session killed at a call and of the next one, and where the next begins; None if it ended."""
     State({}, frozenset()).rebuild(directory)
@@ -379,8 +369,9 @@ def test_a_flipped_bit_in_an_open_segment_costs_no_earlier_group(tmp_path):
             assert recovered(tmp_path) == answers(whole.count(b"\n", 0, bit // 8))
 
 
-def cuts_of_an_open_segment(directory: Path, *, every: int) -> None:
-    made(directory, 1, "seal", 8, 8, -5)
+def cuts_of_an_open_segment(directory: Path, *groups: int, every: int) -> None:
+    """Cut a segment of two groups that are committed and one that is not; one of its records is a long one."""
+    made(directory, 1, "seal", *groups)
     whole = (directory / SECOND).read_bytes()
     for size in range(0, len(whole), every):
         (directory / SECOND).write_bytes(whole[:size])
@@ -396,13 +387,13 @@ def cuts_of_an_open_segment(directory: Path, *, every: int) -> None:
 
 @pytest.mark.slow
 def test_a_cut_open_segment_loses_its_torn_tail_only(tmp_path):
-    cuts_of_an_open_segment(tmp_path / "study", every=97)
+    cuts_of_an_open_segment(tmp_path / "study", 8, 8, -5, every=97)
 
 
 @pytest.mark.long
 @pytest.mark.slow
 def test_an_open_segment_cut_at_every_byte_loses_its_torn_tail_only(tmp_path):
-    cuts_of_an_open_segment(tmp_path / "study", every=1)
+    cuts_of_an_open_segment(tmp_path / "study", 3, 2, -2, every=1)
 
 
 def test_every_torn_tail_is_kept(tmp_path):
@@ -415,10 +406,11 @@ def test_every_torn_tail_is_kept(tmp_path):
     assert [(tmp_path / f"records/000001.torn-{n}").read_bytes() for n in (1, 2, 3, 4)] == tails
 
 
-def cuts_of_a_sealed_segment(directory: Path, *, every: int) -> None:
-    made(directory, 4, 5, "seal", 2)
+@pytest.mark.slow
+def test_a_sealed_segment_cut_at_any_byte_is_refused(tmp_path):
+    directory = made(tmp_path, 4, 5, "seal", 2)
     whole = (directory / FIRST).read_bytes()
-    for size in range(0, len(whole), every):
+    for size in range(len(whole)):
         (directory / FIRST).write_bytes(whole[:size])
         line = whole.count(b"\n", 0, size) + 1
         for use in (check, recovered):
@@ -427,16 +419,6 @@ def cuts_of_a_sealed_segment(directory: Path, *, every: int) -> None:
             assert caught.value.where == f"{directory / FIRST}:{line}"
             assert caught.value.expected in (f"record {line} as it was written", "9 sealed records")
     assert list(directory.glob("records/*.torn-*")) == []
-
-
-@pytest.mark.slow
-def test_a_cut_sealed_segment_is_refused(tmp_path):
-    cuts_of_a_sealed_segment(tmp_path, every=97)
-
-
-@pytest.mark.slow
-def test_a_sealed_segment_cut_at_any_byte_is_refused(tmp_path):
-    cuts_of_a_sealed_segment(tmp_path, every=1)
 
 
 # --- lines moved about ---

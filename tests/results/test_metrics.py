@@ -1158,17 +1158,9 @@ LAWS = [law_tables_are_the_records_read_slowly, law_failures_move_no_score, law_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
-@settings(max_examples=2)
-@given(journal=journals())
-def test_the_laws_of_tables(law, journal):
-    law(journal)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS)
 @settings(max_examples=40)
 @given(journal=journals())
-def test_the_laws_of_tables_at_length(law, journal):
+def test_the_laws_of_tables(law, journal):
     law(journal)
 
 
