@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start the command hundreds of times: Python may keep what it compiled, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo check test wheel look browser lint types bench docs rulings interop clean
+.PHONY: help demo check test tests wheel look browser lint types bench docs rulings interop clean
 
 help:
 	@echo "make demo     run a study on a small model, here, without a server or a key"
@@ -37,9 +37,11 @@ demo: $(DEMO_STAMP)
 check: lint types
 	AFFIDAVIT_LAWS=$${AFFIDAVIT_LAWS:-quick} $(PYTEST) -q -n 2 --dist loadfile -m "not slow"
 
+test: lint types tests
+
 # Most slow tests wait for processes, disks and servers: twice as many at once as there are cores, and whoever is done
 # takes over what others have not begun.
-test: lint types browser
+tests: $(STAMP) browser
 	$(PYTEST) -q -n 4 --dist worksteal --durations=10 -rs
 
 wheel:
