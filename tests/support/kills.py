@@ -30,10 +30,10 @@ def started(
     """The real command, on its way; it does not outlive the block.
 
     `patience`: seconds that it waits for open requests after a signal, and for the name of who holds a lock, in place of
-    its own. `more`: further options.
+    its own. `more`: further options. It ends without its page, which takes longer to write than all the rest.
     """
     command = [COMMAND] if patience is None else [sys.executable, "-c", PATIENTLY, str(patience)]
-    order = [*command, "run", folder / "study.toml", "--out", folder / "out", *more]
+    order = [*command, "run", folder / "study.toml", "--out", folder / "out", "--no-page", *more]
     process = subprocess.Popen(order, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process
