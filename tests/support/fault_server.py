@@ -400,6 +400,7 @@ class FaultServer:
         """The server goes away with all its connections; until it is back, new ones are refused."""
 
         async def fault(call: Call) -> None:
+            await self._no_more()
             self._listening.close()
             for connection in self._connections - {asyncio.current_task()}:
                 connection.cancel()
@@ -435,6 +436,16 @@ class FaultServer:
         self._listening = await asyncio.start_server(
             self._connected, *self._place.getsockname(), backlog=1000, reuse_port=True, limit=1 << 24
         )
+
+    async def _no_more(self) -> None:
+        """Let nobody in any more; whoever just was is known by then.
+
+        Python's own server leaves those open whom it let in as it was closed: nobody answers them, and nobody hangs up.
+        """
+        for place in self._listening.sockets:
+            self._loop.remove_reader(place)
+        for _ in range(3):  # their connection is made, they are told of it, and begin
+            await asyncio.sleep(0)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections.add(asyncio.current_task())
