@@ -66,12 +66,22 @@ def is_quantile(end: float, values: Sequence[float], share: float) -> bool:
     return below - off <= share <= up_to + off
 
 
+def is_beyond(values: Sequence[float], end: float) -> bool:
+    """Whether no more of the samples than 2.5 % lie above an end, give or take the same."""
+    off = 4 * (0.025 * 0.975 / RESAMPLES) ** 0.5
+    return sum(value > end + 1e-12 for value in values) / len(values) <= 0.025 + off
+
+
 @pytest.mark.parametrize(
     "clusters",
     [
         [[(1, 0, 0), (0, 1, 0)], [(0, 0, 1), (1, 0, 0)], [(1, 0, 0), (0, 0, 0)], [(1, 0, 0), (0, 0, 1)], [(0, 1, 0), (1, 0, 0)]],
         [[(2, 1, 0), (0, 0, 3)], [(1, 0, 2), (1, 0, 0)], [(0, 0, 0), (0, 2, 0)], [(3, 0, 0), (1, 1, 1)]],
         [[(1, 0, 0), (0, 0, 0)], [(1, 1, 0), (0, 0, 0)], [(0, 0, 1), (2, 1, 0)], [(1, 0, 0), (0, 1, 0)]],
+        # Small clusters are all right and large ones all wrong: samples of small ones alone lie beyond the share's end.
+        [[(1, 0, 0), (0, 9, 0)], [(0, 9, 2), (1, 0, 0)], [(0, 9, 0), (1, 0, 0)], [(1, 0, 0), (1, 9, 0)]],
+        # Labels that are always right and not in every sample: the mean is over those that are there.
+        [[(1, 0, 0), (1, 0, 0), (0, 0, 0)], [(1, 0, 0), (0, 0, 0), (1, 0, 0)], *[[(1, 0, 0), (0, 0, 0), (0, 0, 0)]] * 3],
     ],
 )  # fmt: skip
 def test_ends_are_the_outer_ones_of_every_sample_that_could_be_drawn_and_of_a_share(clusters):
@@ -85,6 +95,8 @@ def test_ends_are_the_outer_ones_of_every_sample_that_could_be_drawn_and_of_a_sh
         assert estimate.high >= high - 1e-12
         assert is_quantile(estimate.low, values, 0.025) or estimate.low == pytest.approx(low)
         assert is_quantile(estimate.high, values, 0.975) or estimate.high == pytest.approx(high)
+        assert is_beyond([-value for value in values], -estimate.low)
+        assert is_beyond(values, estimate.high)
         assert ("undefined" in estimate.method) == (len(values) < len(samples))
 
 
