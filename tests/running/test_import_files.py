@@ -220,17 +220,22 @@ def test_the_same_outputs_change_nothing_and_others_are_refused(tmp_path):
     again, _ = kept(tmp_path / "out", write(tmp_path / "rows.json", ROWS[::-1]))
     assert sum(tally.n for tally in again.tallies.values()) == len(ROWS)
     assert every_byte(tmp_path / "out") == before
-    new, changed = {**ROWS[0], "id": "another"}, {**ROWS[0], "subject": "music"}
+    new, changed = {**ROWS[0], "id": "another"}, {**ROWS[0], "raw_output": "changed"}
+    around = {**ROWS[0], "subject": "music"}
     for others, word in (
         (ROWS[1:], "is not among them now"),
         ([changed, *ROWS[1:]], "has changed"),
+        ([around, *ROWS[1:]], "has another row around the same text"),
         ([*ROWS, new], "is new"),
     ):
         said = f"expected the outputs that were taken in there, found others: the output .*{word}"
         with pytest.raises(UsageError, match=said):
             kept(tmp_path / "out", write_jsonl(tmp_path / "others.jsonl", others))
-    with pytest.raises(UsageError, match="found others"):
+    with pytest.raises(
+        UsageError, match="read as they were taken in there, by mcqa/1, found mcqa/1, options A-E"
+    ) as told:
         kept(tmp_path / "out", path, options="A-E")
+    assert "The outputs may be the same" in str(told.value)
     assert every_byte(tmp_path / "out") == before
 
 

@@ -270,7 +270,7 @@ def _unchecked_note(tally: Tally, parts: Parts) -> str | None:
     unknown = tally.arrived - tally.keyed
     if not needed or unknown <= 0:
         return None
-    said = parts.unchecked or "accuracy is over the others"
+    said = parts.unchecked or ("accuracy is over the others" if tally.keyed else "there is no accuracy")
     return f"the rows of {unknown:,} of {tally.arrived:,} outputs have no '{needed}': {said}"
 
 

@@ -278,7 +278,7 @@ def _baseline_notes(paired: Comparison, baseline: Baseline, against: Sequence[Th
         needed, wide = ceil(_Z2 * (1 - margin) / margin), _Z2 / (max(few) + _Z2)
         yield (
             f"{max(few):,} items are too few for a margin of {margin * 100:g} points, even if nothing changed: "
-            f"that takes {needed:,} items, or --margin {ceil(wide * 100) / 100:.2f}"
+            f"that takes {needed:,} items, or --margin {ceil(wide * 100) / 100:.2f}, and more where something did"
         )
 
 

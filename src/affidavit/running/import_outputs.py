@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import asdict
 
@@ -30,6 +30,7 @@ from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import ImportedStudy, SourceFile, StudyDirectory
 from affidavit.contracts.contract import RAW_OUTPUT
 from affidavit.contracts.frozen_contract import NamedContract, named_contract
+from affidavit.contracts.read_by import ReadBy
 from affidavit.contracts.registry import frozen_parts
 from affidavit.errors import InputError, StorageError, UsageError
 from affidavit.json_values import Fields, digest, shown
@@ -209,6 +210,10 @@ def refuse_others(directory: StudyDirectory, taken: ImportedOutputs) -> None:
             found=_in_words(columns),
             hint="Choose another --out; or, if the first reading was a mistake, delete the directory.",
         )
+    if (others := _read_otherwise(before, taken.read_by)) is not None:
+        expected, found = others
+        hint = "The outputs may be the same. Choose another --out, or read them as before."
+        raise UsageError(str(directory), expected=expected, found=found, hint=hint)
     if before != json.loads(json.dumps(taken.config(taken.facts()))):
         raise UsageError(
             str(directory),
@@ -216,6 +221,16 @@ def refuse_others(directory: StudyDirectory, taken: ImportedOutputs) -> None:
             found=f"others{_first_other(directory, taken)}",
             hint="Give other outputs, or other words of their tasks, a directory of their own with --out.",
         )
+
+
+def _read_otherwise(before: Mapping[str, Any], now: NamedContract) -> tuple[str, str] | None:
+    """By what the outputs of a directory were read and by what they would be now; None if that is the same."""
+    for described in before["contracts"].values():
+        if described != json.loads(json.dumps(now.described())):
+            first, second = ReadBy.frozen(described), ReadBy.frozen(now.described())
+            found = "the same under another definition" if first == second else str(second)
+            return f"outputs read as they were taken in there, by {first}", found
+    return None
 
 
 def _in_words(columns: Mapping[str, str]) -> str:
@@ -231,7 +246,12 @@ def _first_other(directory: StudyDirectory, taken: ImportedOutputs) -> str:
         if before is None:
             return f": {_output_in_words(record)} is new"
         if content_digest(before) != content_digest(record):
-            return f": {_output_in_words(record)} has changed"
+            same = (
+                isinstance(before, Response)
+                and isinstance(record, Response)
+                and before.raw_output == record.raw_output
+            )
+            return f": {_output_in_words(record)} has {'another row around the same text' if same else 'changed'}"
     return next((f": {_output_in_words(record)} is not among them now" for record in there.values()), "")
 
 

@@ -411,10 +411,11 @@ def _notes(results: StudyResults, *, with_accuracy: bool) -> Iterator[str]:
     if with_accuracy:
         yield (
             "Accuracy over answers counts outputs that hold an answer and whose right answer is known; accuracy "
-            "over all outputs counts all that were read and whose right answer is known, one without an answer as "
-            "not right."
+            "over all outputs counts all that arrived and whose right answer is known, one without an answer and "
+            "one that could not be read as not right."
         )
-    yield "Shares are over outputs that were read: unread outputs, failed and pending questions are counted apart."
+    shares = "All other shares" if with_accuracy else "Shares"
+    yield f"{shares} are over outputs that were read: unread, failed and pending ones are counted apart."
     if results.samples > 1:
         imported = results.study is None
         yield _rows_of_items(results) if imported else f"Every question was asked {results.samples} times."
