@@ -24,7 +24,7 @@ help:
 	@echo "make wheel    build the wheel and try it in an environment of its own (PYTHON=$(PYTHON))"
 	@echo "make look     open a page in a browser and check it (PAGE=$(PAGE))"
 	@echo "make bench    the benchmarks, with their bounds"
-	@echo "make docs     write what is generated: the command reference, transcripts, the outputs of the notebook"
+	@echo "make docs     write what is generated: the pages of commands and modules, transcripts, the outputs of the notebook"
 	@echo "make rulings  break each ruling in a scratch copy; a test must fail each time"
 	@echo "make interop  other people's servers and harnesses, each in an environment of its own"
 	@echo "make clean    remove what the other targets made"
@@ -68,6 +68,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python tests/support/write_commands_page.py
+	$(BIN)/python tests/support/write_modules_page.py
 	PYTHONPATH=tests $(BIN)/python tests/support/transcripts.py
 	$(BIN)/python tests/support/write_notebook.py
 

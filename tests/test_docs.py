@@ -30,7 +30,7 @@ from affidavit.models.settings import SettingsTable
 from affidavit.reading.rows import _OF_RECORDS
 from affidavit.study.check import parse_study
 from affidavit.study.study_file import Study
-from support import write_commands_page
+from support import write_commands_page, write_modules_page
 from support.pages import PAGES, ROOT
 
 ON_THE_PAGE_OF_OBJECTS = {"Deviations": [*JsonDeviation], "Reasons": ["ok", "wrong_fields"]}
@@ -178,6 +178,10 @@ def test_every_name_of_the_contract_of_objects_has_its_heading():
 
 def test_the_command_reference_is_what_the_commands_say():
     assert write_commands_page.PAGE.read_text() == write_commands_page.page(), "run `make docs`"
+
+
+def test_the_page_of_modules_is_what_the_modules_say():
+    assert write_modules_page.PAGE.read_text() == write_modules_page.page(), "run `make docs`"
 
 
 def test_the_map_names_every_room():
