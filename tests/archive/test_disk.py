@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from affidavit.archive.disk import (
+    WRITTEN_AT_ONCE,
     Disk,
     digests_below,
     new_directories,
@@ -66,6 +67,15 @@ def test_a_line_that_a_kill_cut_short_ends_where_the_next_begins(tmp_path, there
     disk.write(file, b"b\n")
     disk.close(file)
     assert path.read_bytes() == then
+
+
+@pytest.mark.parametrize("size", [0, 1, WRITTEN_AT_ONCE, WRITTEN_AT_ONCE + 1, 3 * WRITTEN_AT_ONCE + 7])
+def test_whatever_its_length_all_of_the_content_is_written(tmp_path, size):
+    content, disk = bytes(range(251)) * (size // 251 + 1), Disk()
+    file = disk.create(tmp_path / "x")
+    disk.write(file, memoryview(content)[:size])
+    disk.close(file)
+    assert (tmp_path / "x").read_bytes() == content[:size]
 
 
 class BrokenError(Exception):

@@ -3,11 +3,12 @@
 import subprocess
 import sys
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 
 from affidavit.commands import modules_ahead
-from affidavit.commands.modules_ahead import PAGE, TABLES, ModulesAhead
+from affidavit.commands.modules_ahead import PAGE, TABLES, ModulesAhead, loaded_meanwhile
 from affidavit.reading.tally import Tally
 from affidavit.results.page.page_at_the_end import CHEAP
 from affidavit.running.asked_now import AskedNow
@@ -61,6 +62,14 @@ def test_a_module_that_cannot_be_loaded_is_told_by_whoever_needs_it(monkeypatch,
     ahead.tell(asked(1))
     ahead.wait()
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("error", [None, KeyError("raised by the block")])
+def test_what_a_block_has_loaded_is_there_at_its_end_however_it_ends(loaded, error):
+    with suppress(KeyError), loaded_meanwhile(("one", "two")):
+        if error:
+            raise error
+    assert loaded == ["one", "two"]
 
 
 @pytest.mark.parametrize("name", [*TABLES, *PAGE])

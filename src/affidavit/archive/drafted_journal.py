@@ -10,7 +10,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from affidavit.archive.disk import Disk, storage_errors
+from affidavit.archive.disk import WRITTEN_AT_ONCE, Disk, storage_errors
 from affidavit.archive.layout import RECORDS
 from affidavit.archive.record import Failed, Placed, Response, encode
 from affidavit.archive.seal import Root, Seal, SealedSegment, write_seal
@@ -65,10 +65,14 @@ class DraftedJournal:
         self._waiting, self._size = [], 0
 
     def _put(self, content: bytes | memoryview) -> None:
-        self._content.update(content)
+        content = memoryview(content)
         with storage_errors(str(self._directory)):
             assert self._file is not None  # noqa: S101 - nobody drafts after the end
-            self._disk.write(self._file, content)
+            for start in range(0, len(content), WRITTEN_AT_ONCE):
+                # What was digested a moment ago is written sooner: the processor still has it at hand.
+                piece = content[start : start + WRITTEN_AT_ONCE]
+                self._content.update(piece)
+                self._disk.write(self._file, piece)
             self._unsynced += len(content)
             if self._unsynced >= _SYNCED_AT_ONCE:
                 self._disk.sync(self._file)

@@ -4,6 +4,7 @@ Nothing is decided here. Heavy modules are imported by the command that needs th
 at once.
 """
 
+import gc
 import signal
 import sys
 from typing import NoReturn
@@ -77,5 +78,8 @@ def main() -> NoReturn:
     """Run the command; never returns."""
     # As an exception, so that whatever is half-written is cleared away.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
-    cli(prog_name="affidavit")
+    try:
+        cli(prog_name="affidavit")
+    finally:
+        gc.freeze()  # the process ends: nothing that was loaded need be looked through for garbage once more
     raise SystemExit(DONE)

@@ -1,7 +1,7 @@
-"""Modules that the end of a run needs, loaded while answers are awaited: that time costs nobody anything."""
+"""Modules that the end of a command needs, loaded while others work: that time costs nobody anything."""
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Thread
 
@@ -26,13 +26,28 @@ class ModulesAhead:
         """Begin, if it is time to: before an answer is there, nobody knows whether the run will have an end."""
         if self._loading is None and now.done:
             page = self._page and sum(tally.n for tally in now.tallies.values()) < CHEAP
-            self._loading = Thread(target=_load, args=((*TABLES, *(PAGE if page else ())),))
-            self._loading.start()
+            self._loading = _begun((*TABLES, *(PAGE if page else ())))
 
     def wait(self) -> None:
         """Until all are loaded that were begun with: two threads that load one module may see half of it."""
         if self._loading is not None:
             self._loading.join()
+
+
+@contextmanager
+def loaded_meanwhile(names: Iterable[str]) -> Iterator[None]:
+    """Load modules while the block does its work; at its end all are loaded."""
+    loading = _begun(names)
+    try:
+        yield
+    finally:
+        loading.join()
+
+
+def _begun(names: Iterable[str]) -> Thread:
+    loading = Thread(target=_load, args=(names,))
+    loading.start()
+    return loading
 
 
 def _load(names: Iterable[str]) -> None:

@@ -33,6 +33,7 @@ def read_into_study(
     """Take the rows of these files, which can be opened again, into a directory, sealed."""
     from affidavit.archive.disk import Disk
     from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.commands.modules_ahead import TABLES, loaded_meanwhile
     from affidavit.running.import_files import output_files
     from affidavit.running.import_outputs import keep_outputs, name_in
     from affidavit.running.import_workers import ImportWorkers
@@ -45,7 +46,9 @@ def read_into_study(
         _say(outputs.notes())  # before anything is sealed: a column may have to be named
         with directory.made(disk):
             shared = ImportWorkers(workers) if workers else None
-            return keep_outputs(directory, outputs.imported(name_in(directory), read_by, shared), disk), outputs
+            taken = outputs.imported(name_in(directory), read_by, shared)
+            with loaded_meanwhile(TABLES if workers else ()):  # while workers read, this process mostly waits
+                return keep_outputs(directory, taken, disk), outputs
 
 
 def _refuse_evaluations(read_by: "NamedContract", option: str) -> None:
