@@ -64,7 +64,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)
-	@status=0; for each in contracts columns records runner figures page imports; do $(BIN)/python benchmarks/$$each.py || status=1; done; exit $$status
+	@status=0; for each in contracts columns records runner figures page imports exchange; do $(BIN)/python benchmarks/$$each.py || status=1; done; exit $$status
 
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python tests/support/write_commands_page.py
@@ -77,7 +77,7 @@ rulings: $(STAMP)
 
 # Heavy peers are no dependency of ours, of the tests or of CI: what is found here is kept in the tests as a fixture.
 interop: $(STAMP) .venv-interop/litellm/installed .venv-interop/inspect/installed .venv-interop/lm_eval/installed
-	$(BIN)/pytest -q -n 0 -rs tests/interop/test_litellm.py tests/interop/test_harness_readings.py
+	$(BIN)/pytest -q -n 0 -rs tests/interop/test_litellm.py tests/interop/test_harness_readings.py tests/interop/test_written_logs.py
 
 .venv-interop/%/installed: tests/interop/%.txt
 	$(PYTHON) -m venv $(@D)

@@ -21,8 +21,10 @@ SHOWN_BY = {
     # The commands that show the messages of a module: each option that it names must be an option of all of them.
     "archive.foreign_names": "run judge read",
     "archive.versions": "read",
+    "commands.audit": "audit",
     "commands.doctor": "doctor",
     "commands.given_code": "judge verify",
+    "commands.import_logs": "import",
     "commands.judge": "judge",
     "commands.main": "run",
     "commands.read": "read",
@@ -55,6 +57,7 @@ SHOWN_BY = {
     "running.import_outputs": "judge",
     "running.judge_panel": "judge",
     "running.judging_run": "judge",
+    "running.second_reading": "audit",
     "running.study_outputs": "judge",
     "running.study_run": "run",
     "running.taken_over": "run",

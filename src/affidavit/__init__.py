@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from affidavit.interface import (
         Results,
         Study,
+        audit,
         compare,
         gate,
         judge_study,
@@ -70,7 +71,8 @@ _HOME = {
         "AffidavitError", "InputError", "LockedError", "MistakesError", "StorageError", "UsageError",
     ),
     "affidavit.interface": (
-        "Results", "Study", "compare", "gate", "judge_study", "open_study", "read_frame", "run_study", "verify",
+        "Results", "Study", "audit", "compare", "gate", "judge_study", "open_study", "read_frame", "run_study",
+        "verify",
     ),
     "affidavit.results.gate": ("GateResult",),
     "affidavit.results.table": ("Table",),
@@ -84,7 +86,7 @@ __all__ = [
     "AffidavitError", "AfterThink", "AnswerKey", "AnswerReading", "Asked", "Contract", "CountTable",
     "GateResult", "Hand", "InputError", "JsonObject", "Judge", "LabelSet", "LastTag", "LockedError",
     "MistakesError", "MultipleChoice", "Number", "Pattern", "Reading", "ReasonedChoice", "Results", "Rubric",
-    "Span", "StorageError", "Study", "Table", "UsageError", "Validation", "Verified", "compare", "game24",
+    "Span", "StorageError", "Study", "Table", "UsageError", "Validation", "Verified", "audit", "compare", "game24",
     "gate", "json_object", "judge", "judge_study", "label", "locate", "mcqa", "mcqa_reasoned", "number",
     "open_study", "read_frame", "run_study", "statistics", "text", "verify",
 ]  # fmt: skip

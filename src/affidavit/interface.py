@@ -10,16 +10,14 @@ traceback into the rooms.
 """
 
 import os
-import re
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, cast
 
 import polars as pl
 
@@ -30,10 +28,12 @@ from affidavit.commands.run_progress import RunProgress
 from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.own_file import checked_contract
 from affidavit.contracts.parts import parts_of
+from affidavit.contracts.read_by import ReadBy
 from affidavit.contracts.registry import contract_named
-from affidavit.errors import AffidavitError, UsageError, did_you_mean
+from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields
 from affidavit.models.environment_values import mask_of
+from affidavit.python_words import Names, Place, for_python, names_in, path_of
 from affidavit.reading import frames
 from affidavit.reading.rows import RowReader
 from affidavit.results import gate as gates
@@ -43,82 +43,21 @@ from affidavit.results.gate import GateResult
 from affidavit.results.groups import CELL
 from affidavit.results.page import study_page
 from affidavit.results.page.verified_page import verify_study
+from affidavit.results.second_readings import audit_report
 from affidavit.results.table import Table
 from affidavit.results.text_forms import Report, as_csv, as_json, as_latex, as_markdown
 from affidavit.running import judging_run, study_run
 from affidavit.running import verify as verification
 from affidavit.running.import_outputs import outputs_in
 from affidavit.running.judge_panel import WantedTerms
+from affidavit.running.second_reading import audit_terms, audited
 from affidavit.running.stopping import StopSwitch
 from affidavit.running.verify import Verified
 from affidavit.study.crossing import left_out
 from affidavit.study.files import given_contracts, load
 from affidavit.study.models_file import models_for
 
-Arguments = ParamSpec("Arguments")
 Given = TypeVar("Given")
-Place: TypeAlias = str | os.PathLike[str]
-Names: TypeAlias = str | Iterable[str]
-"""Names in a list; a text may hold several, with commas between them."""
-
-
-# --- errors that speak of arguments ---
-
-
-def _for_python(function: Callable[Arguments, Given]) -> Callable[Arguments, Given]:
-    """The function; what it refuses, it refuses in the words of Python, without a traceback into the rooms."""
-
-    @wraps(function)
-    def speaking(*arguments: Arguments.args, **named: Arguments.kwargs) -> Given:
-        try:
-            return function(*arguments, **named)
-        except AffidavitError as error:
-            refused = error
-        words = (_in_python(text) for text in (refused.where, refused.expected, refused.hint))
-        where, expected, hint = words
-        raise type(refused)(where, expected=expected, found=refused.found, hint=hint)
-
-    return speaking
-
-
-def _in_python(text: str) -> str:
-    """A message about options of a command, as one about arguments.
-
-    >>> _in_python("Name it: --models study.toml"), _in_python("Name the column with --field.")
-    ("Name it: models='study.toml'", 'Name the column with text=.')
-    """
-    return re.sub(r"--([a-z][a-z-]*)( [A-Z]-[A-Z]\b| [A-Z]+\b| '[^']*'| \S+\.toml)?", _argument, text)
-
-
-def _argument(option: re.Match[str]) -> str:
-    name, value = _ARGUMENTS.get(option[1], option[1].replace("-", "_")), (option[2] or "").strip()
-    # At the front of a message stands the name alone; within a sentence, what one would type.
-    if option.start() == 0 and option.end() == len(option.string):
-        return name
-    literal = value.startswith("'") or value.isalpha() or not value
-    return f"{name}={value}" if literal else f"{name}={value!r}"
-
-
-_ARGUMENTS = {
-    "field": "text",
-    "study": "study_file",
-    "model": "models",
-    "judge": "judges",
-    "task": "tasks",
-    "tasks": "tasks_file",
-    "condition": "conditions",
-    "contract": "contracts",
-}
-"""Options whose argument has another name."""
-
-
-def _names(names: Names) -> tuple[str, ...]:
-    listed = names.split(",") if isinstance(names, str) else names
-    return tuple(name.strip() for name in listed if name.strip())
-
-
-def _path(place: Place) -> Path:
-    return Path(place).expanduser()
 
 
 # --- results ---
@@ -216,9 +155,9 @@ class Part:
 class Study:
     """A study's directory. It holds nothing: every method reads what is on the disk now."""
 
-    @_for_python
+    @for_python
     def __init__(self, directory: Place) -> None:
-        self._directory = StudyDirectory(_path(directory))
+        self._directory = StudyDirectory(path_of(directory))
         self._frozen = self._directory.frozen()
 
     @property
@@ -237,12 +176,12 @@ class Study:
             return f"<Study {self.name!r}: not sealed>"
         return f"<Study {self.name!r}: {seal.records:,} records, sealed>"
 
-    @_for_python
+    @for_python
     def records(self) -> pl.LazyFrame:
         """One row for each question or judgement, in the columns of docs/results.md; `raw_output` is the text."""
         return records_frame(self._directory)
 
-    @_for_python
+    @for_python
     def items(self) -> pl.LazyFrame:
         """One row for each item as it was asked: `task`, `item_id`, and the item's own fields.
 
@@ -253,14 +192,14 @@ class Study:
             raise UsageError(str(self.directory), expected="a study with items", found=found)
         return items_frame(list(self._directory.items()))
 
-    @_for_python
+    @for_python
     def results(self, by: Names = CELL, *, cluster: str | None = None, include_self: bool = False) -> Results:
         """Every table of the report, grouped by task, model and condition or by other columns.
 
         `by` takes contract, sample and metadata.NAME too; `cluster`, a metadata.NAME, is what varies independently
         where items do not; `include_self` pools judgements of own outputs with the others.
         """
-        opened = study_results.StudyResults(self._directory, _names(by), cluster=cluster)
+        opened = study_results.StudyResults(self._directory, names_in(by), cluster=cluster)
         return Results(opened.report(include_self=include_self))
 
     def part(self, *, task: str | None = None, model: str | None = None, condition: str | None = None) -> Part:
@@ -268,14 +207,14 @@ class Study:
         chosen = {"task": task, "model": model, "condition": condition}
         return Part(self, {name: value for name, value in chosen.items() if value is not None})
 
-    @_for_python
+    @for_python
     def compare(
         self, other: "Study | Part | Place", *, mid_p: bool = False, cluster: str | None = None
     ) -> Results:
         """What is different in another study, against this one; see `affidavit.compare`."""
         return compare(self, other, mid_p=mid_p, cluster=cluster)
 
-    @_for_python
+    @for_python
     def gate(
         self,
         *,
@@ -289,14 +228,14 @@ class Study:
         """Whether the study meets thresholds, such as `min_compliance=0.95`; see `affidavit.gate`."""
         return gate(self, on=on, by=by, baseline=baseline, margin=margin, cluster=cluster, **thresholds)
 
-    @_for_python
+    @for_python
     def verify(
         self, *, expect: str | None = None, contracts: Names = (), study_file: Place | None = None
     ) -> Verified:
         """Check every byte, then derive everything that is derived again; see `affidavit.verify`."""
         return verify(self, expect=expect, contracts=contracts, study_file=study_file)
 
-    @_for_python
+    @for_python
     def write_page(
         self,
         out: Place | None = None,
@@ -310,20 +249,20 @@ class Study:
 
         `mask` names environment variables whose values are covered wherever they stand on the page.
         """
-        path = None if out is None else _path(out)
-        covered = mask_of(_names(mask))
+        path = None if out is None else path_of(out)
+        covered = mask_of(names_in(mask))
         return study_page.write_page(
-            self._directory, by=_names(by), cluster=cluster, include_self=include_self, out=path, mask=covered
+            self._directory, by=names_in(by), cluster=cluster, include_self=include_self, out=path, mask=covered
         ).path
 
 
-@_for_python
+@for_python
 def open_study(directory: Place) -> Study:
     """The study in a directory, of any state: planned, running, sealed, or of outputs from elsewhere."""
     return Study(directory)
 
 
-@_for_python
+@for_python
 def compare(
     first: Study | Part | Place, second: Study | Part | Place, *, mid_p: bool = False, cluster: str | None = None
 ) -> Results:
@@ -357,7 +296,7 @@ def _chosen_in_words(chosen: Mapping[str, str]) -> str:
     return ",".join(f"{name}={value}" for name, value in chosen.items())
 
 
-@_for_python
+@for_python
 def gate(  # noqa: PLR0913 - the options of the command
     study: Study | Part | Place,
     *,
@@ -383,12 +322,12 @@ def gate(  # noqa: PLR0913 - the options of the command
     if on not in ("value", "interval"):
         raise UsageError("on", expected="'value' or 'interval'", found=repr(on))
     whole, chosen = _part(study)
-    opened = study_results.StudyResults(StudyDirectory(whole.directory), _names(by), cluster=cluster)
+    opened = study_results.StudyResults(StudyDirectory(whole.directory), names_in(by), cluster=cluster)
     against = None if baseline is None else gates.Baseline(_side(baseline, cluster), margin)
     return gates.gate(opened, given, on_interval=on == "interval", chosen=chosen, baseline=against)
 
 
-@_for_python
+@for_python
 def verify(
     study: Study | Place,
     *,
@@ -403,7 +342,7 @@ def verify(
     ("my_file.py:name"), or `study_file` the study file that does.
     """
     wanted = None if expect is None else verification.expected_digest(expect)
-    given = given_contracts(_names(contracts), None if study_file is None else _path(study_file))
+    given = given_contracts(names_in(contracts), None if study_file is None else path_of(study_file))
     directory = StudyDirectory(_study(study).directory)
     return verify_study(directory, given, expect=wanted)
 
@@ -415,7 +354,7 @@ def _study(study: Study | Place) -> Study:
 # --- running and judging ---
 
 
-@_for_python
+@for_python
 def run_study(  # noqa: PLR0913
     study_file: Place,
     out: Place | None = None,
@@ -436,19 +375,19 @@ def run_study(  # noqa: PLR0913
     """
     if limit is not None and limit < 1:
         raise UsageError("limit", expected="a whole number from 1", found=str(limit))
-    files = load(_path(study_file))
-    files.check_models(_names(models))
+    files = load(path_of(study_file))
+    files.check_models(names_in(models))
     for line in left_out(files.study):
         warnings.warn(line, stacklevel=3)
     switch = StopSwitch()
 
     def run(shown: RunProgress | None) -> study_run.Ended:
         options = study_run.Options(
-            None if out is None else _path(out),
+            None if out is None else path_of(out),
             retry_failed,
             limit,
-            [_path(place) for place in reuse],
-            _names(models),
+            [path_of(place) for place in reuse],
+            names_in(models),
             progress=None if shown is None else shown.tell,
             judging_progress=None if shown is None else shown.tell_judging,
             stop=switch,
@@ -464,7 +403,7 @@ def run_study(  # noqa: PLR0913
     return Study(ended.directory)
 
 
-@_for_python
+@for_python
 def judge_study(  # noqa: PLR0913
     source: Study | Place,
     judges: Names,
@@ -494,16 +433,16 @@ def judge_study(  # noqa: PLR0913
     the rest see `affidavit judge --help`; for event loops and Ctrl-C, `run_study`.
     """
     intake = outputs_in(
-        source.directory if isinstance(source, Study) else _path(source),
-        out=None if out is None else _path(out),
+        source.directory if isinstance(source, Study) else path_of(source),
+        out=None if out is None else path_of(out),
         pattern=pattern,
-        tasks=None if tasks_file is None else _path(tasks_file),
+        tasks=None if tasks_file is None else path_of(tasks_file),
         without_task=without_task,
     )
-    named = (_names(judges), rubric, _names(tasks), _names(conditions))
+    named = (names_in(judges), rubric, names_in(tasks), names_in(conditions))
     wanted = WantedTerms(*named, repeats, temperature, max_tokens, blind, without_task)
-    file = models_for(intake.directory, None if models is None else _path(models), wanted.judges)
-    given = given_contracts(_names(contracts), None if study_file is None else _path(study_file))
+    file = models_for(intake.directory, None if models is None else path_of(models), wanted.judges)
+    given = given_contracts(names_in(contracts), None if study_file is None else path_of(study_file))
     switch = StopSwitch()
 
     def judge(shown: RunProgress | None) -> judging_run.Judged:
@@ -565,7 +504,7 @@ def _wait_for(event: threading.Event) -> None:
 # --- frames ---
 
 
-@_for_python
+@for_python
 def read_frame(
     frame: object,
     contract: str | AnyContract,
@@ -581,10 +520,48 @@ def read_frame(
     the lenient readings. Right answers are looked for where the command looks: in `answer`, or in `numbers` and
     `target`. Polars comes back as a DataFrame, from a LazyFrame too; pandas as pandas, with its index.
     """
-    if isinstance(contract, str):
-        asked = contract_named(contract, options)
-    else:
-        asked = checked_contract(contract, "contract")
-        asked = asked if options is None else parts_of(asked).with_options(options)
+    asked = _contract(contract, options)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no part of the frame
         return frames.read_frame(frame, RowReader(asked, field=text, lenses=lenses))
+
+
+def _contract(contract: str | AnyContract, options: str | None) -> AnyContract:
+    """The contract that was meant, by its name or as it is."""
+    if isinstance(contract, str):
+        return contract_named(contract, options)
+    asked = checked_contract(contract, "contract")
+    return asked if options is None else parts_of(asked).with_options(options)
+
+
+# --- logs of other harnesses ---
+
+
+@for_python
+def audit(  # noqa: PLR0913 - the options of the command
+    logs: Place | Iterable[Place],
+    contract: str | AnyContract,
+    *,
+    options: str | None = None,
+    answer: str = "answer",
+    answer_pattern: str | None = None,
+    scorer: str | None = None,
+    source_rule: str | None = None,
+    moved: int = 20,
+) -> Results:
+    """A second reading of other harnesses' logs: what `affidavit audit` shows, as tables.
+
+    `contract` is a name or a contract, such as a `Pattern`; for the rest see `affidavit audit --help`.
+    """
+    paths = [logs] if isinstance(logs, str | os.PathLike) else list(logs)
+    reads = _contract(contract, options)
+    terms = audit_terms(
+        reads,
+        options=options,
+        scorer=scorer,
+        source_rule=source_rule,
+        answer=answer,
+        answer_pattern=answer_pattern,
+    )
+    with redirect_stdout(sys.stderr):
+        readings = audited([path_of(each) for each in paths], terms)
+        return Results(audit_report(readings, ReadBy.of(reads), moved=moved))

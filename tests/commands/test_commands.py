@@ -11,9 +11,11 @@ from click.testing import CliRunner
 from rich.table import Table
 
 from affidavit.commands import (
+    audit,
     contracts,
     doctor,
     exit_codes,
+    import_logs,
     init,
     judge,
     models,
@@ -31,6 +33,8 @@ from affidavit.models import weights
 from affidavit.study.check import parse_study
 
 COMMANDS = {
+    "audit": audit.audit,
+    "import": import_logs.import_logs,
     "contracts": contracts.contracts,
     "doctor": doctor.doctor,
     "init": init.init,

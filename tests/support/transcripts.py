@@ -23,6 +23,8 @@ from support.judge_of_the_page import judge_of_the_page
 from support.pages import PAGES, ROOT, steps, transcripts
 from support.sums_of_the_page import sums_of_the_page
 
+PUBLIC = ROOT.parent / "shared" / "data"
+"""Real outputs of real models, kept beside the project."""
 DIGEST = re.compile("(?<=digest )( *)[0-9a-f]{64}")
 """Seals cover times and judgings their date, so that digests are others every day."""
 OWN_FILES = re.compile(r"whole of `(.+?)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -44,12 +46,15 @@ class Setting:
     address: str = ""
     embedded: bool = False
     """Whether the embedded model is asked."""
+    public: Path | None = None
+    """A folder of the public data that is there under its own name; without it nothing can be typed."""
 
 
 SETTINGS = {
     "README.md": Setting(columns=80, examples=True),
     "contracts.md": Setting(server=sums_of_the_page, address="127.0.0.1:8000"),
     "judging.md": Setting(columns=80, server=judge_of_the_page, address="127.0.0.1:8000"),
+    "second-reading.md": Setting(columns=80, public=PUBLIC / "logs" / "opencompass"),
     "tutorial.md": Setting(files=ROOT / "examples" / "tutorial", embedded=True),
 }
 
@@ -137,6 +142,9 @@ def _lay_files(page: Path, folder: Path) -> None:
             copy = folder / path.relative_to(files)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(path.read_bytes())
+    public = setting(page).public
+    if public is not None:
+        (folder / public.name).symlink_to(public)
     if setting(page).examples:
         (folder / "examples").symlink_to(ROOT / "examples")
     for name, content in OWN_FILES.findall(page.read_text()):
@@ -150,7 +158,9 @@ def _server(around: Setting) -> AbstractContextManager[FaultServer | None]:
 def main(names: list[str]) -> None:
     """Write the pages of these names, or all that do not ask the embedded model."""
     for page in pages_with_transcripts():
-        if page.name in names or (not names and not setting(page).embedded):
+        around = setting(page)
+        there = around.public is None or around.public.is_dir()
+        if there and (page.name in names or (not names and not around.embedded)):
             write(page)
             sys.stdout.write(f"wrote {page}\n")
 

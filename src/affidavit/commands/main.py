@@ -12,9 +12,11 @@ from typing import NoReturn
 import click
 
 from affidavit import __version__
+from affidavit.commands.audit import audit
 from affidavit.commands.contracts import contracts
 from affidavit.commands.doctor import doctor
 from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
+from affidavit.commands.import_logs import import_logs
 from affidavit.commands.init import init
 from affidavit.commands.judge import judge
 from affidavit.commands.models import models
@@ -64,7 +66,21 @@ def cli() -> None:
     """
 
 
-for command in (init, run, read, judge, report, compare, gate, verify, contracts, models, doctor):
+for command in (
+    init,
+    run,
+    read,
+    import_logs,
+    audit,
+    judge,
+    report,
+    compare,
+    gate,
+    verify,
+    contracts,
+    models,
+    doctor,
+):
     cli.add_command(command)
 
 

@@ -118,7 +118,8 @@ def read(
     # Rows by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
-    given, sources = given_columns(columns), [_source(path) for path in files or (Path("-"),)]
+    given = given_columns(columns)
+    sources = [_source(path, given) for path in files or (Path("-"),)]
     order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
     with _workers(order, out) as begun:
         read_by = typed_contract(contract, options, parameters)
@@ -247,11 +248,18 @@ def _read_rows(order: _Order, contract: "AnyContract") -> int:
     return result.tally.unread
 
 
-def _source(path: Path) -> "Source":
+def _source(path: Path, given: "Mapping[Role, str]") -> "Source":
+    """Where rows are; a log of another harness is read as one unless the column of texts is named."""
+    from affidavit.exchange.log_source import source_if_log
+    from affidavit.reading.output_columns import Role
     from affidavit.reading.source import file_source, stream_source
 
     if str(path) != "-":
-        return file_source(path)
+        if Role.TEXT in given or (log := source_if_log(path)) is None:
+            return file_source(path)
+        hint = "its own columns are read with --field"
+        click.echo(f"note: {plain_lines(str(path))} is read as a log: {log.log.format}; {hint}", err=True)
+        return log
     if sys.stdin is None:
         raise UsageError("standard input", expected="rows of outputs", found="nothing: it is closed")
     return stream_source("standard input", sys.stdin.buffer)

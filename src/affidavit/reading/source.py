@@ -112,6 +112,8 @@ class Source:
     opened: Callable[[], AbstractContextManager[Stream]]
     path: Path | None = None
     """The file, where it is one that can be opened again."""
+    format: "Format | None" = None
+    """What its rows are, where whoever made the source knows; otherwise its content tells."""
 
 
 def file_source(path: Path) -> Source:

@@ -42,6 +42,8 @@ EMPTY = Format("an empty file", (), lambda head: not head, _no_rows)
 
 def format_of(source: Source) -> Format:
     """The format of a source; InputError if it is none that is known."""
+    if source.format is not None:
+        return source.format
     with source.opened() as stream:
         head = stream.head()
         text = head.removeprefix(BYTE_ORDER_MARK)

@@ -39,7 +39,7 @@ ESTIMATED = frozenset(
         "compliance", "accuracy over compliant", "accuracy over answers", "yield", "if missing wrong",
         "if missing right", "over outputs", "over clusters", "pass@k", "yield@k", "mean share of the leader",
         "majority right", "lowest", "highest", "share", "recall", "against the key", "right, of answers",
-        "precision", "F1", "share of compliant",
+        "precision", "F1", "share of compliant", "right by the source",
         "right, of outputs",
         "solve rate", "with an answer", "marker rate", "share of outputs", "share of non-compliant",
         "share of planned", "share of decidable", "excess disagreement", "to wrong minus to right", "difference",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import file_digest
 from itertools import islice
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.record import Failed, Response
@@ -15,7 +15,7 @@ from affidavit.archive.work_behind import done_behind
 from affidavit.contracts.frozen_contract import NamedContract
 from affidavit.contracts.parts import Advice, is_ours, parts_of, readings_that_need_more
 from affidavit.errors import InputError, UsageError
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, digest
 from affidavit.reading.advice_notes import advice_notes
 from affidavit.reading.bulk_records import BulkRecords
 from affidavit.reading.cell_values import cell_value, unknown_if_empty
@@ -221,8 +221,16 @@ def _cells(sources: Sequence[Source], text: str, unknown: frozenset[str], counte
 def _digest_of(source: Source) -> SourceFile:
     if source.path is None:
         raise UsageError(source.name, expected="a file that can be read again", found="none")
-    with storage_errors(source.name), source.path.open("rb") as stream:
-        return SourceFile(PurePath(source.name).name, file_digest(stream, "sha256").hexdigest())
+    if source.path.is_dir():  # a log that is a folder
+        below = sorted(path for path in source.path.rglob("*") if path.is_file())
+        digests = [[path.relative_to(source.path).as_posix(), _file_sha256(path, source.name)] for path in below]
+        return SourceFile(PurePath(source.name).name, digest(digests))
+    return SourceFile(PurePath(source.name).name, _file_sha256(source.path, source.name))
+
+
+def _file_sha256(path: Path, name: str) -> str:
+    with storage_errors(name), path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
 
 
 State = tuple[int, int, int]

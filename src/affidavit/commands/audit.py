@@ -1,0 +1,130 @@
+"""`affidavit audit`: a second reading of the logs of other harnesses."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from affidavit.commands.exit_codes import DONE, NOT_MET
+from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
+from affidavit.errors import UsageError
+
+if TYPE_CHECKING:
+    from affidavit.contracts.contract import AnyContract
+
+
+@click.command(no_args_is_help=True)
+@click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--contract", default=None, metavar="NAME", help="What reads the outputs a second time.")
+@click.option(
+    "--pattern",
+    default=None,
+    metavar="REGEX",
+    help="In place of --contract: what a whole output must match; the answer is the group named `answer`.",
+)
+@click.option("--options", default=None, metavar="A-E", help="Multiple choice: the option set, as for `read`.")
+@click.option(
+    "--param",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the contract, as for `read`.",
+)
+@click.option(
+    "--answer", default="answer", metavar="COLUMN", help="Where the right answers are, if not in `answer`."
+)
+@click.option(
+    "--answer-pattern",
+    default=None,
+    metavar="REGEX",
+    help="What a whole right answer must match, if it holds more than the answer: the group named `answer`.",
+)
+@click.option(
+    "--scorer", default=None, metavar="NAME", help="Whose word stands for the source, if it has several."
+)
+@click.option(
+    "--source-rule",
+    default=None,
+    metavar="NAME",
+    help="What stands for the source where its log has no verdicts: the rule of a harness, such as lawbench.",
+)
+@click.option(
+    "--moved", default=20, show_default=True, type=click.IntRange(0), help="Show so many of the rows that moved."
+)
+@click.option(
+    "--max-moved",
+    default=None,
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Exit 3 if more than this share of the outputs of a log moved.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def audit(
+    logs: tuple[Path, ...],
+    contract: str | None,
+    pattern: str | None,
+    options: str | None,
+    parameters: tuple[str, ...],
+    answer: str,
+    answer_pattern: str | None,
+    scorer: str | None,
+    source_rule: str | None,
+    moved: int,
+    max_moved: float | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Read the logs of other harnesses a second time.
+
+    LOGS are files or directories, told by their content. For each: what its source scored, as printed and made
+    again from its rows; what of that had no answer at all; how many outputs follow the format; accuracy over
+    answers and over all outputs; and which rows moved, the worst first, each with its text and both readings.
+
+    \b
+    Examples:
+      affidavit audit logs/run.eval --contract mcqa-reasoned
+      affidavit audit samples_gsm8k_*.jsonl --contract number --param marker='####' --max-moved 0.02
+      affidavit audit predictions/ --pattern '\\[正确答案\\](?P<answer>[A-D])<eoa>' --source-rule lawbench
+
+    \b
+    Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved.
+    """
+    from affidavit.commands.output import show
+    from affidavit.contracts.read_by import ReadBy
+    from affidavit.results.second_readings import audit_fields, audit_report, share_moved
+    from affidavit.results.terminal import shown_report
+    from affidavit.running.second_reading import audit_terms, audited
+
+    reads = _contract(contract, pattern, options, parameters)
+    terms = audit_terms(
+        reads,
+        options=options,
+        scorer=scorer,
+        source_rule=source_rule,
+        answer=answer,
+        answer_pattern=answer_pattern,
+    )
+    readings = audited(logs, terms)
+    report = audit_report(readings, ReadBy.of(reads), moved=moved)
+    show(audit_fields(readings) if as_json else shown_report(report))
+    if max_moved is not None and (most := share_moved(readings)) > max_moved:
+        click.echo(f"moved: {most:.2%} of the outputs of a log, more than {max_moved:.2%}", err=True)
+        sys.exit(NOT_MET)
+    sys.exit(DONE)
+
+
+def _contract(
+    name: str | None, pattern: str | None, options: str | None, parameters: tuple[str, ...]
+) -> "AnyContract":
+    """What reads the outputs: a contract by its name, or a pattern."""
+    from affidavit.contracts.pattern import Pattern
+
+    if (name is None) == (pattern is None):
+        found = "neither" if name is None else "both"
+        raise UsageError("audit", expected="either --contract NAME or --pattern REGEX", found=found)
+    if pattern is not None:
+        return Pattern(name="pattern", version=1, pattern=pattern, words="")
+    contract = typed_contract(str(name), options, parameters).contract
+    say_parameter_notes(contract)
+    return contract

@@ -1,0 +1,73 @@
+"""Logs as sources of rows: `read` and `import` take them like any file of outputs, under our names for columns."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from affidavit.errors import UsageError
+from affidavit.exchange.log import Log
+from affidavit.exchange.logged_output import LoggedOutput
+from affidavit.exchange.registry import distinct_names, format_of_log, logs_of
+from affidavit.reading.source import Columns, Format, Row, Source, Stream
+
+NOT_VERBATIM, SENTINELS = "not verbatim", "sentinels"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogSource(Source):
+    """The rows of a log."""
+
+    log: Log
+    log_name: str
+    """Which no other log beside it has: what its outputs are called by."""
+    counted: Counter[str] = field(default_factory=Counter)
+    """What was seen of outputs in the last walk: why there was none, texts that are not verbatim, sentinels."""
+
+
+def _rows(source: Source, _columns: Columns) -> Iterator[Row]:
+    assert isinstance(source, LogSource)  # noqa: S101 - no other source has this format
+    source.counted.clear()
+    for number, output in enumerate(source.log.outputs(), 1):
+        source.counted.update(_seen(output))
+        row = output.row(log=source.log_name, task=source.log.task)
+        yield Row(f"{source.name}: {output.place}", number, row)
+
+
+def _seen(output: LoggedOutput) -> Iterator[str]:
+    yield "outputs"
+    if output.no_answer is not None:
+        yield output.no_answer.value
+    if any(word.no_answer is not None for word in output.words):
+        yield SENTINELS
+    if not output.verbatim:
+        yield NOT_VERBATIM
+
+
+LOG_ROWS = Format("a log", (), lambda _head: False, _rows)
+"""What the rows of every log are."""
+
+
+def log_sources(paths: Iterable[Path]) -> list[LogSource]:
+    """The logs of files and directories, each as a source of its rows."""
+    return sources_of(list(logs_of(list(paths))))
+
+
+def sources_of(logs: Sequence[Log]) -> list[LogSource]:
+    """Logs as sources, each output named by its log and its place in there."""
+    names = distinct_names([log.path for log in logs])
+    return [
+        LogSource(str(log.path), _no_bytes, log.path, LOG_ROWS, log=log, log_name=name)
+        for log, name in zip(logs, names, strict=True)
+    ]
+
+
+def _no_bytes() -> AbstractContextManager[Stream]:
+    raise UsageError("a log", expected="to be read output by output", found="a reader of its bytes")
+
+
+def source_if_log(path: Path) -> LogSource | None:
+    """The rows of a path that is one log; None if it is none."""
+    found = format_of_log(path) if path.exists() else None
+    return None if found is None else sources_of([found.opened(path)])[0]

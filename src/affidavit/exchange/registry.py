@@ -1,0 +1,114 @@
+"""Every kind of log that is read here, and how one is told: by its content.
+
+A new format is a file with a `LogFormat` in it, and a line in `LOG_FORMATS`.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from affidavit.archive.disk import storage_errors
+from affidavit.errors import InputError
+from affidavit.exchange.batch_output import BATCH
+from affidavit.exchange.every_eval_ever import EVERY_EVAL_EVER
+from affidavit.exchange.helm_runs import HELM
+from affidavit.exchange.inspect_json import INSPECT_JSON
+from affidavit.exchange.inspect_zip import INSPECT_EVAL
+from affidavit.exchange.lighteval_details import LIGHTEVAL
+from affidavit.exchange.lm_eval_samples import LM_EVAL
+from affidavit.exchange.log import HEAD, Log, LogFormat
+from affidavit.exchange.opencompass_predictions import OPENCOMPASS
+from affidavit.exchange.promptfoo_exports import PROMPTFOO
+
+LOG_FORMATS: dict[str, LogFormat] = {
+    each.name: each
+    for each in (
+        INSPECT_EVAL,
+        INSPECT_JSON,
+        LM_EVAL,
+        HELM,
+        PROMPTFOO,
+        OPENCOMPASS,
+        BATCH,
+        EVERY_EVAL_EVER,
+        LIGHTEVAL,
+    )
+}
+"""Every format that is known, by its name; the first that recognises a file has it."""
+_KNOWN = ", ".join(LOG_FORMATS)
+
+
+def format_of_log(path: Path) -> LogFormat | None:
+    """The format of a log; None if it is none of those that are known."""
+    if path.is_dir():
+        return next((each for each in LOG_FORMATS.values() if each.directories(path)), None)
+    head = _head(path)
+    return next((each for each in LOG_FORMATS.values() if each.recognises(head, path)), None)
+
+
+def logs_of(paths: Sequence[Path]) -> Iterator[Log]:
+    """The logs of files and directories, in the order of their names; InputError for what is no log.
+
+    A directory is taken whole: whatever in it is no log and belongs to none is refused by name.
+    """
+    for path in paths:
+        found = format_of_log(path) if path.exists() else None
+        if found is not None:
+            yield found.opened(path)
+        elif path.is_dir():
+            yield from _within(path)
+        else:
+            raise InputError(str(path), expected=f"a log of {_KNOWN}", found=_found(path))
+
+
+def _within(folder: Path) -> Iterator[Log]:
+    logs = [path for path in _below(folder) if not _belongs(path)]
+    if not logs:
+        raise InputError(str(folder), expected=f"logs of {_KNOWN}", found="a directory without any")
+    for path in logs:
+        yield from logs_of([path])
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """The files in a folder and its folders, and the folders that are logs; hidden ones are passed over."""
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith("."):
+            continue
+        if path.is_dir() and format_of_log(path) is None:
+            yield from _below(path)
+        else:
+            yield path
+
+
+def _belongs(path: Path) -> bool:
+    """Whether a file is only there beside a log."""
+    if path.is_dir():
+        return False
+    head = _head(path)
+    return any(each.belongs(head, path) for each in LOG_FORMATS.values())
+
+
+def _head(path: Path) -> bytes:
+    with storage_errors(str(path)), path.open("rb") as stream:
+        return stream.read(HEAD)
+
+
+def _found(path: Path) -> str:
+    if not path.exists():
+        return "no such file"
+    return "an empty file" if path.stat().st_size == 0 else "a file of another kind"
+
+
+def distinct_names(paths: Sequence[Path]) -> list[str]:
+    """A name for each log that no other has: its own, with as many folders before it as it takes.
+
+    >>> distinct_names([Path("a/x.json"), Path("b/x.json"), Path("b/y.json")])
+    ['a/x.json', 'b/x.json', 'y.json']
+    """
+    names, length = [path.name for path in paths], 1
+    while len(set(names)) < len(names) and length < max(len(path.parts) for path in paths):
+        length += 1
+        names = [
+            name if names.count(name) == 1 else "/".join(path.parts[-length:])
+            for name, path in zip(names, paths, strict=True)
+        ]
+    return names

@@ -1,0 +1,272 @@
+"""Second readings of logs → tables: what a source scored, what had no answer, what the contract says, what moved.
+
+Both figures are over the same outputs and have intervals over items (ruling S1); their difference is paired by
+item, and all logs of one audit are one family (rulings S2, S3 and I5).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from affidavit.contracts.contract import COMPLIANT
+from affidavit.contracts.read_by import ReadBy
+from affidavit.json_values import Fields
+from affidavit.plain_text import counted_noun
+from affidavit.results.table import Table
+from affidavit.results.text_forms import READ_BY, Report
+from affidavit.results.values import Chance, Points, Value
+from affidavit.running.second_reading import Move, MovedRow, OwnVerdict, SecondReading, SourceVerdict
+from affidavit.statistics.differences import PairedDifference
+from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.multiplicity import Verdict, family
+from affidavit.statistics.shares import ClusterSums, share
+
+SEED = 0
+"""Of the signs that are drawn where a test draws any: an audit has no study whose seed it could take."""
+MOST_SHOWN = 20
+_LONGEST_TEXT = 120
+_CLOSE = 1e-9
+_NAMES = ("log", "task", "model")
+_SHARE_DIGITS = 1.0
+
+
+def audit_report(readings: Sequence[SecondReading], read_by: ReadBy, *, moved: int = MOST_SHOWN) -> Report:
+    """All that an audit says, the logs whose figure would move most first."""
+    verdicts = _verdicts(readings)
+    pairs = sorted(zip(readings, verdicts, strict=True), key=lambda pair: _place(*pair))
+    ordered, judged = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    tables = [_scores(ordered, judged), _no_answers(ordered), _four_ways(ordered), _moved(ordered, moved)]
+    facts: Fields = {READ_BY: str(read_by)}
+    notes = ["intervals: 95 %, over items; of differences at the level of their tests"]
+    return Report(
+        "a second reading", facts, [each for each in tables if each.rows], notes, list(_warnings(ordered))
+    )
+
+
+def audit_fields(readings: Sequence[SecondReading]) -> Fields:
+    """The counts of an audit for programs, log by log in the order they were given."""
+    return {"logs": [_fields(each) for each in readings]}
+
+
+def _fields(reading: SecondReading) -> Fields:
+    counts = reading.items.values()
+    return {
+        "log": reading.log,
+        "model": reading.model,
+        "task": reading.task,
+        "outputs": reading.outputs,
+        "errors": sum(reading.no_answer[kind] for kind in reading.no_answer if kind in ("error", "limit")),
+        "missing": sum(reading.no_answer[kind] for kind in reading.no_answer if kind in ("missing", "sentinel")),
+        "no_answer": {kind.value: count for kind, count in sorted(reading.no_answer.items())},
+        "scored_wrong_without_answer": reading.scored_wrong.total(),
+        "source": {
+            "scorer": reading.scorer,
+            "printed": None if reading.printed is None else reading.printed.value,
+            "recomputed": reading.recomputed,
+            "right": sum(each.source_right for each in counts),
+            "verdicts": sum(each.verdicts for each in counts),
+        },
+        "compliant": sum(each.compliant for each in counts),
+        "answers": sum(each.answers for each in counts),
+        "right": sum(each.right for each in counts),
+        "moved": reading.moves.total(),
+        "moves": {move.value: reading.moves[move] for move in Move if reading.moves[move]},
+        "not_verbatim": reading.not_verbatim,
+        "self_graded": reading.is_self_graded,
+    }
+
+
+def share_moved(readings: Sequence[SecondReading]) -> float:
+    """The largest share of outputs of one log whose verdict moved; 0 of nothing."""
+    return max((each.moves.total() / each.outputs for each in readings if each.outputs), default=0.0)
+
+
+# --- what a score becomes ---
+
+
+def _verdicts(readings: Sequence[SecondReading]) -> list[Verdict | None]:
+    """What the difference of each log is, all of them one family; None where nothing is paired."""
+    differences = [_difference(each) for each in readings]
+    tested = iter(family([each for each in differences if each is not None], seed=SEED))
+    return [None if each is None else next(tested) for each in differences]
+
+
+def _difference(reading: SecondReading) -> PairedDifference | None:
+    both = [each for each in reading.items.values() if each.both]
+    if not both:
+        return None
+    sizes = [each.both for each in both]
+    return PairedDifference.of_counts(
+        [each.both_source for each in both], sizes, [each.both_own for each in both], sizes
+    )
+
+
+def _place(reading: SecondReading, verdict: Verdict | None) -> tuple[float, str, str]:
+    return (0.0 if verdict is None else -abs(verdict.estimate.value), reading.log, reading.model)
+
+
+def _share(reading: SecondReading, part: str, whole: str) -> Estimate | None:
+    sums = ClusterSums.of((getattr(each, part), getattr(each, whole)) for each in reading.items.values())
+    return share(sums) if sums.n else None
+
+
+def _scores(readings: Sequence[SecondReading], verdicts: Sequence[Verdict | None]) -> Table:
+    columns = (
+        *_NAMES, "outputs", "printed", "from its rows", "right by the source", "compliance",
+        "accuracy over answers", "yield", "difference", "p, Holm", "moved",
+    )  # fmt: skip
+    rows = tuple(
+        (
+            *_named(each),
+            each.outputs,
+            _printed(each),
+            None if each.recomputed is None else f"{each.recomputed:.4g}",
+            _share(each, "source_right", "verdicts"),
+            _share(each, "compliant", "arrived"),
+            _share(each, "right", "answers"),
+            _share(each, "right", "known"),
+            None if verdict is None else Points(verdict.estimate),
+            None if verdict is None else Chance(verdict.adjusted),
+            each.moves.total(),
+        )
+        for each, verdict in zip(readings, verdicts, strict=True)
+    )
+    note = (
+        "Difference: right by the contract less right by the source, over outputs of which the source has a "
+        "verdict and the right answer is known, paired by item. Moved: outputs whose verdict is not the source's."
+    )
+    return Table(
+        "second reading",
+        "What did the source score, and what does the contract say?",
+        columns,
+        rows,
+        _identity(readings),
+        (note,),
+    )
+
+
+def _printed(reading: SecondReading) -> str | None:
+    """What the source printed, with what it calls the figure if that is no mean."""
+    printed = reading.printed
+    if printed is None:
+        return None
+    return f"{printed.value:.4g}" + ("" if printed.metric == "mean" else f" {printed.metric}")
+
+
+def _named(reading: SecondReading) -> tuple[str, str, str]:
+    return reading.log, reading.task, reading.model
+
+
+def _identity(readings: Sequence[SecondReading]) -> str:
+    """Every output is in one place of the four-way table (ruling C5)."""
+    counts = {own: sum(each.table[said, own] for each in readings for said in SourceVerdict) for own in OwnVerdict}
+    total = sum(each.outputs for each in readings)
+    return f"{total:,} outputs = " + " + ".join(f"{count:,} {own.value}" for own, count in counts.items())
+
+
+def _no_answers(readings: Sequence[SecondReading]) -> Table:
+    rows = tuple(
+        (*_named(each), kind.value, count, each.scored_wrong[kind])
+        for each in readings
+        for kind, count in sorted(each.no_answer.items())
+    )
+    question = "Where did the source have no answer, and what did it score there?"
+    columns = (*_NAMES, "why", "outputs", "scored as wrong")
+    return Table("no answer", question, columns, rows, _identity(readings))
+
+
+def _four_ways(readings: Sequence[SecondReading]) -> Table:
+    rows = tuple(
+        (*_named(each), said.value, own.value, each.table[said, own])
+        for each in readings
+        for said in SourceVerdict
+        for own in OwnVerdict
+        if each.table[said, own]
+    )
+    question = "What does the contract say of what the source called right and wrong?"
+    columns = (*_NAMES, "by the source", "by the contract", "outputs")
+    return Table("four ways", question, columns, rows, _identity(readings))
+
+
+def _moved(readings: Sequence[SecondReading], most: int) -> Table:
+    """The rows that moved, the worst kinds first."""
+    order = {move: place for place, move in enumerate(Move)}
+    every = [(each, row) for each in readings for row in each.moved_rows()]
+    every.sort(key=lambda pair: order[pair[1].move])
+    rows = tuple(_moved_row(each, row) for each, row in every[:most])
+    count = sum(each.moves.total() for each in readings)
+    notes = (f"{len(rows):,} of {count:,} rows that moved.",) if len(rows) < count else ()
+    columns = ("log", "place", "item", "move", "text", "right answer", "the source read", "the contract read")
+    return Table("moved", "Which rows moved?", columns, rows, _identity(readings), notes)
+
+
+def _moved_row(reading: SecondReading, row: MovedRow) -> tuple[Value, ...]:
+    source = None if row.source is None else row.source.answer
+    return (
+        reading.log,
+        row.place,
+        row.item_id,
+        row.move.value,
+        _cut(row.raw_output),
+        _cut(row.answer),
+        _cut(source),
+        _read(row.own),
+    )
+
+
+def _cut(text: str | None) -> str | None:
+    """A text on one line: its end is where answers are."""
+    if text is None:
+        return None
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST_TEXT else f"…{line[-_LONGEST_TEXT:]}"
+
+
+def _read(own: Fields) -> str:
+    """What the contract read, or why it read nothing."""
+    for name in ("extracted_answer", "candidate", "deviation", "unread"):
+        if (value := own.get(name)) is not None:
+            return _cut(str(value)) or ""
+    if (compliant := own.get(COMPLIANT)) is None:
+        return "–"
+    return "compliant" if compliant else "non-compliant"
+
+
+# --- what must be known first ---
+
+
+def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
+    for each in readings:
+        name = f"{each.log}, {each.model}"
+        if wrong := each.scored_wrong.total():
+            kinds = ", ".join(
+                f"{count:,} {kind.value}" for kind, count in sorted(each.scored_wrong.items()) if count
+            )
+            noun = counted_noun(wrong, "output")
+            yield f"{name}: {noun} without an answer scored as wrong: {kinds}."
+        if each.is_self_graded:
+            yield f"{name}: graded by the evaluated model itself."
+        elif each.graders:
+            yield f"{name}: graded by {', '.join(each.graders)}."
+        if each.not_verbatim:
+            noun = counted_noun(each.not_verbatim, "text")
+            yield f"{name}: {noun} not verbatim: a filter or a transform may have changed what the model wrote."
+        yield from _about_scores(each, name)
+
+
+def _about_scores(each: SecondReading, name: str) -> Iterator[str]:
+    printed, again = each.printed, each.recomputed
+    is_whole = each.planned in (None, each.of_log)
+    if not is_whole:
+        yield f"{name}: by its own account the log has {each.planned:,} outputs; here are {each.of_log:,}."
+    if printed is not None and again is not None and not _is_close(printed.value, again):
+        over = "" if is_whole else ", which may be right over all of them"
+        yield f"{name}: the source printed {printed.value:.6g}{over}; the rows here give {again:.6g}."
+    if each.scorer is None:
+        yield f"{name}: the source has no word on its outputs."
+    elif each.other_scorers:
+        others = ", ".join(each.other_scorers)
+        yield f"{name}: the source's word is that of {each.scorer}; it has others: {others}."
+
+
+def _is_close(one: float, other: float) -> bool:
+    """Whether two figures are one, but for the order in which their parts were added up."""
+    return abs(one - other) <= _CLOSE * max(1.0, abs(one))

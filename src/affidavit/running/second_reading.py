@@ -1,0 +1,341 @@
+"""A log read a second time: what its source said of each output, and what a contract says of the same (ruling I5).
+
+One walk over a log counts everything that is said of it. Of the rows whose verdict moved, some of each kind are
+kept with their texts, the worst kinds first; all are counted.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from affidavit.contracts.contract import COMPLIANT, AnyContract, label
+from affidavit.contracts.mcqa import MultipleChoice, mcqa
+from affidavit.contracts.parts import parts_of
+from affidavit.contracts.pattern import Pattern
+from affidavit.errors import InputError, UsageError, did_you_mean
+from affidavit.exchange.log import PrintedScore, Recount
+from affidavit.exchange.log_source import LogSource, log_sources
+from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
+from affidavit.json_values import Fields, shown
+from affidavit.reading.column_path import ColumnPath
+from affidavit.reading.output_columns import ANSWER
+from affidavit.reading.rows import UNREAD, RowReader
+
+MOST_KEPT = 200
+"""Rows of each kind of move that are kept with their texts."""
+
+
+class SourceVerdict(StrEnum):
+    """What the source said of an output."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    NONE = "no verdict"
+
+
+class OwnVerdict(StrEnum):
+    """What the contract says of it."""
+
+    RIGHT = "compliant, right"
+    WRONG = "compliant, wrong"
+    UNKNOWN = "compliant, right answer not known"
+    NON_COMPLIANT = "non-compliant"
+    UNREAD = "unread"
+    NO_OUTPUT = "no output"
+
+
+class Move(StrEnum):
+    """How a verdict moved; the worst first: what a score hides most."""
+
+    NOTHING_SCORED_WRONG = "no output, scored as wrong"
+    RIGHT_TO_WRONG = "right by the source, wrong by the contract"
+    WRONG_TO_RIGHT = "wrong by the source, right by the contract"
+    RIGHT_TO_NON_COMPLIANT = "right by the source, non-compliant"
+
+
+_MOVES: Mapping[tuple[SourceVerdict, OwnVerdict], Move] = {
+    (SourceVerdict.WRONG, OwnVerdict.NO_OUTPUT): Move.NOTHING_SCORED_WRONG,
+    (SourceVerdict.RIGHT, OwnVerdict.WRONG): Move.RIGHT_TO_WRONG,
+    (SourceVerdict.WRONG, OwnVerdict.RIGHT): Move.WRONG_TO_RIGHT,
+    (SourceVerdict.RIGHT, OwnVerdict.NON_COMPLIANT): Move.RIGHT_TO_NON_COMPLIANT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MovedRow:
+    """An output whose verdict moved, with its text and both readings."""
+
+    move: Move
+    place: str
+    item_id: str
+    raw_output: str | None
+    answer: str | None
+    """The right one, as the source has it."""
+    source: SourceWord | None
+    own: Fields
+    """What the contract adds to the row."""
+
+
+@dataclass(slots=True)
+class ItemCounts:
+    """What was counted of the outputs of one item."""
+
+    outputs: int = 0
+    arrived: int = 0
+    compliant: int = 0
+    answers: int = 0
+    """Outputs that hold an answer whose right one is known."""
+    right: int = 0
+    known: int = 0
+    """Arrived outputs whose right answer is known."""
+    verdicts: int = 0
+    """Outputs of which the source says right or wrong."""
+    source_right: int = 0
+    both: int = 0
+    """Outputs with a verdict of the source and a known right answer: what is paired."""
+    both_source: int = 0
+    both_own: int = 0
+
+
+@dataclass
+class SecondReading:
+    """What a source said of the outputs of one model in one log, and what a contract says of them."""
+
+    log: str
+    format: str
+    task: str
+    model: str
+    scorer: str | None
+    """Whose word stands for the source; None if it said nothing."""
+    other_scorers: tuple[str, ...]
+    graders: tuple[str, ...]
+    planned: int | None
+    """How many outputs the log has by its own account."""
+    of_log: int = 0
+    """How many it has, of all its models."""
+    printed: PrintedScore | None = None
+    recomputed: float | None = None
+    table: Counter[tuple[SourceVerdict, OwnVerdict]] = field(default_factory=Counter)
+    """The four-way table."""
+    no_answer: Counter[NoAnswer] = field(default_factory=Counter)
+    """Why the source had no answer, by kind (ruling I3)."""
+    scored_wrong: Counter[NoAnswer] = field(default_factory=Counter)
+    """Of these, what it scored as wrong all the same."""
+    not_verbatim: int = 0
+    items: dict[str, ItemCounts] = field(default_factory=dict)
+    moves: Counter[Move] = field(default_factory=Counter)
+    moved: dict[Move, list[MovedRow]] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs there are."""
+        return self.table.total()
+
+    @property
+    def is_self_graded(self) -> bool:
+        """Whether the model that is evaluated graded its own outputs."""
+        return self.model in self.graders
+
+    def moved_rows(self) -> Iterator[MovedRow]:
+        """The rows that were kept, the worst kinds first."""
+        for move in Move:
+            yield from self.moved.get(move, ())
+
+    def add(self, output: LoggedOutput, row: Fields, reader: RowReader, *, where: str) -> None:
+        """One output more."""
+        word = next((each for each in output.words if each.scorer == self.scorer), None)
+        result = reader.read(row, where=where)
+        said, own = _source_verdict(word), _own_verdict(output, result.added, reader)
+        self.table[said, own] += 1
+        self.not_verbatim += not output.verbatim
+        kind = output.no_answer or (None if word is None else word.no_answer)
+        if kind is not None:
+            self.no_answer[kind] += 1
+            self.scored_wrong[kind] += said is SourceVerdict.WRONG
+        self._count(output.item_id, said, own, known=result.right_answer_known is True)
+        if (move := _MOVES.get((said, own))) is not None:
+            self.moves[move] += 1
+            kept = self.moved.setdefault(move, [])
+            if len(kept) < MOST_KEPT:
+                kept.append(
+                    MovedRow(
+                        move, output.place, output.item_id, output.raw_output, output.answer, word, result.added
+                    )
+                )
+
+    def _count(self, item_id: str, said: SourceVerdict, own: OwnVerdict, *, known: bool) -> None:
+        counts = self.items.setdefault(item_id, ItemCounts())
+        arrived, right = own is not OwnVerdict.NO_OUTPUT, own is OwnVerdict.RIGHT
+        counts.outputs += 1
+        counts.arrived += arrived
+        counts.compliant += own in (OwnVerdict.RIGHT, OwnVerdict.WRONG, OwnVerdict.UNKNOWN)
+        counts.answers += own in (OwnVerdict.RIGHT, OwnVerdict.WRONG)
+        counts.right += right
+        counts.known += arrived and known
+        if said is not SourceVerdict.NONE:
+            counts.verdicts += 1
+            counts.source_right += said is SourceVerdict.RIGHT
+            if known:
+                counts.both += 1
+                counts.both_source += said is SourceVerdict.RIGHT
+                counts.both_own += right
+
+
+def _source_verdict(word: SourceWord | None) -> SourceVerdict:
+    if word is None or word.correct is None:
+        return SourceVerdict.NONE
+    return SourceVerdict.RIGHT if word.correct else SourceVerdict.WRONG
+
+
+def _own_verdict(output: LoggedOutput, added: Fields, reader: RowReader) -> OwnVerdict:
+    if output.raw_output is None:
+        return OwnVerdict.NO_OUTPUT
+    if added.get(UNREAD) is not None or not isinstance(compliant := added.get(COMPLIANT), bool):
+        return OwnVerdict.UNREAD
+    correct = added.get("correct")
+    if (compliant or reader.parts.every_answer_counts) and isinstance(correct, bool):
+        return OwnVerdict.RIGHT if correct else OwnVerdict.WRONG
+    return OwnVerdict.UNKNOWN if compliant else OwnVerdict.NON_COMPLIANT
+
+
+# --- over a log ---
+
+
+@dataclass(frozen=True)
+class Terms:
+    """On which terms logs are read a second time."""
+
+    contract: AnyContract
+    scorer: str | None = None
+    """Whose word stands for the source, where it has several; otherwise it is the one whose score it printed first
+    or, where it printed none, the first that said anything."""
+    source_rule: AnyContract | None = None
+    """What stands for the source's word where its log has none: the rule by which another harness would read."""
+    answer: str = ANSWER
+    """The column of right answers."""
+    answer_pattern: Pattern | None = None
+    """What these must match, to give the answer alone; None: they are it as they are."""
+
+    def scorer_of(self, source: LogSource) -> str | None:
+        """Whose word stands for the source, as far as that is known before its outputs are."""
+        if self.source_rule is not None:
+            return label(self.source_rule)
+        return self.scorer or next((each.scorer for each in source.log.printed), None)
+
+    def right_answer(self, row: Fields, *, where: str) -> Fields:
+        """The row with the right answer alone in its column."""
+        path = ColumnPath(self.answer)
+        said = path.of(row)
+        if self.answer_pattern is None or said is None:
+            return row
+        found = self.answer_pattern.read(said).extracted_answer if isinstance(said, str) else None
+        if found is None:
+            expected = f"a right answer that --answer-pattern {self.answer_pattern.pattern} matches"
+            raise InputError(where, expected=expected, found=shown(said))
+        return {**row, self.answer: found}
+
+
+def audit_terms(  # noqa: PLR0913 - all that can be said of an audit
+    contract: AnyContract,
+    *,
+    options: str | None = None,
+    scorer: str | None = None,
+    source_rule: str | None = None,
+    answer: str = ANSWER,
+    answer_pattern: str | None = None,
+) -> Terms:
+    """The terms as they are typed; UsageError for what has no meaning."""
+    if parts_of(contract).evaluates:
+        raise UsageError("--contract", expected="a contract that reads answers", found=contract.name)
+    pattern = None if answer_pattern is None else Pattern("right answers", 1, answer_pattern, "")
+    rule = None if source_rule is None else _rule(source_rule, options)
+    return Terms(contract, scorer, rule, answer, pattern)
+
+
+def _rule(name: str, options: str | None) -> AnyContract:
+    """The rule of another harness by its name, without its version if that tells it."""
+    rules = {label(each): each for each in MultipleChoice(options or mcqa.options).lenient_readings()}
+    found = [rule for each, rule in rules.items() if each == name or each.startswith((f"{name}-", f"{name}/"))]
+    if len(found) != 1:
+        expected, hint = f"one of {', '.join(rules)}", did_you_mean(name, list(rules))
+        raise UsageError("--source-rule", expected=expected, found=repr(name), hint=hint)
+    return found[0]
+
+
+def audited(logs: Sequence[Path], terms: Terms) -> list[SecondReading]:
+    """The second reading of every log, in their order; UsageError if there is no output at all."""
+    found = [each for source in log_sources(logs) for each in second_readings(source, terms)]
+    if not found:
+        raise UsageError("LOGS", expected="at least one output", found="none")
+    return found
+
+
+def second_readings(source: LogSource, terms: Terms) -> list[SecondReading]:
+    """The second reading of each model in a log."""
+    reader, found = RowReader(terms.contract, answer=terms.answer), dict[str, SecondReading]()
+    recounts = {id(each): each.recount() for each in source.log.printed if each.recount is not None}
+    scorers: dict[str, None] = {}
+    chosen = terms.scorer_of(source)
+    for output, row, where in _judged(source, terms, list(recounts.values())):
+        scorers.update(dict.fromkeys(word.scorer for word in output.words))
+        chosen = chosen or next(iter(scorers), None)
+        if (reading := found.get(output.model)) is None:
+            reading = found[output.model] = _begun(source, output.model)
+        reading.scorer = reading.scorer or chosen
+        reading.add(output, row, reader, where=where)
+    if terms.scorer is not None and terms.scorer not in scorers:
+        expected = f"a scorer of {source.log_name}: {', '.join(scorers) or 'none'}"
+        hint = did_you_mean(terms.scorer, list(scorers))
+        raise UsageError("--scorer", expected=expected, found=repr(terms.scorer), hint=hint)
+    for reading in found.values():
+        reading.of_log = sum(each.outputs for each in found.values())
+        _printed(reading, source, recounts)
+        reading.other_scorers = tuple(name for name in scorers if name != reading.scorer)
+    return list(found.values())
+
+
+def _judged(
+    source: LogSource, terms: Terms, recounts: Sequence[Recount]
+) -> Iterator[tuple[LoggedOutput, Fields, str]]:
+    """Each output with the source's words, the row that it becomes, and its place."""
+    rule = None if terms.source_rule is None else RowReader(terms.source_rule, answer=terms.answer)
+    for output in source.log.outputs():
+        for recount in recounts:
+            recount.add(output)
+        where = f"{source.name}: {output.place}"
+        row = terms.right_answer(output.row(log=source.log_name, task=source.log.task), where=where)
+        yield (output if rule is None else _by_rule(output, row, rule, where=where)), row, where
+
+
+def _begun(source: LogSource, model: str) -> SecondReading:
+    log = source.log
+    return SecondReading(source.log_name, log.format, log.task, model, None, (), tuple(log.graders), log.planned)
+
+
+def _by_rule(output: LoggedOutput, row: Fields, rule: RowReader, *, where: str) -> LoggedOutput:
+    """The output with what a rule reads of it as its first word; what the rule does not find is wrong by it."""
+    if output.raw_output is None:
+        return output
+    result = rule.read(row, where=where)
+    answer, correct = result.added.get("extracted_answer"), result.added.get("correct") is True
+    verdict = correct if result.right_answer_known else None
+    word = SourceWord(
+        scorer=rule.label,
+        answer=answer if isinstance(answer, str) else None,
+        correct=verdict,
+        points=None if verdict is None else float(verdict),
+        no_answer=NoAnswer.SENTINEL if answer is None else None,
+    )
+    return replace(output, words=(word, *output.words))
+
+
+def _printed(reading: SecondReading, source: LogSource, recounts: Mapping[int, Recount]) -> None:
+    """The source's own figure, and the same from its rows."""
+    for each in source.log.printed:
+        if each.scorer == reading.scorer and each.model in (None, reading.model):
+            recount = recounts.get(id(each))
+            reading.printed = each
+            reading.recomputed = None if recount is None else recount.value()
+            return

@@ -1,0 +1,118 @@
+"""`affidavit audit`: what a score hides comes first, every output is in one place, and CI can hold it to a bound."""
+
+import json
+from inspect import signature
+from pathlib import Path
+
+import pytest
+
+import affidavit as public
+from affidavit.commands.audit import audit
+from support.command import affidavit
+from support.written_logs import NAME, write_log
+
+COUNTS = {
+    "log": NAME,
+    "model": "tiny",
+    "task": "quiz",
+    "outputs": 3,
+    "errors": 0,
+    "missing": 1,
+    "no_answer": {"missing": 1},
+    "scored_wrong_without_answer": 1,
+    "source": {
+        "scorer": "exact_match,strict",
+        "printed": 0.75,
+        "recomputed": 2 / 3,
+        "right": 2,
+        "verdicts": 3,
+    },
+    "compliant": 1,
+    "answers": 1,
+    "right": 1,
+    "moved": 2,
+    "moves": {"no output, scored as wrong": 1, "right by the source, non-compliant": 1},
+    "not_verbatim": 0,
+    "self_graded": False,
+}
+
+
+@pytest.fixture
+def log(tmp_path) -> Path:
+    return write_log(tmp_path)
+
+
+def audited(log: Path, *arguments: str) -> tuple[int, str, str]:
+    done = affidavit("audit", log, "--contract", "mcqa", *arguments, cwd=log.parent, COLUMNS="80")
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.mark.slow
+def test_counts_for_programs_are_whole_numbers(log):
+    code, out, err = audited(log, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {"logs": [COUNTS]}
+
+
+@pytest.mark.slow
+def test_what_a_score_hides_is_told_before_any_figure(log):
+    code, out, _ = audited(log)
+    assert code == 0
+    words = " ".join(out.split())
+    first, figures = words.split("What did the source score", 1)
+    assert "1 output without an answer scored as wrong: 1 missing." in first
+    assert "by its own account the log has 4 outputs; here are 3." in first
+    assert "the source printed 0.75, which may be right over all of them; the rows here give 0.666667." in first
+    identity = "3 outputs = 1 compliant, right + 0 compliant, wrong + 0 compliant, right answer not known + 1 non-compliant + 0 unread + 1 no output"
+    assert identity in figures
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--max-moved", "0.7"], 0, ""),
+        (["--max-moved", "0.6"], 3, "moved: 66.67% of the outputs of a log, more than 60.00%"),
+        (["--pattern", "B"], 2, "either --contract NAME or --pattern REGEX, found both"),
+        (["--scorer", "loose"], 2, "expected a scorer of"),
+        (["--source-rule", "inspekt"], 2, "--source-rule: expected one of"),
+        (["--answer-pattern", "("], 2, "expected a regular expression"),
+        (["--max-moved", "2"], 2, "--max-moved"),
+    ],
+)
+@pytest.mark.slow
+def test_ends_and_messages(log, arguments, code, said):
+    ended, _, err = audited(log, *arguments)
+    assert ended == code
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_python_gives_the_tables_of_the_command(log):
+    results = public.audit(log, "mcqa", options="A-D")
+    assert list(results) == ["second reading", "no answer", "four ways", "moved"]
+    (row,) = results["second reading"].to_polars().rows(named=True)
+    assert (row["outputs"], row["moved"], row["right by the source"], row["yield"]) == (3, 2, 2 / 3, 0.5)
+    assert results["no answer"].to_polars().rows() == [(NAME, "quiz", "tiny", "missing", 1, 1)]
+    assert [row[3:] for row in results["four ways"].rows] == [
+        ("right", "compliant, right", 1),
+        ("right", "non-compliant", 1),
+        ("wrong", "no output", 1),
+    ]
+    assert results["moved"].column("move") == list(COUNTS["moves"])
+    assert results["moved"].column("the contract read") == ["–", "option_text"]
+    with pytest.raises(public.UsageError, match="source_rule"):
+        public.audit([log], "mcqa", source_rule="none")
+
+
+def test_python_takes_the_options_of_the_command():
+    """Where output goes is the shell's; a pattern, and parameters, are in Python a contract made of them."""
+    of_the_shell = {"as_json", "max_moved", "pattern", "parameters"}
+    options = {each.name for each in audit.params} - of_the_shell
+    assert options <= set(signature(public.audit).parameters)
+
+
+def test_a_pattern_reads_a_log_too(log):
+    pattern = public.Pattern("dotted", 1, "(?P<answer>[A-D])\\..*", "")
+    (row,) = public.audit(log, pattern)["second reading"].to_polars().rows(named=True)
+    assert (row["compliance"], row["accuracy over answers"], row["moved"]) == (0.5, 1.0, 2)

@@ -1,0 +1,98 @@
+"""Logs are sources of rows: under our names, with names of their own, and counted as they are walked."""
+
+from pathlib import Path
+
+import pytest
+
+from affidavit.errors import InputError, UsageError
+from affidavit.exchange.log import Log
+from affidavit.exchange.log_source import LOG_ROWS, log_sources, source_if_log, sources_of
+from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
+from affidavit.exchange.registry import distinct_names
+from affidavit.reading.sources import format_of, rows_of
+
+OUTPUTS = [
+    LoggedOutput(place="line 1", item_id="q1", model="m", raw_output="B", answer="B", prompt="Which?"),
+    LoggedOutput(
+        place="line 2",
+        item_id="q1",
+        model="m",
+        sample=1,
+        raw_output=None,
+        no_answer=NoAnswer.ERROR,
+        error="timeout",
+        words=[SourceWord(scorer="a"), SourceWord(scorer="b", no_answer=NoAnswer.SENTINEL)],
+    ),
+    LoggedOutput(place="line 3", item_id="q2", model="m", raw_output="C", verbatim=False, condition="loud"),
+]
+
+
+def source(path: str = "logs/a.jsonl"):
+    return sources_of([Log(path=Path(path), format="made up", task="quiz", outputs=lambda: iter(OUTPUTS))])[0]
+
+
+def test_outputs_become_rows_under_our_names():
+    first, second, third = rows_of(source())
+    assert first.where == "logs/a.jsonl: line 1"
+    assert first.fields == {
+        "id": "q1",
+        "model": "m",
+        "task": "quiz",
+        "condition": "base",
+        "sample": 0,
+        "output_id": "a.jsonl: line 1",
+        "raw_output": "B",
+        "prompt": "Which?",
+        "answer": "B",
+        "verbatim": True,
+    }
+    assert (second.fields["raw_output"], second.fields["source_error"]) == (None, "timeout")
+    assert second.fields["source_no_answer"] == "error"
+    assert [each["source_scorer"] for each in second.fields["source_words"]] == ["a", "b"]
+    assert (third.fields["verbatim"], third.fields["condition"]) == (False, "loud")
+
+
+def test_every_walk_counts_anew():
+    logs = source()
+    for _ in range(2):
+        list(rows_of(logs))
+        assert logs.counted == {"outputs": 3, "error": 1, "sentinels": 1, "not verbatim": 1}
+
+
+def test_a_log_has_no_bytes_to_read():
+    with pytest.raises(UsageError, match="output by output"), source().opened():
+        pass
+    assert format_of(source()) is LOG_ROWS
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a/x.json"], ["x.json"]),
+        (["a/x.json", "b/x.json"], ["a/x.json", "b/x.json"]),
+        (["a/c/x.json", "b/c/x.json", "y.json"], ["a/c/x.json", "b/c/x.json", "y.json"]),
+        (["x.json", "a/x.json"], ["x.json", "a/x.json"]),
+    ],
+)
+def test_no_two_logs_have_one_name(paths, names):
+    assert distinct_names(list(map(Path, paths))) == names
+
+
+def test_whatever_is_no_log_is_refused_by_name(tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    (tmp_path / "empty.json").touch()
+    for name, found in (
+        ("notes.txt", "of another kind"),
+        ("empty.json", "an empty file"),
+        ("none", "no such file"),
+    ):
+        with pytest.raises(InputError, match=found) as refused:
+            log_sources([tmp_path / name])
+        assert refused.value.where == str(tmp_path / name)
+    (tmp_path / "empty.json").unlink()
+    with pytest.raises(InputError, match=r"notes\.txt: expected a log"):
+        log_sources([tmp_path])
+    assert source_if_log(tmp_path / "notes.txt") is None
+    (tmp_path / "notes.txt").unlink()
+    with pytest.raises(InputError, match="a directory without any"):
+        log_sources([tmp_path])

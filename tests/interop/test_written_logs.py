@@ -1,0 +1,147 @@
+"""Logs that other harnesses write here and now, against a server that breaks: read as they are, figures made again.
+
+Outside CI: `make interop` makes the environments and runs this file.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from affidavit.exchange.log import Log
+from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
+from affidavit.exchange.registry import logs_of
+from support.fault_server import FaultServer, every, first, says, status
+from support.pages import ROOT
+
+ENVIRONMENTS = ROOT / ".venv-interop"
+OFFLINE = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "NO_PROXY": "127.0.0.1"}
+
+
+def recounted(log: Log, outputs: list[LoggedOutput]) -> dict[tuple[str, str], tuple[float, float | None]]:
+    """Each figure that was printed, with the same made again."""
+    found = {}
+    for printed in log.printed:
+        if printed.recount is not None:
+            recount = printed.recount()
+            for output in outputs:
+                recount.add(output)
+            found[printed.scorer, printed.metric] = printed.value, recount.value()
+    return found
+
+
+@pytest.fixture(scope="module")
+def inspect(tmp_path_factory) -> tuple[Path, list[dict]]:
+    folder = tmp_path_factory.mktemp("inspect")
+    script = ROOT / "tests" / "support" / "write_inspect_logs.py"
+    answers = {
+        "q1": every(says("I think so.\n\nANSWER: B")),
+        "q2": every(says("ANSWER: C")),
+        "q3": every(status(400)),
+        "q4": first(says("No idea.")),
+    }
+    with FaultServer(answers) as server:
+        order = [ENVIRONMENTS / "inspect" / "bin" / "python", "-W", "ignore", script, server.url, folder]
+        done = subprocess.run(order, capture_output=True, text=True, check=False, env=OFFLINE, cwd=folder)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder, json.loads(done.stdout[done.stdout.index("[{") :])
+
+
+def test_inspect_logs_are_read_as_inspect_reads_them(inspect):
+    folder, said = inspect
+    assert {each["file"].rpartition(".")[2] for each in said} == {"eval", "json"}
+    for theirs in said:
+        (log,) = logs_of([folder / theirs["file"]])
+        outputs = {(output.item_id, output.sample + 1): output for output in log.outputs()}
+        assert len(outputs) == len(theirs["samples"]) > 0
+        for sample in theirs["samples"]:
+            output = outputs[str(sample["id"]), sample["epoch"]]
+            assert (output.error is not None) == sample["error"]
+            if sample["error"]:
+                assert output.no_answer is NoAnswer.ERROR
+            else:
+                assert output.raw_output == sample["text"]
+            verdicts = {word.scorer: word.correct for word in output.words}
+            expected = {"C": True, "I": False}
+            assert verdicts == {name: expected.get(value) for name, value in sample["scores"].items()}
+        figures = recounted(log, list(outputs.values()))
+        assert figures
+        for (scorer, metric), (printed, again) in figures.items():
+            assert theirs["scores"][scorer][metric] == printed
+            assert again == pytest.approx(printed, abs=1e-12)
+
+
+def test_inspect_s_model_that_graded_itself_is_told(inspect):
+    folder, said = inspect
+    for theirs in said:
+        (log,) = logs_of([folder / theirs["file"]])
+        models = {output.model for output in log.outputs()}
+        assert (set(log.graders) == models) == (theirs["task"] == "graded")
+
+
+LM_EVAL_TASK = """
+task: quiz
+dataset_path: json
+dataset_kwargs:
+  data_files: {data}
+test_split: train
+output_type: generate_until
+doc_to_text: "{{{{question}}}}"
+doc_to_target: "{{{{answer}}}}"
+repeats: {repeats}
+generation_kwargs:
+  until: ["END"]
+  max_gen_toks: 64
+metric_list:
+  - metric: exact_match
+    aggregation: mean
+    higher_is_better: true
+filter_list:
+  - name: strict
+    filter:
+      - function: regex
+        regex_pattern: "#### (\\\\-?[0-9]+)"
+      - function: take_first
+  - name: loose
+    filter:
+      - function: regex
+        regex_pattern: "([0-9]+)"
+        group_select: -1
+      - function: take_first
+"""
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_lm_eval_logs_are_read_and_their_figures_made_again(tmp_path, repeats):
+    rows = [{"question": f"[q{n}] How many?", "answer": str(n)} for n in range(1, 5)]
+    (tmp_path / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    task = LM_EVAL_TASK.format(data=tmp_path / "data.jsonl", repeats=repeats)
+    (tmp_path / "tasks").mkdir()
+    (tmp_path / "tasks" / "quiz.yaml").write_text(task)
+    answers = {
+        "q1": every(says("One.\n#### 1")),
+        "q2": every(says("It is 2.")),
+        "q3": every(says("no number")),
+        "q4": first(says("#### 5")),
+    }
+    with FaultServer(answers) as server:
+        arguments = f"model=tiny,base_url={server.url}/chat/completions,num_concurrent=1,tokenizer_backend=None"
+        order = [
+            ENVIRONMENTS / "lm_eval" / "bin" / "lm_eval", "--model", "local-chat-completions", "--model_args", arguments,
+            "--tasks", "quiz", "--include_path", "tasks", "--apply_chat_template", "--log_samples", "--output_path", "out",
+        ]  # fmt: skip
+        done = subprocess.run(order, capture_output=True, text=True, check=False, env=OFFLINE, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    (log,) = logs_of([tmp_path / "out"])
+    outputs = list(log.outputs())
+    assert (len(outputs), log.planned) == (4 * repeats, 4 * repeats)
+    assert {output.model for output in outputs} == {"tiny"}
+    assert outputs[0].raw_output == "One.\n#### 1"
+    assert [word.scorer for word in outputs[0].words] == ["exact_match,strict", "exact_match,loose"]
+    assert [word.no_answer for word in outputs[2 * repeats].words] == [NoAnswer.SENTINEL, NoAnswer.SENTINEL]
+    figures = recounted(log, outputs)
+    assert len(figures) == 2
+    for printed, again in figures.values():
+        assert again == pytest.approx(printed, abs=1e-12)

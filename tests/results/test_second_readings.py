@@ -1,0 +1,136 @@
+"""The tables of an audit: the largest difference first, one family of tests, every output in one place."""
+
+from pathlib import Path
+
+import pytest
+
+from affidavit.contracts.mcqa import mcqa
+from affidavit.contracts.read_by import ReadBy
+from affidavit.exchange.log import Log, PrintedScore
+from affidavit.exchange.log_source import sources_of
+from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
+from affidavit.exchange.recounts import mean_of_items
+from affidavit.results.second_readings import audit_fields, audit_report, share_moved
+from affidavit.results.text_forms import Report
+from affidavit.results.values import Chance, Points
+from affidavit.running.second_reading import SecondReading, audit_terms, second_readings
+from affidavit.statistics.differences import PairedDifference
+from affidavit.statistics.multiplicity import holm
+from affidavit.statistics.shares import wilson
+
+RIGHT, WRONG, BARE = "<answer>B</answer>", "<answer>C</answer>", "B. Paris"
+
+
+def log(name: str, texts: list[str | None], verdicts: list[bool | None], **more) -> Log:
+    outputs = [
+        LoggedOutput(
+            place=f"line {number}",
+            item_id=f"q{number}",
+            model=name,
+            raw_output=text,
+            answer="B",
+            no_answer=NoAnswer.ERROR if text is None else None,
+            words=[SourceWord(scorer="match", correct=said, points=None if said is None else float(said))],
+        )
+        for number, (text, said) in enumerate(zip(texts, verdicts, strict=True))
+    ]
+    return Log(path=Path(f"{name}.jsonl"), format="made up", task="quiz", outputs=lambda: iter(outputs), **more)
+
+
+def readings(*logs: Log) -> list[SecondReading]:
+    return [each for source in sources_of(logs) for each in second_readings(source, audit_terms(mcqa))]
+
+
+def report(*logs: Log, **more) -> Report:
+    return audit_report(readings(*logs), ReadBy.of(mcqa), **more)
+
+
+SAME = log("same", [RIGHT] * 6 + [WRONG] * 6, [True] * 6 + [False] * 6)
+LOST = log("lost", [BARE] * 10 + [WRONG] * 2, [True] * 10 + [False] * 2)
+FOUND = log("found", [RIGHT] * 4 + [WRONG] * 8, [False] * 12)
+
+
+def test_the_largest_difference_comes_first_and_all_logs_are_one_family():
+    table = report(SAME, LOST, FOUND).tables[0]
+    assert table.column("model") == ["lost", "found", "same"]
+    differences = [
+        PairedDifference.of_counts([1] * 10 + [0] * 2, [1] * 12, [0] * 12, [1] * 12),
+        PairedDifference.of_counts([0] * 12, [1] * 12, [1] * 4 + [0] * 8, [1] * 12),
+        PairedDifference.of_counts([1] * 6 + [0] * 6, [1] * 12, [1] * 6 + [0] * 6, [1] * 12),
+    ]
+    adjusted = holm([each.test(seed=0).p_value for each in differences]).tolist()
+    assert table.column("p, Holm") == [Chance(each) for each in adjusted]
+    points = [each for each in table.column("difference") if isinstance(each, Points)]
+    assert [each.estimate.value for each in points] == [-10 / 12, 4 / 12, 0.0]
+
+
+def test_shares_have_the_interval_of_every_share():
+    (row,) = report(LOST).tables[0].to_polars().rows(named=True)
+    assert (row["right by the source"], row["right by the source_low"]) == (
+        wilson(10, 12).value,
+        wilson(10, 12).low,
+    )
+    assert (row["compliance"], row["compliance_high"]) == (wilson(2, 12).value, wilson(2, 12).high)
+    assert (row["accuracy over answers"], row["accuracy over answers_n"], row["yield"]) == (0.0, 2, 0.0)
+
+
+def test_every_output_is_in_one_place():
+    for table in report(SAME, LOST, log("gone", [None, RIGHT], [False, True])).tables:
+        total, parts = table.foot.split(" outputs = ")
+        assert int(total) == 26 == sum(int(part.split(" ")[0]) for part in parts.split(" + "))
+        if table.name == "four ways":
+            assert sum(table.counts("outputs")) == 26
+
+
+def test_an_error_scored_as_wrong_is_told_first_and_shown_first():
+    found = report(log("gone", [None, BARE, RIGHT], [False, True, True]))
+    assert found.warnings[0] == "gone.jsonl, gone: 1 output without an answer scored as wrong: 1 error."
+    no_answer, moved = found.tables[1], found.tables[3]
+    assert no_answer.rows == (("gone.jsonl", "quiz", "gone", "error", 1, 1),)
+    assert moved.column("move") == ["no output, scored as wrong", "right by the source, non-compliant"]
+
+
+def test_so_many_rows_that_moved_are_shown_and_all_are_counted():
+    moved = report(LOST, moved=3).tables[-1]
+    assert (len(moved.rows), moved.notes) == (3, ("3 of 10 rows that moved.",))
+    assert [table.name for table in report(LOST, moved=0).tables] == ["second reading", "four ways"]
+
+
+@pytest.mark.parametrize(
+    ("value", "planned", "said"),
+    [
+        (0.5, 12, []),
+        (0.5 + 1e-12, None, []),
+        (0.75, None, ["same.jsonl, same: the source printed 0.75; the rows here give 0.5."]),
+        (
+            0.75,
+            100,
+            [
+                "same.jsonl, same: by its own account the log has 100 outputs; here are 12.",
+                "same.jsonl, same: the source printed 0.75, which may be right over all of them; the rows here give 0.5.",
+            ],
+        ),
+    ],
+)
+def test_a_printed_score_that_the_rows_do_not_give_is_told(value, planned, said):
+    printed = [PrintedScore(scorer="match", metric="accuracy", value=value, recount=mean_of_items("match"))]
+    found = report(
+        log("same", [RIGHT] * 6 + [WRONG] * 6, [True] * 6 + [False] * 6, printed=printed, planned=planned)
+    )
+    assert found.warnings == said
+    assert found.tables[0].column("printed") == [f"{value:.4g} accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("graders", "said"),
+    [(("other",), "same.jsonl, same: graded by other."), (("other", "same"), "same.jsonl, same: graded by the evaluated model itself.")],
+)  # fmt: skip
+def test_who_graded_is_told(graders, said):
+    found = log("same", [RIGHT], [True], graders=graders)
+    assert report(found).warnings == [said]
+    assert audit_fields(readings(found))["logs"][0]["self_graded"] is ("same" in graders)
+
+
+def test_the_share_that_moved_is_that_of_the_worst_log():
+    assert share_moved(readings(SAME, LOST)) == 10 / 12
+    assert share_moved([]) == 0.0

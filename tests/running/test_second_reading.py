@@ -1,0 +1,191 @@
+"""A log read a second time: everything is counted once, and what moved is told by its kind."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from affidavit.contracts.mcqa import mcqa
+from affidavit.errors import InputError, UsageError
+from affidavit.exchange.log import Log, PrintedScore
+from affidavit.exchange.log_source import LogSource, sources_of
+from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
+from affidavit.exchange.recounts import mean_of_items
+from affidavit.running.second_reading import (
+    MOST_KEPT,
+    Move,
+    OwnVerdict,
+    SecondReading,
+    SourceVerdict,
+    audit_terms,
+    second_readings,
+)
+
+RIGHT, WRONG, BARE = "<answer>B</answer>", "<answer>C</answer>", "B. Paris"
+
+
+def word(correct: bool | None, scorer: str = "match", **more) -> SourceWord:
+    return SourceWord(scorer=scorer, correct=correct, points=None if correct is None else float(correct), **more)
+
+
+def output(
+    text: str | None, *words: SourceWord, item: str = "q1", answer: str | None = "B", **more
+) -> LoggedOutput:
+    return LoggedOutput(place=more.pop("place", "line 1"), item_id=item, model="m", raw_output=text, answer=answer, words=words, **more)  # fmt: skip
+
+
+def source(outputs: Sequence[LoggedOutput], **more) -> LogSource:
+    log = Log(path=Path("a.jsonl"), format="made up", task="quiz", outputs=lambda: iter(outputs), **more)
+    return sources_of([log])[0]
+
+
+def read(outputs: Sequence[LoggedOutput], **terms) -> SecondReading:
+    (reading,) = second_readings(source(outputs), audit_terms(mcqa, **terms))
+    return reading
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "place", "move"),
+    [
+        (RIGHT, True, (SourceVerdict.RIGHT, OwnVerdict.RIGHT), None),
+        (RIGHT, False, (SourceVerdict.WRONG, OwnVerdict.RIGHT), Move.WRONG_TO_RIGHT),
+        (RIGHT, None, (SourceVerdict.NONE, OwnVerdict.RIGHT), None),
+        (WRONG, True, (SourceVerdict.RIGHT, OwnVerdict.WRONG), Move.RIGHT_TO_WRONG),
+        (WRONG, False, (SourceVerdict.WRONG, OwnVerdict.WRONG), None),
+        (BARE, True, (SourceVerdict.RIGHT, OwnVerdict.NON_COMPLIANT), Move.RIGHT_TO_NON_COMPLIANT),
+        (BARE, False, (SourceVerdict.WRONG, OwnVerdict.NON_COMPLIANT), None),
+        ("", True, (SourceVerdict.RIGHT, OwnVerdict.NON_COMPLIANT), Move.RIGHT_TO_NON_COMPLIANT),
+        (None, False, (SourceVerdict.WRONG, OwnVerdict.NO_OUTPUT), Move.NOTHING_SCORED_WRONG),
+        (None, None, (SourceVerdict.NONE, OwnVerdict.NO_OUTPUT), None),
+    ],
+)
+def test_each_output_has_one_place_in_the_four_way_table(text, said, place, move):
+    reading = read([output(text, word(said))])
+    assert reading.table == Counter([place])
+    assert reading.moves == (Counter([move]) if move else Counter())
+    assert [row.move for row in reading.moved_rows()] == ([move] if move else [])
+
+
+def test_without_a_right_answer_a_compliant_output_is_neither():
+    assert read([output(RIGHT, word(True), answer=None)]).table == Counter(
+        [(SourceVerdict.RIGHT, OwnVerdict.UNKNOWN)]
+    )
+
+
+def test_what_had_no_answer_is_counted_by_kind_and_what_of_it_was_scored_as_wrong():
+    outputs = [
+        output(None, word(False), no_answer=NoAnswer.ERROR),
+        output(None, word(None), no_answer=NoAnswer.LIMIT),
+        output(RIGHT, word(False, no_answer=NoAnswer.SENTINEL)),
+        output(BARE, word(True)),
+    ]
+    reading = read(outputs)
+    assert reading.no_answer == Counter([NoAnswer.ERROR, NoAnswer.LIMIT, NoAnswer.SENTINEL])
+    assert +reading.scored_wrong == Counter([NoAnswer.ERROR, NoAnswer.SENTINEL])
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("abc"),
+            st.sampled_from([RIGHT, WRONG, BARE, "", None]),
+            st.sampled_from([True, False, None]),
+        ),
+        min_size=1,
+    )
+)
+def test_counts_are_those_of_a_literal_count(rows):
+    reading = read([output(text, word(said), item=item) for item, text, said in rows])
+    assert reading.outputs == len(rows) == sum(each.outputs for each in reading.items.values())
+    for item, counts in reading.items.items():
+        own = [(text, said) for each, text, said in rows if each == item]
+        assert counts.outputs == len(own)
+        assert counts.arrived == counts.known == sum(text is not None for text, _ in own)
+        assert counts.compliant == counts.answers == sum(text in (RIGHT, WRONG) for text, _ in own)
+        assert counts.right == sum(text == RIGHT for text, _ in own)
+        assert (counts.verdicts, counts.source_right) == (
+            sum(s is not None for _, s in own),
+            sum(s is True for _, s in own),
+        )
+        assert counts.both_source == sum(said is True for _, said in own)
+        assert counts.both_own == sum(text == RIGHT and said is not None for text, said in own)
+
+
+def test_many_rows_that_moved_are_counted_and_some_are_kept():
+    reading = read([output(BARE, word(True), place=f"line {n}", item=str(n)) for n in range(MOST_KEPT + 5)])
+    assert reading.moves[Move.RIGHT_TO_NON_COMPLIANT] == MOST_KEPT + 5
+    assert [row.place for row in reading.moved_rows()] == [f"line {n}" for n in range(MOST_KEPT)]
+
+
+def test_whose_word_stands_for_the_source_may_be_named_and_is_otherwise_told():
+    outputs = [output(RIGHT, word(True, "strict"), word(False, "loose"))]
+    assert (read(outputs).scorer, read(outputs).other_scorers) == ("strict", ("loose",))
+    chosen = read(outputs, scorer="loose")
+    assert (chosen.scorer, chosen.other_scorers) == ("loose", ("strict",))
+    assert chosen.moves == Counter([Move.WRONG_TO_RIGHT])
+    with pytest.raises(UsageError, match=r"--scorer: expected a scorer of a\.jsonl: strict, loose"):
+        read(outputs, scorer="losse")
+
+
+def test_the_score_that_was_printed_first_tells_whose_word_it_is_and_is_made_again():
+    outputs = [
+        output(RIGHT, word(True, "a"), word(True, "b")),
+        output(WRONG, word(True, "a"), word(False, "b"), item="q2"),
+    ]
+    printed = [PrintedScore(scorer="b", metric="mean", value=0.5, recount=mean_of_items("b"))]
+    (reading,) = second_readings(source(outputs, printed=printed, planned=7), audit_terms(mcqa))
+    assert (reading.scorer, reading.printed, reading.recomputed, reading.planned) == ("b", printed[0], 0.5, 7)
+
+
+def test_the_models_of_one_log_are_read_apart():
+    outputs = [output(RIGHT, word(True)), LoggedOutput(place="line 2", item_id="q1", model="n", raw_output=BARE)]
+    first, second = second_readings(source(outputs, graders=("n",)), audit_terms(mcqa))
+    assert (first.model, first.is_self_graded, second.model, second.is_self_graded) == ("m", False, "n", True)
+    assert (first.outputs, second.outputs) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["lawbench", "lawbench-e30981b", "lawbench-e30981b/1"])
+def test_a_rule_of_a_harness_stands_for_the_source_where_it_gave_no_verdict(name):
+    outputs = [
+        output("[正确答案]B<eoa>"),
+        output("B or C", item="q2"),
+        output(None, item="q3"),
+        output(WRONG, item="q4"),
+    ]
+    reading = read(outputs, source_rule=name)
+    assert reading.scorer == "lawbench-e30981b/1"
+    assert reading.table == Counter(
+        [
+            (SourceVerdict.RIGHT, OwnVerdict.NON_COMPLIANT),
+            (SourceVerdict.WRONG, OwnVerdict.NON_COMPLIANT),
+            (SourceVerdict.NONE, OwnVerdict.NO_OUTPUT),
+            (SourceVerdict.WRONG, OwnVerdict.WRONG),
+        ]
+    )
+
+
+def test_a_rule_that_there_is_not_is_refused_with_those_that_there_are():
+    with pytest.raises(
+        UsageError, match=r"--source-rule: expected one of mcqa-after-think/1, .*lawbench-e30981b/1, found 'law'"
+    ):
+        audit_terms(mcqa, source_rule="law")
+
+
+def test_right_answers_may_stand_within_a_sentence():
+    outputs = [output(RIGHT, word(True), answer="正确答案：B。"), output(RIGHT, word(True), answer=None)]
+    reading = read(outputs, answer_pattern="正确答案：(?P<answer>[A-D])。")
+    assert reading.table == Counter(
+        [(SourceVerdict.RIGHT, OwnVerdict.RIGHT), (SourceVerdict.RIGHT, OwnVerdict.UNKNOWN)]
+    )
+    with pytest.raises(
+        InputError, match=r'a\.jsonl: line 1: expected a right answer that --answer-pattern .*found "B"'
+    ):
+        read([output(RIGHT, answer="B")], answer_pattern="正确答案：(?P<answer>[A-D])。")
+
+
+def test_a_right_answer_that_no_output_could_give_is_refused_with_its_place():
+    with pytest.raises(InputError, match=r"a\.jsonl: line 1: .*'answer'"):
+        read([output(RIGHT, answer="Paris")])
