@@ -22,7 +22,6 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, NoReturn
 
-from affidavit.archive.disk import storage_errors
 from affidavit.errors import InputError
 from affidavit.exchange.json_documents import lines, list_in, object_in, refuse, text_in
 from affidavit.exchange.log import HEAD, Log, LogFormat
@@ -195,7 +194,7 @@ def _requests_beside(path: Path, answered: Mapping[str, str | None]) -> tuple[Pa
 
 
 def _inputs_beside(path: Path) -> Iterator[Path]:
-    with storage_errors(str(path.parent)):
+    with reading_on(str(path.parent)):
         for each in sorted(path.parent.iterdir()):
             if each != path and each.is_file() and not each.name.startswith("."):
                 with each.open("rb") as stream:

@@ -21,7 +21,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
-from affidavit.archive.disk import storage_errors
 from affidavit.errors import InputError
 from affidavit.exchange.batch_output import first_keys, placed_rows, row_at
 from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
@@ -389,7 +388,7 @@ def _aggregate_of(path: Path) -> Path | None:
     named = path.with_name(path.stem.removesuffix("_samples") + ".json")
     if _looks_like_aggregate(named):
         return named
-    with storage_errors(str(path.parent)):
+    with reading_on(str(path.parent)):
         others = [each for each in sorted(path.parent.glob("*.json")) if _looks_like_aggregate(each)]
     pointing = [each for each in others if _points_to(each, path.name)]
     return pointing[0] if len(pointing) == 1 else None
@@ -398,7 +397,7 @@ def _aggregate_of(path: Path) -> Path | None:
 def _looks_like_aggregate(path: Path) -> bool:
     if not path.is_file():
         return False
-    with storage_errors(str(path)), path.open("rb") as stream:
+    with reading_on(str(path)), path.open("rb") as stream:
         return _is_aggregate(stream.read(HEAD), path)
 
 

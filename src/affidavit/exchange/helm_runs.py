@@ -16,14 +16,13 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from affidavit.archive.disk import storage_errors
 from affidavit.errors import InputError
 from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
 from affidavit.exchange.log import HEAD, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.json_values import Fields, canonical, shown
 from affidavit.reading.row_lines import DECODER
-from affidavit.reading.source import LONGEST_ROW
+from affidavit.reading.source import LONGEST_ROW, reading_on
 from affidavit.reading.utf8 import decoded_whole
 
 _STATE, _STATS, _SPEC, _PRINTED = "scenario_state.json", "per_instance_stats.json", "run_spec.json", "stats.json"
@@ -59,7 +58,7 @@ class _Stat(NamedTuple):
 def _is_run(folder: Path) -> bool:
     if not all((folder / name).is_file() for name in (_STATE, _STATS, _SPEC)):
         return False
-    with storage_errors(str(folder)), (folder / _STATE).open("rb") as stream:
+    with reading_on(str(folder)), (folder / _STATE).open("rb") as stream:
         return _recognises(stream.read(HEAD), folder / _STATE)
 
 
@@ -394,7 +393,7 @@ class _Request:
 
 def _list_of(path: Path, *, what: str) -> list[object]:
     """The list that a file is."""
-    with storage_errors(str(path)), path.open("rb") as stream:
+    with reading_on(str(path)), path.open("rb") as stream:
         content = stream.read(LONGEST_ROW + 1)
     if len(content) > LONGEST_ROW:
         raise InputError(str(path), expected=f"{what} of at most {LONGEST_ROW:,} bytes", found="more")

@@ -13,13 +13,12 @@ from typing import TypeVar
 
 import msgspec
 
-from affidavit.archive.disk import storage_errors
 from affidavit.errors import InputError
 from affidavit.exchange.inspect_logs import Attachment, Header, Sample, StoredSample, log_of
 from affidavit.exchange.json_documents import document, list_in, object_in, object_of, refuse
 from affidavit.exchange.log import Log, LogFormat
 from affidavit.json_values import Fields
-from affidavit.reading.source import LONGEST_ROW
+from affidavit.reading.source import LONGEST_ROW, reading_on
 
 _VERSIONS = (1, 2, 3)
 """Of the schema; 3 is 2 with samples that may be in parts."""
@@ -115,7 +114,7 @@ def _opened(path: Path) -> Log:
 
 def _read(path: Path) -> tuple[Fields, Sequence[object]]:
     """The fields of the header, and the samples: as bytes, or as objects where it takes the patient decoder."""
-    with storage_errors(str(path)), path.open("rb") as stream:
+    with reading_on(str(path)), path.open("rb") as stream:
         content = stream.read(LONGEST_ROW + 1)
     if len(content) <= LONGEST_ROW:
         try:

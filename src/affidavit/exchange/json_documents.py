@@ -8,18 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
-from affidavit.archive.disk import storage_errors
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
 from affidavit.reading.json_lines import pieces
 from affidavit.reading.row_lines import DECODER, Batch, decode_row
-from affidavit.reading.source import LONGEST_ROW, file_source
+from affidavit.reading.source import LONGEST_ROW, file_source, reading_on
 from affidavit.reading.utf8 import decoded_whole
 
 
 def document(path: Path, *, what: str) -> Fields:
     """The one JSON object of a file; `what` is what it should be, for messages."""
-    with storage_errors(str(path)), path.open("rb") as stream:
+    with reading_on(str(path)), path.open("rb") as stream:
         content = stream.read(LONGEST_ROW + 1)
     if len(content) > LONGEST_ROW:
         hint = "It is read whole. A log of many outputs has a form in parts: for Inspect, `.eval`."

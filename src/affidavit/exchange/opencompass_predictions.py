@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from affidavit.archive.disk import storage_errors
 from affidavit.contracts.harness_readings import LawBench
 from affidavit.contracts.harness_readings import NoAnswer as NothingRead
 from affidavit.contracts.mcqa import mcqa
@@ -29,6 +28,7 @@ from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
 from affidavit.reading.imported_records import UNNAMED
+from affidavit.reading.source import reading_on
 from affidavit.reading.utf8 import decoded_whole
 
 _BEGINS = re.compile(
@@ -82,7 +82,7 @@ def _index(path: Path, name: str) -> int:
 
 def _refuse_repeated(path: Path, names: int) -> None:
     """Refuse a name that two predictions have: of these, JSON keeps the last."""
-    with storage_errors(str(path)):
+    with reading_on(str(path)):
         content = path.read_bytes()
     if len(_NAMED.findall(content)) <= names:
         return
@@ -109,7 +109,7 @@ def _printed(path: Path, task: str, model: str) -> tuple[PrintedScore, ...]:
     """Score and abstention rate of a model on a task; none if they are not there, or of another kind."""
     if not path.is_file():
         return ()
-    with storage_errors(str(path)), path.open("rb") as stream:
+    with reading_on(str(path)), path.open("rb") as stream:
         content = stream.read(_MOST_PUBLISHED + 1)
     if not _is_published(content[:HEAD]):
         return ()

@@ -6,7 +6,6 @@ A new format is a file with a `LogFormat` in it, and a line in `LOG_FORMATS`.
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from affidavit.archive.disk import storage_errors
 from affidavit.errors import InputError
 from affidavit.exchange.batch_output import BATCH
 from affidavit.exchange.every_eval_ever import EVERY_EVAL_EVER
@@ -18,6 +17,7 @@ from affidavit.exchange.lm_eval_samples import LM_EVAL
 from affidavit.exchange.log import HEAD, Log, LogFormat
 from affidavit.exchange.opencompass_predictions import OPENCOMPASS
 from affidavit.exchange.promptfoo_exports import PROMPTFOO
+from affidavit.reading.source import reading_on
 
 LOG_FORMATS: dict[str, LogFormat] = {
     each.name: each
@@ -88,7 +88,7 @@ def _belongs(path: Path) -> bool:
 
 
 def _head(path: Path) -> bytes:
-    with storage_errors(str(path)), path.open("rb") as stream:
+    with reading_on(str(path)), path.open("rb") as stream:
         return stream.read(HEAD)
 
 
