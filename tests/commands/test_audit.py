@@ -68,6 +68,16 @@ def test_what_a_score_hides_is_told_before_any_figure(log):
     assert max(map(len, out.splitlines())) <= 80
 
 
+@pytest.mark.slow
+def test_the_same_is_written_as_a_page(log):
+    code, out, err = audited(log, "--page", "audit.html")
+    assert (code, err) == (0, "the page: audit.html\n")
+    page = (log.parent / "audit.html").read_text()
+    assert "1 output without an answer scored as wrong" in page
+    assert "no output, scored as wrong" in page
+    assert audited(log)[1] == out
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -107,7 +117,7 @@ def test_python_gives_the_tables_of_the_command(log):
 
 def test_python_takes_the_options_of_the_command():
     """Where output goes is the shell's; a pattern, and parameters, are in Python a contract made of them."""
-    of_the_shell = {"as_json", "max_moved", "pattern", "parameters"}
+    of_the_shell = {"as_json", "max_moved", "page_file", "pattern", "parameters"}
     options = {each.name for each in audit.params} - of_the_shell
     assert options <= set(signature(public.audit).parameters)
 

@@ -170,7 +170,7 @@ if __name__ == "__main__":
     from affidavit.running import judging_run
 
     for template in ("page.css", "page.html"):
-        html._environment().get_template(template)
+        html.environment().get_template(template)
     progress.SILENT_FOR = float("inf")
     judging_run.datetime = _same_day()
     # A fork that ends looks through everything that is not frozen.

@@ -9,6 +9,7 @@ import click
 from affidavit.commands.exit_codes import DONE, NOT_MET
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import UsageError
+from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from affidavit.contracts.contract import AnyContract
@@ -53,6 +54,14 @@ if TYPE_CHECKING:
     "--moved", default=20, show_default=True, type=click.IntRange(0), help="Show so many of the rows that moved."
 )
 @click.option(
+    "--page",
+    "page_file",
+    default=None,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a page with the same tables, and the rows that moved with their texts.",
+)
+@click.option(
     "--max-moved",
     default=None,
     type=click.FloatRange(0, 1),
@@ -71,6 +80,7 @@ def audit(
     scorer: str | None,
     source_rule: str | None,
     moved: int,
+    page_file: Path | None,
     max_moved: float | None,
     *,
     as_json: bool,
@@ -92,6 +102,7 @@ def audit(
     """
     from affidavit.commands.output import show
     from affidavit.contracts.read_by import ReadBy
+    from affidavit.results.page.audit_page import audit_page
     from affidavit.results.second_readings import audit_fields, audit_report, share_moved
     from affidavit.results.terminal import shown_report
     from affidavit.running.second_reading import audit_terms, audited
@@ -108,10 +119,20 @@ def audit(
     readings = audited(logs, terms)
     report = audit_report(readings, ReadBy.of(reads), moved=moved)
     show(audit_fields(readings) if as_json else shown_report(report))
+    if page_file is not None:
+        _write_page(page_file, audit_page(report, readings))
     if max_moved is not None and (most := share_moved(readings)) > max_moved:
         click.echo(f"moved: {most:.2%} of the outputs of a log, more than {max_moved:.2%}", err=True)
         sys.exit(NOT_MET)
     sys.exit(DONE)
+
+
+def _write_page(path: Path, page: str) -> None:
+    from affidavit.archive.disk import new_file
+
+    with new_file(path) as stream:
+        stream.write(page.encode())
+    click.echo(f"the page: {plain_lines(str(path))}", err=True)
 
 
 def _contract(

@@ -13,7 +13,7 @@ import click
 from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
-from affidavit.errors import UsageError
+from affidavit.errors import AffidavitError, UsageError
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -250,19 +250,37 @@ def _read_rows(order: _Order, contract: "AnyContract") -> int:
 
 def _source(path: Path, given: "Mapping[Role, str]") -> "Source":
     """Where rows are; a log of another harness is read as one unless the column of texts is named."""
-    from affidavit.exchange.log_source import source_if_log
     from affidavit.reading.output_columns import Role
     from affidavit.reading.source import file_source, stream_source
 
     if str(path) != "-":
-        if Role.TEXT in given or (log := source_if_log(path)) is None:
-            return file_source(path)
-        hint = "its own columns are read with --field"
-        click.echo(f"note: {plain_lines(str(path))} is read as a log: {log.log.format}; {hint}", err=True)
-        return log
+        log = None if Role.TEXT in given or _has_texts(path) else _log_source(path)
+        return file_source(path) if log is None else log
     if sys.stdin is None:
         raise UsageError("standard input", expected="rows of outputs", found="nothing: it is closed")
     return stream_source("standard input", sys.stdin.buffer)
+
+
+def _has_texts(path: Path) -> bool:
+    """Whether the first row has texts under our name for them, or nobody can look twice: then it is no log."""
+    from affidavit.contracts.contract import RAW_OUTPUT
+    from affidavit.reading.first_row import first_names
+    from affidavit.reading.source import file_source
+
+    if not path.is_file():
+        return not path.is_dir()
+    with suppress(AffidavitError):  # what is wrong with the file is told when it is read
+        return RAW_OUTPUT in first_names(file_source(path))
+    return False
+
+
+def _log_source(path: Path) -> "Source | None":
+    from affidavit.exchange.log_source import source_if_log
+
+    if (log := source_if_log(path)) is not None:
+        hint = "its own columns are read with --field"
+        click.echo(f"note: {plain_lines(str(path))} is read as a log: {log.log.format}; {hint}", err=True)
+    return log
 
 
 def _named(out: Path | None) -> Path | None:

@@ -29,7 +29,7 @@ from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from affidavit.json_values import Fields, shown
 from affidavit.models.chat_response import read_chat, read_refusal
 from affidavit.models.model import Answer, Completion, Failure
-from affidavit.reading.imported_records import UNNAMED
+from affidavit.reading.output_columns import UNNAMED
 from affidavit.reading.row_lines import decode_row
 from affidavit.reading.source import LONGEST_ROW, reading_on, too_long
 from affidavit.reading.utf8 import BYTE_ORDER_MARK, decoded

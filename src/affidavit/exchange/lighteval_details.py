@@ -25,7 +25,7 @@ from affidavit.exchange.log import Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
-from affidavit.reading.imported_records import UNNAMED
+from affidavit.reading.output_columns import UNNAMED
 
 if TYPE_CHECKING:
     import polars as pl

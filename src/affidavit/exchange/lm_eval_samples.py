@@ -21,7 +21,7 @@ from affidavit.exchange.log import Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
-from affidavit.reading.imported_records import UNNAMED
+from affidavit.reading.output_columns import UNNAMED
 from affidavit.reading.row_lines import decode_row
 from affidavit.reading.source import LONGEST_ROW, reading_on, too_long
 from affidavit.reading.utf8 import decoded

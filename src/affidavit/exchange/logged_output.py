@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from affidavit.json_values import Fields
-from affidavit.reading.imported_records import ONE_CONDITION
+from affidavit.reading.output_columns import ONE_CONDITION
 
 
 class NoAnswer(StrEnum):

@@ -27,7 +27,7 @@ from affidavit.exchange.log import HEAD, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
-from affidavit.reading.imported_records import UNNAMED
+from affidavit.reading.output_columns import UNNAMED
 from affidavit.reading.source import reading_on
 from affidavit.reading.utf8 import decoded_whole
 

@@ -26,8 +26,8 @@ from affidavit.contracts.parts import Parts
 from affidavit.contracts.whitespace import WHITESPACE
 from affidavit.json_values import Fields, canonical
 from affidavit.reading.column_digests import sha256_of
-from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, NamedRow, RecordMaker
-from affidavit.reading.output_columns import ANSWER, OutputColumns, Role
+from affidavit.reading.imported_records import NamedRow, RecordMaker
+from affidavit.reading.output_columns import ANSWER, ONE_CONDITION, UNNAMED, OutputColumns, Role
 from affidavit.reading.record_batch import RecordBatch
 from affidavit.reading.repeat_counts import Hashes, RepeatCounts, hashes_of
 from affidavit.reading.rows import RowReader

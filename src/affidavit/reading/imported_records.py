@@ -27,6 +27,8 @@ from affidavit.reading.json_cells import json_cells
 from affidavit.reading.output_columns import (
     ANSWER,
     NAMES,
+    ONE_CONDITION,
+    UNNAMED,
     OutputColumns,
     Role,
     name_in,
@@ -41,8 +43,6 @@ from affidavit.reading.source import Row
 
 NO_CONTENT = "no_content"
 """Why nothing arrived of a row whose text is null (ruling C1)."""
-UNNAMED, ONE_CONDITION = "unnamed", "base"
-"""The model and the condition of rows that name none."""
 
 Prompts = Callable[[str, str], str | None]
 """The words of a task by item and condition, where a file of its own has them."""

@@ -53,6 +53,8 @@ SYNONYMS: dict[Role, tuple[str, ...]] = {
     Role.SAMPLE: ("sample_index", "attempt", "repeat", "epoch", "seed", "trial", "run"),
 }  # fmt: skip
 """What others call these columns."""
+UNNAMED, ONE_CONDITION = "unnamed", "base"
+"""The model and the condition of rows that name none."""
 OPTION_TEXTS = "options"
 """Where the options' texts are looked for: no option names another column."""
 _LIKE_OPTIONS = ("choices", "option_texts", "alternatives", "candidates", "endings")

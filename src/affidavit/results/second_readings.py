@@ -23,6 +23,8 @@ SEED = 0
 """Of the signs that are drawn where a test draws any: an audit has no study whose seed it could take."""
 MOST_SHOWN = 20
 _LONGEST_TEXT = 120
+MOVED = "moved"
+"""The table of the rows whose verdict is another."""
 _CLOSE = 1e-9
 _NAMES = ("log", "task", "model")
 _SHARE_DIGITS = 1.0
@@ -186,16 +188,22 @@ def _four_ways(readings: Sequence[SecondReading]) -> Table:
     return Table("four ways", question, columns, rows, _identity(readings))
 
 
-def _moved(readings: Sequence[SecondReading], most: int) -> Table:
-    """The rows that moved, the worst kinds first."""
+def moved_rows(readings: Sequence[SecondReading]) -> list[tuple[SecondReading, MovedRow]]:
+    """The rows of all logs that moved and were kept, the worst kinds first."""
     order = {move: place for place, move in enumerate(Move)}
     every = [(each, row) for each in readings for row in each.moved_rows()]
     every.sort(key=lambda pair: order[pair[1].move])
+    return every
+
+
+def _moved(readings: Sequence[SecondReading], most: int) -> Table:
+    """The rows that moved, the worst kinds first."""
+    every = moved_rows(readings)
     rows = tuple(_moved_row(each, row) for each, row in every[:most])
     count = sum(each.moves.total() for each in readings)
     notes = (f"{len(rows):,} of {count:,} rows that moved.",) if len(rows) < count else ()
     columns = ("log", "place", "item", "move", "text", "right answer", "the source read", "the contract read")
-    return Table("moved", "Which rows moved?", columns, rows, _identity(readings), notes)
+    return Table(MOVED, "Which rows moved?", columns, rows, _identity(readings), notes)
 
 
 def _moved_row(reading: SecondReading, row: MovedRow) -> tuple[Value, ...]:
@@ -208,7 +216,7 @@ def _moved_row(reading: SecondReading, row: MovedRow) -> tuple[Value, ...]:
         _cut(row.raw_output),
         _cut(row.answer),
         _cut(source),
-        _read(row.own),
+        read_in_words(row.own),
     )
 
 
@@ -220,7 +228,7 @@ def _cut(text: str | None) -> str | None:
     return line if len(line) <= _LONGEST_TEXT else f"…{line[-_LONGEST_TEXT:]}"
 
 
-def _read(own: Fields) -> str:
+def read_in_words(own: Fields) -> str:
     """What the contract read, or why it read nothing."""
     for name in ("extracted_answer", "candidate", "deviation", "unread"):
         if (value := own.get(name)) is not None:

@@ -22,10 +22,12 @@ from affidavit.reading.cell_values import cell_value, unknown_if_empty
 from affidavit.reading.csv_files import CSV
 from affidavit.reading.engines import common_format
 from affidavit.reading.import_messages import ImportSetup
-from affidavit.reading.imported_records import ONE_CONDITION, UNNAMED, RecordMaker, RowNames
+from affidavit.reading.imported_records import RecordMaker, RowNames
 from affidavit.reading.json_lines import JSON_LINES, pieces
 from affidavit.reading.output_columns import (
+    ONE_CONDITION,
     OUR_NAMES,
+    UNNAMED,
     OutputColumns,
     Role,
     columns_of,

@@ -96,15 +96,15 @@ class Shown:
 
 def page(content: Content) -> str:
     """The whole page as HTML, with everything that it needs inside."""
-    environment = _environment()
-    style = environment.get_template("page.css").render()
+    templates = environment()
+    style = templates.get_template("page.css").render()
     tables = {table.name: table for table in content.tables}
     names = (*content.by, *NAMES)
     drawn = _charts(tables, content)
     shown = [shown_table(table, names, drawn.get(table.name, ())) for table in content.tables]
     differences = shown_table(_together(content.comparisons), names, drawn["differences"])
     same = _same(tables["compliance"], content.by)
-    return environment.get_template("page.html").render(
+    return templates.get_template("page.html").render(
         content=content,
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
@@ -132,8 +132,9 @@ def page(content: Content) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """The templates, in which whatever is shown is escaped."""
+    made = Environment(
         loader=PackageLoader("affidavit.results.page", "files"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -143,10 +144,10 @@ def _environment() -> Environment:
         # Whatever a template shows goes through here, so that no text can be forgotten.
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    environment.filters["label"] = label_of
-    environment.filters["brief"] = lambda text: brief(text, LONGEST_CELL)
-    environment.filters["drawing"] = lambda chart: Markup(chart.svg)  # noqa: S704 - made by charts.py, text escaped
-    return environment
+    made.filters["label"] = label_of
+    made.filters["brief"] = lambda text: brief(text, LONGEST_CELL)
+    made.filters["drawing"] = lambda chart: Markup(chart.svg)  # noqa: S704 - made by charts.py, text escaped
+    return made
 
 
 def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Chart]]:
