@@ -13,11 +13,22 @@ import pytest
 from affidavit.exchange.log import Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from affidavit.exchange.registry import logs_of
-from support.fault_server import FaultServer, every, first, says, status
+from support.fault_server import Call, Fault, FaultServer, body, chat, every, first, says, status
 from support.pages import ROOT
 
 ENVIRONMENTS = ROOT / ".venv-interop"
 OFFLINE = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "NO_PROXY": "127.0.0.1"}
+
+
+def as_tiny(text: str, finish: str = "stop") -> Fault:
+    """This text, by a server that says which model it has: Inspect insists on it."""
+    return body(chat({"content": text}, finish, model="tiny", id="chatcmpl-1", created=0))
+
+
+async def grading(call: Call) -> None:
+    """A grader that gives a grade for one of the questions, and none for the others."""
+    said = "It fits.\n\nGRADE: C" if "[q1]" in call.asked.prompt else "I would rather not."
+    await as_tiny(said)(call)
 
 
 def recounted(log: Log, outputs: list[LoggedOutput]) -> dict[tuple[str, str], tuple[float, float | None]]:
@@ -37,10 +48,11 @@ def inspect(tmp_path_factory) -> tuple[Path, list[dict]]:
     folder = tmp_path_factory.mktemp("inspect")
     script = ROOT / "tests" / "support" / "write_inspect_logs.py"
     answers = {
-        "q1": every(says("I think so.\n\nANSWER: B")),
-        "q2": every(says("ANSWER: C")),
+        "q1": every(as_tiny("I think so.\n\nANSWER: B")),
+        "q2": every(as_tiny("ANSWER: C")),
         "q3": every(status(400)),
-        "q4": first(says("No idea.")),
+        "Task": every(grading),
+        "q4": every(as_tiny("No idea", "length")),
     }
     with FaultServer(answers) as server:
         order = [ENVIRONMENTS / "inspect" / "bin" / "python", "-W", "ignore", script, server.url, folder]
@@ -59,13 +71,19 @@ def test_inspect_logs_are_read_as_inspect_reads_them(inspect):
         for sample in theirs["samples"]:
             output = outputs[str(sample["id"]), sample["epoch"]]
             assert (output.error is not None) == sample["error"]
-            if sample["error"]:
-                assert output.no_answer is NoAnswer.ERROR
-            else:
-                assert output.raw_output == sample["text"]
+            assert output.raw_output == (sample["text"] or None)
+            assert (output.no_answer is NoAnswer.ERROR) == (output.raw_output is None)
             verdicts = {word.scorer: word.correct for word in output.words}
             expected = {"C": True, "I": False}
             assert verdicts == {name: expected.get(value) for name, value in sample["scores"].items()}
+        if theirs["task"] == "letters":
+            assert sum(output.no_answer is NoAnswer.ERROR for output in outputs.values()) == 2
+            assert {output.finish_reason for output in outputs.values()} == {"stop", "length", None}
+        else:
+            assert {word.no_answer for output in outputs.values() for word in output.words} == {
+                None,
+                NoAnswer.ERROR,
+            }
         figures = recounted(log, list(outputs.values()))
         assert figures
         for (scorer, metric), (printed, again) in figures.items():

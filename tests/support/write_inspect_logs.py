@@ -36,8 +36,10 @@ def main(url: str, folder: str) -> None:
     model = get_model("openai-api/mock/tiny", base_url=url, api_key="none")
     settings = {"model": model, "log_dir": folder, "display": "none", "fail_on_error": False, "max_retries": 0}
     tasks = {
-        "letters": Task(dataset=dataset(), solver=multiple_choice(), scorer=[choice(), match()], epochs=2),
-        "graded": Task(dataset=open_dataset(), solver=generate(), scorer=model_graded_qa()),
+        "letters": Task(
+            name="letters", dataset=dataset(), solver=multiple_choice(), scorer=[choice(), match()], epochs=2
+        ),
+        "graded": Task(name="graded", dataset=open_dataset(), solver=generate(), scorer=model_graded_qa()),
     }
     said = []
     for log_format in ("eval", "json"):
