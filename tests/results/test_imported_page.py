@@ -12,6 +12,7 @@ from affidavit.results.page.content import Content
 from affidavit.results.page.html import page
 from affidavit.results.page.study_page import content
 from affidavit.results.page.text import Piece
+from affidavit.results.study_results import StudyResults
 from support.kept_outputs import kept
 from support.outputs_elsewhere import write_jsonl
 
@@ -89,3 +90,24 @@ def test_items_may_have_different_numbers_of_rows(shown, tmp_path):
 
 def test_rows_without_an_output_are_no_outputs(shown):
     assert shown.asked.summary == "7 rows, 6 outputs made elsewhere."
+
+
+@pytest.mark.parametrize(
+    ("said", "warned"),
+    [
+        ([True, True, True], []),
+        ([False, True, True], ["1 text is not verbatim: its log has what a filter or a transform left of it."]),
+        (
+            [False, False, True],
+            ["2 texts are not verbatim: their logs have what a filter or a transform left of them."],
+        ),
+    ],
+)
+def test_texts_that_are_not_verbatim_are_told_before_any_figure(tmp_path, said, warned):
+    """Ruling I1; what a row says somewhere inside of other fields is nothing of the kind."""
+    like = {"metadata": {"verbatim": False, "text": '"verbatim":false'}}
+    rows = [
+        {"id": f"q{n}", "raw_output": "B.", "answer": "B", "verbatim": each, **like} for n, each in enumerate(said)
+    ]
+    kept(tmp_path / "study", write_jsonl(tmp_path / "rows.jsonl", rows), contract="mcqa")
+    assert StudyResults(StudyDirectory(tmp_path / "study")).warnings == warned

@@ -30,6 +30,18 @@ def contradicted_note(items: int) -> list[str]:
     return [f"The rows of {items:,} item{'s' if items > 1 else ''} name different right answers."] if items else []
 
 
+def not_verbatim_note(texts: int) -> list[str]:
+    """That logs did not keep what the models wrote (ruling I1); nothing where all texts are the models' own.
+
+    >>> not_verbatim_note(1), not_verbatim_note(0)
+    (['1 text is not verbatim: its log has what a filter or a transform left of it.'], [])
+    """
+    if not texts:
+        return []
+    said = "text is not verbatim: its log has" if texts == 1 else "texts are not verbatim: their logs have"
+    return [f"{texts:,} {said} what a filter or a transform left of {'it' if texts == 1 else 'them'}."]
+
+
 class AskedCell(NamedTuple):
     """How far the questions of one task, model and condition were asked."""
 

@@ -19,7 +19,13 @@ from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.reading.imported_records import frozen_columns
-from affidavit.results.caveats import AskedCell, contradicted_note, pending_note, trial_note
+from affidavit.results.caveats import (
+    AskedCell,
+    contradicted_note,
+    not_verbatim_note,
+    pending_note,
+    trial_note,
+)
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
 from affidavit.results.groups import CELL
@@ -386,7 +392,17 @@ class StudyResults:
     @property
     def warnings(self) -> list[str]:
         """What must be known before any figure."""
-        return [*trial_note(self.trial), *pending_note(self.asked({})), *contradicted_note(self._contradicted())]
+        found = [*trial_note(self.trial), *pending_note(self.asked({})), *contradicted_note(self._contradicted())]
+        return [*found, *not_verbatim_note(self._not_verbatim())]
+
+    def _not_verbatim(self) -> int:
+        """Outputs from elsewhere whose texts are not as the models wrote them, by the log that they came from."""
+        if not isinstance(self.frozen, ImportedStudy):
+            return 0
+        # Few rows say anything of the kind: those that cannot are not taken apart.
+        like = self.records.outputs().filter(pl.col("row").str.contains('"verbatim":false', literal=True))
+        said = like.select(pl.col("row").str.json_path_match("$.verbatim"))
+        return int(said.filter(pl.col("row") == "false").select(pl.len()).collect(engine="streaming").item())
 
     def _contradicted(self) -> int:
         """Items from elsewhere whose rows name more than one right answer: no figure knows which of them holds."""
