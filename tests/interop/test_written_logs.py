@@ -14,8 +14,11 @@ from affidavit.exchange.log import Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from affidavit.exchange.registry import logs_of
 from support.fault_server import Call, Fault, FaultServer, body, chat, every, first, says, status
+from support.golden_files import GOLDEN
 from support.pages import ROOT
 
+KEPT = "2026-01-02T03-04-05.678901"
+"""The time in the names of logs that are kept."""
 ENVIRONMENTS = ROOT / ".venv-interop"
 OFFLINE = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "NO_PROXY": "127.0.0.1"}
 
@@ -91,6 +94,24 @@ def test_inspect_logs_are_read_as_inspect_reads_them(inspect):
             assert again == pytest.approx(printed, abs=1e-12)
 
 
+def test_a_small_log_of_inspect_is_kept(inspect):
+    """What tests outside of this environment read; by the day, the place and the processor, logs differ."""
+    folder, said = inspect
+    name = next(each["file"] for each in said if each["task"] == "graded" and each["file"].endswith(".json"))
+    keep(folder / name, "inspect/graded.json", folder)
+
+
+def keep(log: Path, name: str, folder: Path) -> None:
+    """Write a log among the golden files, without the names of this machine's folders, if that is wished."""
+    if os.environ.get("AFFIDAVIT_GOLDEN") == "write":
+        kept = GOLDEN / "logs" / name
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        text = log.read_text()
+        for place, word in ((folder, "FOLDER"), (ROOT, "PROJECT"), (Path.home(), "HOME")):
+            text = text.replace(str(place), word)
+        kept.write_text(text)
+
+
 def test_inspect_s_model_that_graded_itself_is_told(inspect):
     folder, said = inspect
     for theirs in said:
@@ -159,6 +180,10 @@ def test_lm_eval_logs_are_read_and_their_figures_made_again(tmp_path, repeats):
     assert outputs[0].raw_output == "One.\n#### 1"
     assert [word.scorer for word in outputs[0].words] == ["exact_match,strict", "exact_match,loose"]
     assert [word.no_answer for word in outputs[2 * repeats].words] == [NoAnswer.SENTINEL, NoAnswer.SENTINEL]
+    for path in (tmp_path / "out").rglob("*.json*"):
+        kind, _, _ = path.name.partition("_")
+        name = f"{kind}_quiz_{KEPT}.jsonl" if kind == "samples" else f"{kind}_{KEPT}.json"
+        keep(path, f"lm_eval/repeats-{repeats}/{name}", tmp_path)
     figures = recounted(log, outputs)
     assert len(figures) == 2
     for printed, again in figures.values():

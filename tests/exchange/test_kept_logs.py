@@ -1,0 +1,48 @@
+"""Small logs that the real tools wrote against a server of the tests: what each has, and its figures made again."""
+
+from collections import Counter
+
+import pytest
+
+from affidavit.exchange.log import Log
+from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
+from affidavit.exchange.registry import logs_of
+from support.golden_files import GOLDEN
+
+LOGS = GOLDEN / "logs"
+
+
+def opened(name: str) -> tuple[Log, list[LoggedOutput]]:
+    (log,) = logs_of([LOGS / name])
+    return log, list(log.outputs())
+
+
+@pytest.mark.parametrize(
+    ("name", "outputs", "sentinels", "figures"),
+    [
+        ("lm_eval/repeats-1", 4, {"exact_match,strict": 2, "exact_match,loose": 1}, 2),
+        ("lm_eval/repeats-2", 8, {"exact_match,strict": 4, "exact_match,loose": 2}, 2),
+        ("inspect/graded.json", 2, {}, 1),
+    ],
+)
+def test_figures_of_real_logs_are_made_again(name, outputs, sentinels, figures):
+    log, found = opened(name)
+    assert len(found) == log.planned == outputs
+    assert all(output.verbatim for output in found)
+    kinds = Counter(
+        word.scorer for output in found for word in output.words if word.no_answer is NoAnswer.SENTINEL
+    )
+    assert kinds == sentinels
+    made = [printed for printed in log.printed if printed.recount is not None]
+    assert len(made) == figures
+    for printed in made:
+        again = printed.recount()
+        for output in found:
+            again.add(output)
+        assert again.value() == pytest.approx(printed.value, abs=1e-12)
+
+
+def test_a_grader_without_a_grade_is_an_error_and_the_model_graded_itself():
+    log, found = opened("inspect/graded.json")
+    assert [word.no_answer for output in found for word in output.words] == [None, NoAnswer.ERROR]
+    assert set(log.graders) == {output.model for output in found}
