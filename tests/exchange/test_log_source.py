@@ -78,6 +78,13 @@ def test_no_two_logs_have_one_name(paths, names):
     assert distinct_names(list(map(Path, paths))) == names
 
 
+def test_a_folder_that_leads_into_itself_ends(tmp_path):
+    (tmp_path / "again").symlink_to(tmp_path)
+    (tmp_path / ".hidden").mkdir()
+    with pytest.raises(InputError, match="a directory without any"):
+        log_sources([tmp_path])
+
+
 def test_whatever_is_no_log_is_refused_by_name(tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     (tmp_path / "empty.json").touch()

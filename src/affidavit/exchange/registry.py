@@ -69,9 +69,10 @@ def _within(folder: Path) -> Iterator[Log]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """The files in a folder and its folders, and the folders that are logs; hidden ones are passed over."""
+    """The files in a folder and its folders, and the folders that are logs; hidden ones, and links to folders, are
+    passed over."""
     for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
+        if path.name.startswith(".") or (path.is_symlink() and path.is_dir()):
             continue
         if path.is_dir() and format_of_log(path) is None:
             yield from _below(path)
