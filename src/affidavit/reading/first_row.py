@@ -1,4 +1,4 @@
-"""The names of a file's columns, by its first row: what a person can be told of before, or after, all is read."""
+"""The names of a file's columns, by its beginning: what a person can be told of before all is read, or after."""
 
 from contextlib import suppress
 
@@ -16,6 +16,8 @@ def first_names(source: Source) -> list[str]:
     """
     with suppress(InputError):
         row_format = format_of(source)
+        if row_format.names is not None and source.path is not None:
+            return row_format.names(source)
         if source.path is None or row_format.may_be_any_text:
             with source.opened() as stream:
                 source = bytes_source(source.name, stream.head())

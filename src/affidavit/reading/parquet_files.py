@@ -44,8 +44,12 @@ def _rows(source: Source, _columns: Columns) -> Iterator[Row]:
             yield Row(f"{source.name}:row {number}", number, fields)
 
 
+def _names(source: Source) -> list[str]:
+    return next(frames(source)).columns
+
+
 def _begins_with_mark(head: bytes) -> bool:
     return head.startswith(b"PAR1")
 
 
-PARQUET = Format("Parquet", (".parquet", ".pq"), _begins_with_mark, _rows)
+PARQUET = Format("Parquet", (".parquet", ".pq"), _begins_with_mark, _rows, names=_names)

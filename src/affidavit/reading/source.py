@@ -183,3 +183,5 @@ class Format:
     """Every row in its order; InputError at the first that is none."""
     may_be_any_text: bool = False
     """Whether any text at all may have been meant for it."""
+    names: Callable[[Source], list[str]] | None = None
+    """The names of the columns, where a file says them before its rows."""
