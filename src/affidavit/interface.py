@@ -34,7 +34,9 @@ from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields
 from affidavit.models.environment_values import mask_of
 from affidavit.python_words import Names, Place, for_python, names_in, path_of
+from affidavit.exchange.plain_tables import roles_named
 from affidavit.reading import frames
+from affidavit.reading.output_columns import ANSWER, Role
 from affidavit.reading.rows import RowReader
 from affidavit.results import gate as gates
 from affidavit.results import study_results
@@ -543,6 +545,7 @@ def audit(  # noqa: PLR0913 - the options of the command
     *,
     options: str | None = None,
     answer: str = "answer",
+    columns: Mapping[str, str] | None = None,
     answer_pattern: str | None = None,
     scorer: str | None = None,
     source_rule: str | None = None,
@@ -550,16 +553,19 @@ def audit(  # noqa: PLR0913 - the options of the command
 ) -> Results:
     """A second reading of other harnesses' logs: what `affidavit audit` shows, as tables.
 
-    `contract` is a name or a contract, such as a `Pattern`; for the rest see `affidavit audit --help`.
+    `contract` is a name or a contract, such as a `Pattern`. `columns` names those of plain tables by what they hold:
+    `text`, `id`, `model`, `condition`, `task`, `prompt`, `sample`, `source_answer`, `source_correct`,
+    `source_score`. For the rest see `affidavit audit --help`.
     """
     paths = [logs] if isinstance(logs, str | os.PathLike) else list(logs)
-    reads = _contract(contract, options)
+    reads, (given, source_columns) = _contract(contract, options), roles_named(columns or {})
     terms = audit_terms(
         reads,
         options=options,
         scorer=scorer,
         source_rule=source_rule,
-        answer=answer,
+        columns=given if answer == ANSWER else {**given, Role.ANSWER: answer},
+        source_columns=source_columns,
         answer_pattern=answer_pattern,
     )
     with redirect_stdout(sys.stderr):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
 from affidavit.commands.exit_codes import DONE, NOT_MET
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import UsageError
@@ -32,9 +33,7 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="A parameter of the contract, as for `read`.",
 )
-@click.option(
-    "--answer", default="answer", metavar="COLUMN", help="Where the right answers are, if not in `answer`."
-)
+@source_column_options
 @click.option(
     "--answer-pattern",
     default=None,
@@ -75,7 +74,6 @@ def audit(
     pattern: str | None,
     options: str | None,
     parameters: tuple[str, ...],
-    answer: str,
     answer_pattern: str | None,
     scorer: str | None,
     source_rule: str | None,
@@ -84,6 +82,7 @@ def audit(
     max_moved: float | None,
     *,
     as_json: bool,
+    **columns: str | None,
 ) -> None:
     """Read the logs of other harnesses a second time.
 
@@ -91,10 +90,15 @@ def audit(
     again from its rows; what of that had no answer at all; how many outputs follow the format; accuracy over
     answers and over all outputs; and which rows moved, the worst first, each with its text and both readings.
 
+    A table (CSV, JSON Lines or Parquet) is a log too: if its texts are in raw_output, or if a column is named;
+    then all LOGS are tables. A COLUMN is a name, or a way into nested values. --answer is for logs of harnesses
+    as well.
+
     \b
     Examples:
       affidavit audit logs/run.eval --contract mcqa-reasoned
       affidavit audit samples_gsm8k_*.jsonl --contract number --param marker='####' --max-moved 0.02
+      affidavit audit table.csv --contract mcqa --field completion --source-correct correct
       affidavit audit predictions/ --pattern '\\[正确答案\\](?P<answer>[A-D])<eoa>' --source-rule lawbench
 
     \b
@@ -113,7 +117,8 @@ def audit(
         options=options,
         scorer=scorer,
         source_rule=source_rule,
-        answer=answer,
+        columns=given_columns(columns),
+        source_columns=given_source_columns(columns),
         answer_pattern=answer_pattern,
     )
     readings = audited(logs, terms)

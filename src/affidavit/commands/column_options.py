@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from affidavit.exchange.plain_tables import SourceRole
     from affidavit.reading.output_columns import Role
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
@@ -19,6 +20,11 @@ _HELP = {
     "task": "The column of tasks; `task` if there is one.",
     "prompt": "The column of prompts; `prompt` if there is one.",
     "sample": "The column of sample numbers; `sample` if there is one.",
+}
+_SOURCE_HELP = {
+    "source_answer": "A table's column of what another harness read.",
+    "source_correct": "A table's column of its verdicts: true/false, 1/0, yes/no, or empty.",
+    "source_score": "A table's column of its scores: numbers, or empty.",
 }
 
 
@@ -35,3 +41,18 @@ def given_columns(columns: Mapping[str, str | None]) -> "dict[Role, str]":
 
     named = {f"{option[2:].replace('-', '_')}_column": role for role, option in OPTIONS.items()}
     return {role: value for name, role in named.items() if (value := columns.get(name)) is not None}
+
+
+def source_column_options(command: CommandT) -> CommandT:
+    """Add the options that name the columns of a table which hold its source's word, after those of all columns."""
+    for name, said in reversed(_SOURCE_HELP.items()):
+        option = f"--{name.replace('_', '-')}"
+        command = click.option(option, f"{name}_column", default=None, metavar="COLUMN", help=said)(command)
+    return column_options(command)
+
+
+def given_source_columns(columns: Mapping[str, str | None]) -> "dict[SourceRole, str]":
+    """The columns of the source's word that were named, by role."""
+    from affidavit.exchange.plain_tables import SourceRole
+
+    return {role: value for role in SourceRole if (value := columns.get(f"{role.value}_column")) is not None}

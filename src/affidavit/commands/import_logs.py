@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.plain_text import plain_lines
@@ -29,13 +30,7 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="A parameter of the contract, as for `read`.",
 )
-@click.option(
-    "--answer",
-    "answer_column",
-    default=None,
-    metavar="COLUMN",
-    help="Where right answers are, if not in `answer`.",
-)
+@source_column_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def import_logs(
     logs: tuple[Path, ...],
@@ -43,9 +38,9 @@ def import_logs(
     contract: str,
     options: str | None,
     parameters: tuple[str, ...],
-    answer_column: str | None,
     *,
     as_json: bool,
+    **columns: str | None,
 ) -> None:
     """Make a study of the logs of other harnesses.
 
@@ -54,24 +49,34 @@ def import_logs(
     from what the contract says: in the fields source_answer, source_correct, source_score, source_scorer and
     source_error of each record's row.
 
+    A table (CSV, JSON Lines or Parquet) is a log too: if its texts are in raw_output, or if a column is named;
+    then all LOGS are tables. A COLUMN is a name, or a way into nested values. --answer is for logs of harnesses
+    as well.
+
     \b
     Examples:
       affidavit import samples_gsm8k_2025-09-09T13-31-53.431753.jsonl -o gsm8k --contract number
       affidavit import logs/ -o study
+      affidavit import table.csv -o study --field completion --source-correct correct
 
     \b
     Exit codes: 0 done; 2 the command or a log is wrong; 4 a contract of your own raised on
     some outputs; 5 the disk refused; 6 another run holds the directory.
     """
     from affidavit.commands.read_into_study import read_into_study, report_study
+    from affidavit.contracts.parts import parts_of
     from affidavit.exchange.log_source import log_sources
-    from affidavit.reading.output_columns import Role
+    from affidavit.exchange.plain_tables import Tables
+    from affidavit.reading.cell_values import unknown_if_empty
+    from affidavit.reading.output_columns import ANSWER, Role
 
     read_by = typed_contract(contract, options, parameters)
     say_parameter_notes(read_by.contract)
-    sources = log_sources(logs)
-    given = {} if answer_column is None else {Role.ANSWER: answer_column}
-    kept, outputs = read_into_study(sources, out, read_by, given)
+    given = given_columns(columns)
+    answer = given.get(Role.ANSWER, ANSWER)
+    unknown = unknown_if_empty(parts_of(read_by.contract), answer)
+    sources = log_sources(logs, Tables(given, given_source_columns(columns), unknown))
+    kept, outputs = read_into_study(sources, out, read_by, {Role.ANSWER: answer} if answer != ANSWER else {})
     for note in _notes(sources):
         click.echo(f"note: {plain_lines(note)}", err=True)
     report_study(kept, outputs, contract, as_json=as_json)
@@ -86,6 +91,7 @@ def _notes(sources: "Sequence[LogSource]") -> Iterator[str]:
         yield f"{source.log_name}: {log.format}, task {log.task}, {counted['outputs']:,} outputs" + "".join(
             f", {each}" for each in said
         )
+        yield from (f"{source.log_name}: {note}" for note in log.notes)
         if log.planned is not None and log.planned != counted["outputs"]:
             yield f"{source.log_name}: by its own account it has {log.planned:,} outputs"
         if log.graders:

@@ -51,6 +51,10 @@ class Log:
     """How many outputs it has by its own account; None where it does not say."""
     graders: Sequence[str] = ()
     """Models that graded outputs."""
+    has_mean: bool = False
+    """Whether the mean over items of what its outputs count is its figure, though it printed none."""
+    notes: Sequence[str] = ()
+    """What a person should be told of how it is read."""
     facts: Mapping[str, object] = field(default_factory=dict)
     """What else it says of itself: the version of its format, how it ended, when it was written."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from affidavit.errors import UsageError
 from affidavit.exchange.log import Log
 from affidavit.exchange.logged_output import LoggedOutput
+from affidavit.exchange.plain_tables import Tables
 from affidavit.exchange.registry import distinct_names, format_of_log, logs_of
 from affidavit.reading.source import Columns, Format, Row, Source, Stream
 
@@ -49,9 +50,9 @@ LOG_ROWS = Format("a log", (), lambda _head: False, _rows)
 """What the rows of every log are."""
 
 
-def log_sources(paths: Iterable[Path]) -> list[LogSource]:
-    """The logs of files and directories, each as a source of its rows."""
-    return sources_of(list(logs_of(list(paths))))
+def log_sources(paths: Iterable[Path], tables: Tables | None = None) -> list[LogSource]:
+    """The logs of files and directories, each as a source of its rows; `tables` says how plain tables are read."""
+    return sources_of(list(logs_of(list(paths), tables)))
 
 
 def sources_of(logs: Sequence[Log]) -> list[LogSource]:

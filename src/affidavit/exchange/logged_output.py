@@ -75,6 +75,8 @@ class LoggedOutput:
     """The repeat or epoch, from 0 on."""
     condition: str | None = None
     """Where one log holds several prompts."""
+    task: str | None = None
+    """Where one log holds several tasks."""
     prompt: str | None = None
     question: str | None = None
     options: Sequence[str] | None = None
@@ -89,6 +91,8 @@ class LoggedOutput:
     words: Sequence[SourceWord] = ()
     more: Mapping[str, object] = field(default_factory=dict)
     """Whatever else the source has beside it: metadata of the item."""
+    columns: Mapping[str, object] = field(default_factory=dict)
+    """Where the log is a table: its columns that are none of these, as the row has them."""
 
     def row(self, *, log: str, task: str) -> Fields:
         """The row that it becomes: under our names for columns. Those that decide how a row is
@@ -111,7 +115,7 @@ class LoggedOutput:
         return {
             "id": self.item_id,
             "model": self.model,
-            "task": task,
+            "task": self.task or task,
             "condition": self.condition or ONE_CONDITION,
             "sample": self.sample,
             "output_id": f"{log}: {self.place}",
@@ -122,6 +126,7 @@ class LoggedOutput:
             **self._words(),
             **{name: value for name, value in known.items() if value is not None},
             **({"metadata": dict(self.more)} if self.more else {}),
+            **self.columns,
         }
 
     def _words(self) -> Fields:

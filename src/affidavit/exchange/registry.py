@@ -16,6 +16,7 @@ from affidavit.exchange.lighteval_details import LIGHTEVAL
 from affidavit.exchange.lm_eval_samples import LM_EVAL
 from affidavit.exchange.log import HEAD, Log, LogFormat
 from affidavit.exchange.opencompass_predictions import OPENCOMPASS
+from affidavit.exchange.plain_tables import Tables
 from affidavit.exchange.promptfoo_exports import PROMPTFOO
 from affidavit.reading.source import reading_on
 
@@ -35,6 +36,7 @@ LOG_FORMATS: dict[str, LogFormat] = {
 }
 """Every format that is known, by its name; the first that recognises a file has it."""
 _KNOWN = ", ".join(LOG_FORMATS)
+_TABLE = "If it is a table of outputs (CSV, JSON Lines or Parquet), name its column of texts: --field COLUMN."
 
 
 def format_of_log(path: Path) -> LogFormat | None:
@@ -45,27 +47,34 @@ def format_of_log(path: Path) -> LogFormat | None:
     return next((each for each in LOG_FORMATS.values() if each.recognises(head, path)), None)
 
 
-def logs_of(paths: Sequence[Path]) -> Iterator[Log]:
+def logs_of(paths: Sequence[Path], tables: Tables | None = None) -> Iterator[Log]:
     """The logs of files and directories, in the order of their names; InputError for what is no log.
 
-    A directory is taken whole: whatever in it is no log and belongs to none is refused by name.
+    A directory is taken whole: whatever in it is no log and belongs to none is refused by name. A file that is no
+    log of a harness may be a table, where `tables` says how it is read; all are tables where it says that.
     """
     for path in paths:
+        if tables is not None and tables.are_meant:
+            yield from map(tables.opened, _below(path) if path.is_dir() else [path])
+            continue
         found = format_of_log(path) if path.exists() else None
         if found is not None:
             yield found.opened(path)
         elif path.is_dir():
-            yield from _within(path)
+            yield from _within(path, tables)
+        elif tables is not None and path.exists() and tables.has_texts(path):
+            yield tables.opened(path)
         else:
-            raise InputError(str(path), expected=f"a log of {_KNOWN}", found=_found(path))
+            hint = "" if tables is None or not path.exists() else _TABLE
+            raise InputError(str(path), expected=f"a log of {_KNOWN}", found=_found(path), hint=hint)
 
 
-def _within(folder: Path) -> Iterator[Log]:
+def _within(folder: Path, tables: Tables | None) -> Iterator[Log]:
     logs = [path for path in _below(folder) if not _belongs(path)]
     if not logs:
         raise InputError(str(folder), expected=f"logs of {_KNOWN}", found="a directory without any")
     for path in logs:
-        yield from logs_of([path])
+        yield from logs_of([path], tables)
 
 
 def _below(folder: Path) -> Iterator[Path]:

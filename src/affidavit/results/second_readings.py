@@ -37,7 +37,7 @@ def audit_report(readings: Sequence[SecondReading], read_by: ReadBy, *, moved: i
     ordered, judged = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     tables = [_scores(ordered, judged), _no_answers(ordered), _four_ways(ordered), _moved(ordered, moved)]
     facts: Fields = {READ_BY: str(read_by)}
-    notes = ["intervals: 95 %, over items; of differences at the level of their tests"]
+    notes = ["intervals: 95 %, over items; of differences at the level of their tests", *_notes(ordered)]
     return Report(
         "a second reading", facts, [each for each in tables if each.rows], notes, list(_warnings(ordered))
     )
@@ -258,6 +258,11 @@ def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
             noun = counted_noun(each.not_verbatim, "text")
             yield f"{name}: {noun} not verbatim: a filter or a transform may have changed what the model wrote."
         yield from _about_scores(each, name)
+
+
+def _notes(readings: Sequence[SecondReading]) -> list[str]:
+    """How logs were read, each said once."""
+    return list(dict.fromkeys(f"{each.log}: {note}" for each in readings for note in each.notes))
 
 
 def _about_scores(each: SecondReading, name: str) -> Iterator[str]:

@@ -18,9 +18,12 @@ from affidavit.errors import InputError, UsageError, did_you_mean
 from affidavit.exchange.log import PrintedScore, Recount
 from affidavit.exchange.log_source import LogSource, log_sources
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
+from affidavit.exchange.plain_tables import SourceRole, Tables
+from affidavit.exchange.recounts import MeanOfItems
 from affidavit.json_values import Fields, shown
+from affidavit.reading.cell_values import unknown_if_empty
 from affidavit.reading.column_path import ColumnPath
-from affidavit.reading.output_columns import ANSWER
+from affidavit.reading.output_columns import ANSWER, Role
 from affidavit.reading.rows import UNREAD, RowReader
 
 MOST_KEPT = 200
@@ -117,6 +120,10 @@ class SecondReading:
     """How many it has, of all its models."""
     printed: PrintedScore | None = None
     recomputed: float | None = None
+    mean: MeanOfItems | None = None
+    """What makes its figure, where the log printed none."""
+    notes: tuple[str, ...] = ()
+    """What a person should be told of how the log is read."""
     table: Counter[tuple[SourceVerdict, OwnVerdict]] = field(default_factory=Counter)
     """The four-way table."""
     no_answer: Counter[NoAnswer] = field(default_factory=Counter)
@@ -146,6 +153,8 @@ class SecondReading:
     def add(self, output: LoggedOutput, row: Fields, reader: RowReader, *, where: str) -> None:
         """One output more."""
         word = next((each for each in output.words if each.scorer == self.scorer), None)
+        if self.mean is not None:
+            self.mean.add(output)
         result = reader.read(row, where=where)
         said, own = _source_verdict(word), _own_verdict(output, result.added, reader)
         self.table[said, own] += 1
@@ -217,6 +226,14 @@ class Terms:
     """The column of right answers."""
     answer_pattern: Pattern | None = None
     """What these must match, to give the answer alone; None: they are it as they are."""
+    columns: Mapping[Role, str] = field(default_factory=dict)
+    """The columns of tables that were named."""
+    source_columns: Mapping[SourceRole, str] = field(default_factory=dict)
+    """Those of them that hold the source's word."""
+
+    def tables(self) -> Tables:
+        """How files are read that are no log of a harness."""
+        return Tables(self.columns, self.source_columns, unknown_if_empty(parts_of(self.contract), self.answer))
 
     def scorer_of(self, source: LogSource) -> str | None:
         """Whose word stands for the source, as far as that is known before its outputs are."""
@@ -243,7 +260,8 @@ def audit_terms(  # noqa: PLR0913 - all that can be said of an audit
     options: str | None = None,
     scorer: str | None = None,
     source_rule: str | None = None,
-    answer: str = ANSWER,
+    columns: Mapping[Role, str] | None = None,
+    source_columns: Mapping[SourceRole, str] | None = None,
     answer_pattern: str | None = None,
 ) -> Terms:
     """The terms as they are typed; UsageError for what has no meaning."""
@@ -251,7 +269,9 @@ def audit_terms(  # noqa: PLR0913 - all that can be said of an audit
         raise UsageError("--contract", expected="a contract that reads answers", found=contract.name)
     pattern = None if answer_pattern is None else Pattern("right answers", 1, answer_pattern, "")
     rule = None if source_rule is None else _rule(source_rule, options)
-    return Terms(contract, scorer, rule, answer, pattern)
+    given = columns or {}
+    answer = given.get(Role.ANSWER, ANSWER)
+    return Terms(contract, scorer, rule, answer, pattern, given, source_columns or {})
 
 
 def _rule(name: str, options: str | None) -> AnyContract:
@@ -266,7 +286,7 @@ def _rule(name: str, options: str | None) -> AnyContract:
 
 def audited(logs: Sequence[Path], terms: Terms) -> list[SecondReading]:
     """The second reading of every log, in their order; UsageError if there is no output at all."""
-    found = [each for source in log_sources(logs) for each in second_readings(source, terms)]
+    found = [each for source in log_sources(logs, terms.tables()) for each in second_readings(source, terms)]
     if not found:
         raise UsageError("LOGS", expected="at least one output", found="none")
     return found
@@ -274,15 +294,16 @@ def audited(logs: Sequence[Path], terms: Terms) -> list[SecondReading]:
 
 def second_readings(source: LogSource, terms: Terms) -> list[SecondReading]:
     """The second reading of each model in a log."""
-    reader, found = RowReader(terms.contract, answer=terms.answer), dict[str, SecondReading]()
+    reader, found = RowReader(terms.contract, answer=terms.answer), dict[tuple[str, str], SecondReading]()
     recounts = {id(each): each.recount() for each in source.log.printed if each.recount is not None}
     scorers: dict[str, None] = {}
     chosen = terms.scorer_of(source)
     for output, row, where in _judged(source, terms, list(recounts.values())):
         scorers.update(dict.fromkeys(word.scorer for word in output.words))
         chosen = chosen or next(iter(scorers), None)
-        if (reading := found.get(output.model)) is None:
-            reading = found[output.model] = _begun(source, output.model)
+        about = output.task or source.log.task, output.model
+        if (reading := found.get(about)) is None:
+            reading = found[about] = _begun(source, *about, chosen)
         reading.scorer = reading.scorer or chosen
         reading.add(output, row, reader, where=where)
     if terms.scorer is not None and terms.scorer not in scorers:
@@ -309,9 +330,13 @@ def _judged(
         yield (output if rule is None else _by_rule(output, row, rule, where=where)), row, where
 
 
-def _begun(source: LogSource, model: str) -> SecondReading:
+def _begun(source: LogSource, task: str, model: str, scorer: str | None) -> SecondReading:
     log = source.log
-    return SecondReading(source.log_name, log.format, log.task, model, None, (), tuple(log.graders), log.planned)
+    mean = MeanOfItems(scorer) if log.has_mean and scorer is not None else None
+    return SecondReading(
+        source.log_name, log.format, task, model, scorer, (), tuple(log.graders), log.planned,
+        mean=mean, notes=tuple(log.notes),
+    )  # fmt: skip
 
 
 def _by_rule(output: LoggedOutput, row: Fields, rule: RowReader, *, where: str) -> LoggedOutput:
@@ -333,6 +358,8 @@ def _by_rule(output: LoggedOutput, row: Fields, rule: RowReader, *, where: str) 
 
 def _printed(reading: SecondReading, source: LogSource, recounts: Mapping[int, Recount]) -> None:
     """The source's own figure, and the same from its rows."""
+    if reading.mean is not None:
+        reading.recomputed = reading.mean.value()
     for each in source.log.printed:
         if each.scorer == reading.scorer and each.model in (None, reading.model):
             recount = recounts.get(id(each))
