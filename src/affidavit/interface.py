@@ -31,10 +31,10 @@ from affidavit.contracts.parts import parts_of
 from affidavit.contracts.read_by import ReadBy
 from affidavit.contracts.registry import contract_named
 from affidavit.errors import UsageError, did_you_mean
+from affidavit.exchange.plain_tables import roles_named
 from affidavit.json_values import Fields
 from affidavit.models.environment_values import mask_of
 from affidavit.python_words import Names, Place, for_python, names_in, path_of
-from affidavit.exchange.plain_tables import roles_named
 from affidavit.reading import frames
 from affidavit.reading.output_columns import ANSWER, Role
 from affidavit.reading.rows import RowReader
@@ -553,8 +553,8 @@ def audit(  # noqa: PLR0913 - the options of the command
 ) -> Results:
     """A second reading of other harnesses' logs: what `affidavit audit` shows, as tables.
 
-    `contract` is a name or a contract, such as a `Pattern`. `columns` names those of plain tables by what they hold:
-    `text`, `id`, `model`, `condition`, `task`, `prompt`, `sample`, `source_answer`, `source_correct`,
+    `contract` is a name or a contract, such as a `Pattern`. `columns` names those of plain tables by what they
+    hold: `text`, `id`, `model`, `condition`, `task`, `prompt`, `sample`, `source_answer`, `source_correct`,
     `source_score`. For the rest see `affidavit audit --help`.
     """
     paths = [logs] if isinstance(logs, str | os.PathLike) else list(logs)

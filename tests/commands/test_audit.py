@@ -8,6 +8,7 @@ import pytest
 
 import affidavit as public
 from affidavit.commands.audit import audit
+from affidavit.exchange.plain_tables import roles_named
 from support.command import affidavit
 from support.written_logs import NAME, write_log
 
@@ -116,10 +117,36 @@ def test_python_gives_the_tables_of_the_command(log):
 
 
 def test_python_takes_the_options_of_the_command():
-    """Where output goes is the shell's; a pattern, and parameters, are in Python a contract made of them."""
+    """Where output goes is the shell's; a pattern, and parameters, are in Python a contract made of them.
+
+    Columns of tables are one mapping there, by what they hold.
+    """
     of_the_shell = {"as_json", "max_moved", "page_file", "pattern", "parameters"}
-    options = {each.name for each in audit.params} - of_the_shell
-    assert options <= set(signature(public.audit).parameters)
+    options = {str(each.name) for each in audit.params} - of_the_shell
+    columns = {name.removesuffix("_column") for name in options if name.endswith("_column")}
+    roles_named({"text" if name == "field" else name: "x" for name in columns - {"answer"}})
+    named = {name for name in options if not name.endswith("_column")} | {"answer", "columns"}
+    assert named <= set(signature(public.audit).parameters)
+
+
+TABLE = "text,gold,ok\n<answer>B</answer>,B,yes\nB,B,yes\n"
+
+
+@pytest.mark.slow
+def test_a_table_is_audited_by_its_columns(tmp_path):
+    (tmp_path / "t.csv").write_text(TABLE)
+    named = ("--field", "text", "--answer", "gold", "--source-correct", "ok")
+    done = affidavit("audit", "t.csv", "--contract", "mcqa", *named, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (said,) = json.loads(done.stdout)["logs"]
+    assert said["source"] == {"scorer": "ok", "printed": None, "recomputed": 1.0, "right": 2, "verdicts": 2}
+    assert (said["compliant"], said["moved"]) == (1, 1)
+    results = public.audit(
+        tmp_path / "t.csv", "mcqa", answer="gold", columns={"text": "text", "source_correct": "ok"}
+    )
+    assert results["moved"].column("place") == ["line 3"]
+    with pytest.raises(public.UsageError, match="source_correct: expected a column of"):
+        public.audit(tmp_path / "t.csv", "mcqa", columns={"text": "text", "source_correct": "okay"})
 
 
 def test_a_pattern_reads_a_log_too(log):

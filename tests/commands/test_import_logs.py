@@ -87,3 +87,31 @@ def test_read_takes_a_log_unless_a_field_is_named(log, tmp_path):
     code, _, err = ended("read", "text", log, "--field", "resps[0][0]", "-o", "plain.jsonl", cwd=tmp_path)
     assert code == 0, err
     assert "doc_id" in (tmp_path / "plain.jsonl").read_text()
+
+
+@pytest.mark.slow
+def test_a_table_becomes_a_study_with_the_words_of_its_source(tmp_path):
+    (tmp_path / "t.csv").write_text("text,gold,ok,read\n<answer>B</answer>,B,yes,B\nB,B,no,[invalid]\n")
+    named = ("--field", "text", "--answer", "gold", "--source-correct", "ok", "--source-answer", "read")
+    code, out, err = ended("import", "t.csv", "-o", "study", "--contract", "mcqa", *named, cwd=tmp_path)
+    assert code == 0, err
+    assert "2 planned = 1 compliant + 1 non-compliant" in out
+    assert "t.csv: a table (CSV), task t, 2 outputs, 1 sentinels" in err
+    assert "`text` as text, `gold` as answer, `read` as source_answer, `ok` as source_correct" in err
+    first, second = records(tmp_path / "study")
+    assert (first["correct"], first["output_id"], first["task"]) == (True, "t.csv: line 2", "t")
+    assert first["row"] == {
+        "answer": "B",
+        "gold": "B",
+        "source_answer": "B",
+        "source_correct": True,
+        "source_score": None,
+        "source_scorer": "ok",
+        "verbatim": True,
+    }
+    assert second["row"]["source_no_answer"] == "sentinel"
+    assert ended("verify", "study", cwd=tmp_path)[0] == 0
+    code, _, err = ended("import", "t.csv", "-o", "other", *named[:-1], "reed", cwd=tmp_path)
+    assert (code, "Traceback" in err) == (2, False)
+    assert "--source-answer: expected a column of t.csv:2: text, gold, ok, read, found 'reed'" in err
+    assert not (tmp_path / "other").exists()

@@ -44,7 +44,7 @@ def given_columns(columns: Mapping[str, str | None]) -> "dict[Role, str]":
 
 
 def source_column_options(command: CommandT) -> CommandT:
-    """Add the options that name the columns of a table which hold its source's word, after those of all columns."""
+    """Add the options for the columns of tables, those of the source's word last."""
     for name, said in reversed(_SOURCE_HELP.items()):
         option = f"--{name.replace('_', '-')}"
         command = click.option(option, f"{name}_column", default=None, metavar="COLUMN", help=said)(command)

@@ -52,8 +52,9 @@ SOURCE_OPTIONS = {role: f"--{role.value.replace('_', '-')}" for role in SourceRo
 def roles_named(columns: Mapping[str, str]) -> tuple[dict[Role, str], dict[SourceRole, str]]:
     """Columns by what they are said to hold, those of the source's word apart; UsageError for what is no role.
 
-    >>> roles_named({"text": "completion", "source_correct": "ok"}) == ({"text": "completion"}, {"source_correct": "ok"})
-    True
+    >>> outputs, source = roles_named({"text": "completion", "source_correct": "ok"})
+    >>> outputs[Role.TEXT], source[SourceRole.CORRECT]
+    ('completion', 'ok')
     """
     roles = [role.value for role in OPTIONS if role is not Role.ANSWER] + [role.value for role in SourceRole]
     for name in columns:
@@ -77,7 +78,7 @@ class Tables:
 
     @property
     def are_meant(self) -> bool:
-        """Whether a column was named that only a table has: then every file is one, whatever else it looks like."""
+        """Whether a column was named that only a table has: then every file is one."""
         return bool(self.source) or bool(self.given.keys() - {Role.ANSWER})
 
     def has_texts(self, path: Path) -> bool:
