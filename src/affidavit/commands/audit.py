@@ -90,9 +90,8 @@ def audit(
     again from its rows; what of that had no answer at all; how many outputs follow the format; accuracy over
     answers and over all outputs; and which rows moved, the worst first, each with its text and both readings.
 
-    A table (CSV, JSON Lines or Parquet) is a log too: if its texts are in raw_output, or if a column is named;
-    then all LOGS are tables. A COLUMN is a name, or a way into nested values. --answer is for logs of harnesses
-    as well.
+    A table (CSV, JSON Lines, Parquet) is a log if its texts are in raw_output, or if a COLUMN is named: then all
+    LOGS are tables. --answer alone names a column of any log.
 
     \b
     Examples:
