@@ -90,8 +90,7 @@ def audit(
     again from its rows; what of that had no answer at all; how many outputs follow the format; accuracy over
     answers and over all outputs; and which rows moved, the worst first, each with its text and both readings.
 
-    A table (CSV, JSON Lines, Parquet) is a log if its texts are in raw_output, or if a COLUMN is named: then all
-    LOGS are tables. --answer alone names a column of any log.
+    A table (CSV, JSON Lines, Parquet) is a log if its texts are in raw_output, or if a COLUMN is named.
 
     \b
     Examples:

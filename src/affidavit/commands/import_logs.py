@@ -49,8 +49,7 @@ def import_logs(
     from what the contract says: in the fields source_answer, source_correct, source_score, source_scorer and
     source_error of each record's row.
 
-    A table (CSV, JSON Lines, Parquet) is a log if its texts are in raw_output, or if a COLUMN is named: then all
-    LOGS are tables. --answer alone names a column of any log.
+    A table (CSV, JSON Lines, Parquet) is a log if its texts are in raw_output, or if a COLUMN is named.
 
     \b
     Examples:
