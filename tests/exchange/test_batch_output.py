@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ from affidavit.errors import InputError
 from affidavit.exchange.batch_output import BATCH, first_keys
 from affidavit.exchange.log import HEAD, Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
+from support.log_mutations import KINDS, mutations, read_or_refused
 
 DEEP = "[" * 1_000_000
 
@@ -44,13 +45,6 @@ def opened(folder: Path, *rows: object) -> Log:
 
 def outputs(folder: Path, *rows: object) -> list[LoggedOutput]:
     return list(opened(folder, *rows).outputs())
-
-
-def read_or_refused(path: Path) -> list[LoggedOutput] | InputError:
-    try:
-        return list(BATCH.opened(path).outputs())
-    except InputError as error:
-        return error
 
 
 def refusal(folder: Path, *rows: object) -> InputError:
@@ -295,26 +289,14 @@ def test_what_does_not_fit_is_refused_with_its_place(tmp_path, rows, place, said
     assert said in str(error)
 
 
-def mutations(value: object, *others: object) -> Iterator[object]:
-    """The value with each of its parts in turn replaced by each of the others, or left out."""
-    yield from others
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield {key: each for key, each in value.items() if key != name}
-            yield from ({**value, name: changed} for changed in mutations(part, *others))
-    elif isinstance(value, list):
-        for place, part in enumerate(value):
-            yield from ([*value[:place], changed, *value[place + 1 :]] for changed in mutations(part, *others))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("body", [chat("x"), COMPLETION, RESPONSE], ids=["chat", "completion", "response"])
 def test_a_wrong_type_anywhere_is_refused_or_read_soundly(tmp_path, body):
     path = tmp_path / "out.jsonl"
-    changes = [*mutations(line("a", body), None, 7, [], ["x"], "x", {}, {"x": 1})]
+    changes = [*mutations(line("a", body), *KINDS)]
     for changed in changes:
         path.write_text(json.dumps(changed) + "\n")
-        found = read_or_refused(path)
+        found = read_or_refused(BATCH.opened, path)
         if isinstance(found, InputError):
             assert found.where.startswith(str(path))
         else:
@@ -357,7 +339,7 @@ def test_what_is_nested_deeply_is_refused(tmp_path, content):
     path = tmp_path / "out.jsonl"
     path.write_text(content + "\n")
     assert BATCH.recognises(content[:HEAD].encode(), path)
-    found = read_or_refused(path)
+    found = read_or_refused(BATCH.opened, path)
     if isinstance(found, InputError):
         assert found.where == f"{path}:1"
     else:

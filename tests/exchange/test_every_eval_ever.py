@@ -1,7 +1,7 @@
 """Rows of Every Eval Ever become outputs with a word for each metric; what a converter rewrote is not verbatim."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import jsonschema_rs
@@ -11,6 +11,7 @@ from affidavit.errors import InputError
 from affidavit.exchange.every_eval_ever import EVERY_EVAL_EVER
 from affidavit.exchange.log import HEAD, Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
+from support.log_mutations import KINDS, mutations, read_or_refused
 
 UUID = "9b2c1a30-7c1e-4d6f-8a53-2f1b0c9d8e7f"
 
@@ -87,13 +88,6 @@ def opened(folder: Path, *rows: object, summary: object = None) -> Log:
 
 def outputs(folder: Path, *rows: object, summary: object = None) -> list[LoggedOutput]:
     return list(opened(folder, *rows, summary=summary).outputs())
-
-
-def read_or_refused(path: Path) -> list[LoggedOutput] | InputError:
-    try:
-        return list(EVERY_EVAL_EVER.opened(path).outputs())
-    except InputError as error:
-        return error
 
 
 def test_a_row_is_an_output_and_a_word(tmp_path):
@@ -359,27 +353,12 @@ def test_what_does_not_fit_is_refused_with_its_place(tmp_path, rows, place, said
     assert said in str(refused.value)
 
 
-def mutations(value: object, *others: object) -> Iterator[object]:
-    """The value with each of its parts in turn replaced by each of the others, or left out."""
-    yield from others
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield {key: each for key, each in value.items() if key != name}
-            yield from ({**value, name: changed} for changed in mutations(part, *others))
-    elif isinstance(value, list):
-        for place, part in enumerate(value):
-            yield from ([*value[:place], changed, *value[place + 1 :]] for changed in mutations(part, *others))
-
-
-OTHERS = (None, 7, [], ["x"], "x", {}, {"x": 1})
-
-
 @pytest.mark.slow
 def test_a_wrong_type_anywhere_is_refused_or_read_soundly(tmp_path):
     path = written(tmp_path, [row("q")])
-    for changed in mutations(row("q"), *OTHERS):
+    for changed in mutations(row("q"), *KINDS):
         path.write_text(json.dumps(changed) + "\n")
-        found = read_or_refused(path)
+        found = read_or_refused(EVERY_EVAL_EVER.opened, path)
         if isinstance(found, InputError):
             assert found.where.startswith(str(path))
         else:
@@ -391,9 +370,9 @@ def test_a_wrong_type_in_the_aggregate_is_refused_or_read_soundly(tmp_path):
     config = {"metric_name": "accuracy", "llm_scoring": {"judges": [{"model_info": {"id": "j"}}]}}
     whole = aggregate(result("quiz", 1.0, metric_config=config), detailed_evaluation_results={"total_rows": 1})
     path = written(tmp_path, [row("q")])
-    for changed in mutations(whole, *OTHERS):
+    for changed in mutations(whole, *KINDS):
         (tmp_path / f"{UUID}.json").write_text(json.dumps(changed))
-        found = read_or_refused(path)
+        found = read_or_refused(EVERY_EVAL_EVER.opened, path)
         if isinstance(found, InputError):
             assert found.where.startswith(str(tmp_path / f"{UUID}.json"))
         else:

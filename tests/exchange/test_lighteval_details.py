@@ -1,7 +1,7 @@
 """lighteval's rows become outputs, metrics words about them; log-probabilities are no text, and are refused."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +11,7 @@ from affidavit.errors import InputError
 from affidavit.exchange.lighteval_details import LIGHTEVAL
 from affidavit.exchange.log import HEAD, Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
+from support.log_mutations import mutations, read_or_refused
 
 TIME = "2026-01-02T03-04-05.678901"
 TASK = "quiz:art|0"
@@ -281,25 +282,6 @@ def test_what_does_not_fit_is_refused_with_its_place(tmp_path, rows, place, said
     assert said in str(refused.value)
 
 
-def mutations(value: object, *others: object) -> Iterator[object]:
-    """The value with each of its parts in turn replaced by each of the others, or left out."""
-    yield from others
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield {key: each for key, each in value.items() if key != name}
-            yield from ({**value, name: changed} for changed in mutations(part, *others))
-    elif isinstance(value, list):
-        for place, part in enumerate(value):
-            yield from ([*value[:place], changed, *value[place + 1 :]] for changed in mutations(part, *others))
-
-
-def read_or_refused(path: Path) -> list[LoggedOutput] | InputError:
-    try:
-        return list(LIGHTEVAL.opened(path).outputs())
-    except InputError as error:
-        return error
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("whole", [row("q"), old_row("q")], ids=["new", "old"])
 def test_a_wrong_type_anywhere_is_refused_or_read_soundly(tmp_path, whole):
@@ -310,7 +292,7 @@ def test_a_wrong_type_anywhere_is_refused_or_read_soundly(tmp_path, whole):
             path = written(tmp_path, [changed])
         except (pl.exceptions.PolarsError, TypeError):  # no column can hold it
             continue
-        found = read_or_refused(path)
+        found = read_or_refused(LIGHTEVAL.opened, path)
         if isinstance(found, InputError):
             assert found.where.startswith(str(path))
         else:
@@ -335,7 +317,7 @@ def test_a_changed_byte_never_breaks_the_reader(tmp_path):
     whole = path.read_bytes()
     for place in range(4, len(whole) - 4, 61):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
-        found = read_or_refused(path)
+        found = read_or_refused(LIGHTEVAL.opened, path)
         assert isinstance(found, InputError | list)
 
 

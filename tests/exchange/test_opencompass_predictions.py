@@ -1,7 +1,6 @@
 """Predictions of OpenCompass become outputs, LawBench's published figures are made again; what is no text is refused."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from affidavit.errors import InputError
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from affidavit.exchange.opencompass_predictions import OPENCOMPASS
 from affidavit.exchange.registry import HEAD
+from support.log_mutations import mutations, read_or_refused
 
 DEMAND = "从A,B,C,D中选出一个，例如[正确答案]A<eoa>。\n"
 HEADER = "task,model_name,score,abstention_rate\n"
@@ -240,31 +240,6 @@ def test_a_cut_log_is_refused_with_its_place(tmp_path):
         assert refused.value.where.startswith(str(path))
 
 
-def mutations(value: object, other: object) -> Iterator[object]:
-    """The value with each of its parts in turn replaced."""
-    yield other
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield {each: value[each] for each in value if each != name}
-            yield from ({**value, name: changed} for changed in mutations(inner, other))
-    elif isinstance(value, list):
-        for place, inner in enumerate(value):
-            yield from ([*value[:place], changed, *value[place + 1 :]] for changed in mutations(inner, other))
-
-
-def read_or_refused(path: Path) -> str:
-    """Where a log was refused, or its own place if it was read."""
-    try:
-        log = OPENCOMPASS.opened(path)
-        for each in log.outputs():
-            json.dumps(each.row(log="x", task=log.task))
-            assert each.raw_output is None or isinstance(each.raw_output, str)
-        recounted(path)
-    except InputError as error:
-        return error.where
-    return str(path)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "other", [None, 5, -1.5, True, "text", [1], {"x": 1}, float("nan"), 10**400], ids=lambda value: str(value)[:8]
@@ -274,7 +249,7 @@ def test_wrong_types_anywhere_are_read_soundly_or_refused(tmp_path, other):
     written(tmp_path, rows, HEADER + "1-2,tiny,0.25,0.25\n")
     for changed in mutations(rows, other):
         path = written(tmp_path, changed)
-        assert read_or_refused(path).startswith(str(path))
+        read_or_refused(OPENCOMPASS.opened, path)
 
 
 @pytest.mark.parametrize("begin", ['{"0": {"prediction": ', '{"0": {"prediction": "B"}, "0": '])
