@@ -214,6 +214,27 @@ def test_a_table_is_told_by_our_name_for_texts_or_by_a_named_column(tmp_path):
     assert [each.log_name for each in log_sources([tmp_path / "b"], named)] == ["table.jsonl"]
 
 
+@pytest.mark.parametrize("deep", ["[" * 1_000_000, '{"a":' * 1_000_000 + "1" + "}" * 1_000_000])
+def test_a_cell_a_million_levels_deep_is_refused(tmp_path, deep):
+    path = tmp_path / "t.jsonl"
+    path.write_text(f'{{"raw_output": "B", "beside": {deep}}}\n')
+    with pytest.raises(InputError, match="nested too deeply"):
+        outputs(path, {}, {})
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_a_table_that_was_cut_is_refused_or_read_as_far_as_it_goes(tmp_path, kind):
+    path = WRITERS[kind](tmp_path, ROWS)
+    content, whole = path.read_bytes(), {(each.place, each.raw_output) for each in outputs(path)}
+    for place in range(0, len(content), 7):
+        path.write_bytes(content[:place])
+        try:
+            found = outputs(path)
+        except (InputError, UsageError):  # of a header that was cut, a column is not there
+            continue
+        assert {(each.place, each.raw_output) for each in found} <= whole
+
+
 def test_columns_are_named_by_what_they_hold():
     assert roles_named({"text": "a", "source_score": "b"}) == ({Role.TEXT: "a"}, {SourceRole.SCORE: "b"})
     with pytest.raises(UsageError, match="Did you mean source_correct") as refused:

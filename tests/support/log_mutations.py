@@ -27,21 +27,25 @@ def mutations(value: object, *others: object) -> Iterator[object]:
 def read_or_refused(opened: Callable[[Path], Log], path: Path) -> list[LoggedOutput] | InputError:
     """The outputs of a log, each of them sound and all figures made again; or the refusal, which says where."""
     try:
-        log = opened(path)
-        again = [printed.recount() for printed in log.printed if printed.recount is not None]
-        found = []
-        for output in log.outputs():
-            assert_sound(output)
-            found.append(output)
-            for each in again:
-                each.add(output)
-        for each in again:
-            each.value()
+        return _read(opened(path))
     except InputError as error:
-        folder = path if path.is_dir() else path.parent
-        assert error.where.startswith(str(folder)), error
-        assert error.expected, error
-        return error
+        refused = error
+    folder = path if path.is_dir() else path.parent
+    assert refused.where.startswith(str(folder)), refused
+    assert refused.expected, refused
+    return refused
+
+
+def _read(log: Log) -> list[LoggedOutput]:
+    again = [printed.recount() for printed in log.printed if printed.recount is not None]
+    found = []
+    for output in log.outputs():
+        assert_sound(output)
+        found.append(output)
+        for each in again:
+            each.add(output)
+    for each in again:
+        each.value()
     return found
 
 
