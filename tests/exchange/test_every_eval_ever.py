@@ -9,7 +9,7 @@ import pytest
 
 from affidavit.errors import InputError
 from affidavit.exchange.every_eval_ever import EVERY_EVAL_EVER
-from affidavit.exchange.log import HEAD, Log
+from affidavit.exchange.log import HEAD, Grader, Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from support.log_mutations import KINDS, mutations, read_or_refused
 
@@ -288,7 +288,7 @@ def test_what_was_printed_is_made_again_from_the_rows(tmp_path):
             if recount is not None:
                 recount.add(each)
     assert [None if each is None else each.value() for each in again] == [0.5, 0.375, None, None]
-    assert (log.graders, log.planned, log.task) == (("lab/judge",), None, "quiz")
+    assert (log.graders, log.planned, log.task) == ((Grader("lab/judge"),), None, "quiz")
     assert log.facts == {"schema_version": ["0.3.0"], "aggregate": f"{UUID}.json", "source": "own"}
 
 

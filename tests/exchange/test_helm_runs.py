@@ -8,7 +8,7 @@ import pytest
 
 from affidavit.errors import InputError
 from affidavit.exchange.helm_runs import HELM
-from affidavit.exchange.log import Log
+from affidavit.exchange.log import Grader, Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from support.log_mutations import mutations, read_or_refused
 
@@ -225,7 +225,7 @@ def test_reasons_thoughts_and_annotations_are_kept(tmp_path):
         "Hm.",
         {"safety": {"score": 1}},
     )
-    assert HELM.opened(folder).graders == ("SafetyAnnotator",)
+    assert HELM.opened(folder).graders == (Grader("SafetyAnnotator"),)
 
 
 def test_equal_options_are_told_by_their_places(tmp_path):

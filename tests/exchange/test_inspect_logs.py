@@ -9,7 +9,7 @@ import pytest
 from affidavit.errors import InputError
 from affidavit.exchange.inspect_json import INSPECT_JSON
 from affidavit.exchange.inspect_logs import ReducedMean
-from affidavit.exchange.log import Log
+from affidavit.exchange.log import Grader, Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 
 
@@ -202,20 +202,32 @@ def test_a_grader_without_a_grade_is_an_error_that_was_scored(tmp_path):
     assert (found.correct, found.points, found.no_answer) == (False, 0.0, NoAnswer.ERROR)
 
 
+QA = "model_graded_qa"
+
+
 @pytest.mark.parametrize(
     ("evaluated", "params", "graders"),
     [
-        ({}, {}, ("openai/tiny",)),
-        ({}, {"model": "openai/judge"}, ("openai/judge",)),
-        ({}, {"model": ["a/one", {"model": "b/two"}]}, ("a/one", "b/two")),
-        ({"model_roles": {"grader": {"model": "openai/judge", "config": {}}}}, {}, ("openai/judge",)),
-        ({"model_roles": {"critic": {"model": "a/critic"}}}, {"model_role": "critic"}, ("a/critic",)),
-        ({"scorers": [{"name": "own", "options": {"model": "a/own"}}]}, {}, ("a/own", "openai/tiny")),
+        ({}, {}, [("openai/tiny", QA)]),
+        ({}, {"model": "openai/judge"}, [("openai/judge", QA)]),
+        ({}, {"model": ["a/one", {"model": "b/two"}]}, [("a/one", QA), ("b/two", QA)]),
+        ({"model_roles": {"grader": {"model": "openai/judge", "config": {}}}}, {}, [("openai/judge", QA)]),
+        ({"model_roles": {"critic": {"model": "a/critic"}}}, {"model_role": "critic"}, [("a/critic", QA)]),
+        (
+            {"scorers": [{"name": "o/own", "options": {"model": "a/own"}}]},
+            {},
+            [("a/own", "own"), ("openai/tiny", QA)],
+        ),
     ],
 )
 def test_whoever_graded_is_named_the_evaluated_model_too(tmp_path, evaluated, params, graders):
     head = header(scored("model_graded_qa", params=params), eval=evaluated)
-    assert log(tmp_path, head=head).graders == graders
+    assert [(each.model, each.scorer) for each in log(tmp_path, head=head).graders] == graders
+
+
+def test_a_role_is_of_any_scorer_where_none_is_known_to_ask_a_model(tmp_path):
+    head = header(scored("own"), eval={"model_roles": {"grader": "a/judge"}})
+    assert log(tmp_path, head=head).graders == (Grader("a/judge"),)
 
 
 TWO = [{"type": "text", "text": "one"}, {"type": "image", "image": "x"}, {"type": "text", "text": "two"}]

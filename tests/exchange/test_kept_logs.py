@@ -45,4 +45,4 @@ def test_figures_of_real_logs_are_made_again(name, outputs, sentinels, figures):
 def test_a_grader_without_a_grade_is_an_error_and_the_model_graded_itself():
     log, found = opened("inspect/graded.json")
     assert [word.no_answer for output in found for word in output.words] == [None, NoAnswer.ERROR]
-    assert set(log.graders) == {output.model for output in found}
+    assert {each.model for each in log.graders} == {output.model for output in found}

@@ -255,7 +255,11 @@ def test_graders_that_are_named(tmp_path):
         ],
     }
     log = PROMPTFOO.opened(written(tmp_path, export([row(0, 0)], config=config)))
-    assert (log.task, log.graders, log.facts["version"]) == ("Capitals", ("lab:judge", "lab:other"), 3)
+    assert (log.task, [each.model for each in log.graders], log.facts["version"]) == (
+        "Capitals",
+        ["lab:judge", "lab:other"],
+        3,
+    )
     assert PROMPTFOO.opened(written(tmp_path, export([row(0, 0)]))).graders == ()
 
 

@@ -117,7 +117,7 @@ def test_inspect_s_model_that_graded_itself_is_told(inspect):
     for theirs in said:
         (log,) = logs_of([folder / theirs["file"]])
         models = {output.model for output in log.outputs()}
-        assert (set(log.graders) == models) == (theirs["task"] == "graded")
+        assert ({each.model for each in log.graders} == models) == (theirs["task"] == "graded")
 
 
 LM_EVAL_TASK = """

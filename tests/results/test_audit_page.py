@@ -8,7 +8,7 @@ import pytest
 
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.read_by import ReadBy
-from affidavit.exchange.log import Log
+from affidavit.exchange.log import Grader, Log
 from affidavit.exchange.log_source import sources_of
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.results.page.audit_page import MOST_ROWS, audit_page
@@ -71,7 +71,7 @@ def test_hostile_texts_stay_texts(place):
     outputs = [
         output(1, HOSTILE if place == "text" else "B.", said=True, name=HOSTILE if place == "name" else "m")
     ]
-    page = page_of(outputs, graders=[HOSTILE] if place == "graders" else [])
+    page = page_of(outputs, graders=[Grader(HOSTILE)] if place == "graders" else [])
     assert {each.tag for each in elements(page)} - {"ul", "li"} <= {each.tag for each in elements(plain)} | {
         "mark"
     }

@@ -6,11 +6,11 @@ import pytest
 
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.read_by import ReadBy
-from affidavit.exchange.log import Log, PrintedScore
+from affidavit.exchange.log import Grader, Log, PrintedScore
 from affidavit.exchange.log_source import sources_of
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
-from affidavit.results.second_readings import audit_fields, audit_report, share_moved
+from affidavit.results.second_readings import audit_fields, audit_report, moved_most
 from affidavit.results.text_forms import Report
 from affidavit.results.values import Chance, Points
 from affidavit.running.second_reading import SecondReading, audit_terms, second_readings
@@ -101,6 +101,7 @@ def test_so_many_rows_that_moved_are_shown_and_all_are_counted():
     [
         (0.5, 12, []),
         (0.5 + 1e-12, None, []),
+        (0.5 + 1e-8, None, ["same.jsonl, same: the source printed 0.50000001000000005; the rows here give 0.5."]),
         (0.75, None, ["same.jsonl, same: the source printed 0.75; the rows here give 0.5."]),
         (
             0.75,
@@ -123,14 +124,38 @@ def test_a_printed_score_that_the_rows_do_not_give_is_told(value, planned, said)
 
 @pytest.mark.parametrize(
     ("graders", "said"),
-    [(("other",), "same.jsonl, same: graded by other."), (("other", "same"), "same.jsonl, same: graded by the evaluated model itself.")],
+    [
+        ([Grader("other")], "graded by other."),
+        ([Grader("other", "match")], "graded by other."),
+        ([Grader("same")], "graded by the evaluated model itself."),
+        ([Grader("other"), Grader("same", "match")], "graded by the evaluated model itself, beside other."),
+        ([Grader("same", "prose")], "the scorer prose, whose word is not the one above, was graded by the evaluated model itself."),
+        ([Grader("x", "prose")], "the scorer prose, whose word is not the one above, was graded by x."),
+    ],
 )  # fmt: skip
 def test_who_graded_is_told(graders, said):
     found = log("same", [RIGHT], [True], graders=graders)
-    assert report(found).warnings == [said]
-    assert audit_fields(readings(found))["logs"][0]["self_graded"] is ("same" in graders)
+    assert report(found).warnings == [f"same.jsonl, same: {said}"]
+    fields = audit_fields(readings(found))["logs"][0]
+    assert fields["self_graded"] is said.startswith("graded by the evaluated model")
+    assert fields["graders"] == [{"model": each.model, "scorer": each.scorer} for each in graders]
 
 
-def test_the_share_that_moved_is_that_of_the_worst_log():
-    assert share_moved(readings(SAME, LOST)) == 10 / 12
-    assert share_moved([]) == 0.0
+def test_a_log_that_moves_too_much_or_has_nothing_to_compare_is_named():
+    silent = log("silent", [RIGHT], [None])
+    assert list(moved_most(readings(SAME, LOST, silent), 0.8)) == [
+        "lost.jsonl, lost: 83.33% of the outputs moved, more than 80.00%",
+        "silent.jsonl, silent: the source has no verdict on any output, so nothing can be compared",
+    ]
+    assert list(moved_most(readings(SAME, LOST), 10 / 12)) == []
+    assert list(moved_most([], 0)) == []
+
+
+def test_the_four_ways_are_there_for_programs():
+    found = audit_fields(readings(log("gone", [None, RIGHT, BARE], [False, True, None])))["logs"][0]
+    assert found["four_ways"] == [
+        {"source": "right", "contract": "compliant, right", "outputs": 1},
+        {"source": "wrong", "contract": "no output", "outputs": 1},
+        {"source": "no verdict", "contract": "non-compliant", "outputs": 1},
+    ]
+    assert (found["errors"], found["missing"], found["sentinels"], found["unread"]) == (1, 0, 0, 0)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from affidavit.contracts.mcqa import mcqa
 from affidavit.errors import InputError, UsageError
-from affidavit.exchange.log import Log, PrintedScore
+from affidavit.exchange.log import Grader, Log, PrintedScore
 from affidavit.exchange.log_source import LogSource, sources_of
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
+from affidavit.reading.output_columns import Role
 from affidavit.running.second_reading import (
     MOST_KEPT,
     Move,
@@ -110,7 +111,7 @@ def test_counts_are_those_of_a_literal_count(rows):
             sum(s is not None for _, s in own),
             sum(s is True for _, s in own),
         )
-        assert counts.both_source == sum(said is True for _, said in own)
+        assert counts.both_source == sum(said is True and text is not None for text, said in own)
         assert counts.both_own == sum(text == RIGHT and said is not None for text, said in own)
 
 
@@ -142,7 +143,7 @@ def test_the_score_that_was_printed_first_tells_whose_word_it_is_and_is_made_aga
 
 def test_the_models_of_one_log_are_read_apart():
     outputs = [output(RIGHT, word(True)), LoggedOutput(place="line 2", item_id="q1", model="n", raw_output=BARE)]
-    first, second = second_readings(source(outputs, graders=("n",)), audit_terms(mcqa))
+    first, second = second_readings(source(outputs, graders=(Grader("n"),)), audit_terms(mcqa))
     assert (first.model, first.is_self_graded, second.model, second.is_self_graded) == ("m", False, "n", True)
     assert (first.outputs, second.outputs) == (1, 1)
 
@@ -189,3 +190,71 @@ def test_right_answers_may_stand_within_a_sentence():
 def test_a_right_answer_that_no_output_could_give_is_refused_with_its_place():
     with pytest.raises(InputError, match=r"a\.jsonl: line 1: .*'answer'"):
         read([output(RIGHT, answer="Paris")])
+
+
+def test_blanks_around_a_right_answer_decide_nothing():
+    """Outputs are read without those around them: the key " B" would be nobody's answer (ruling I5)."""
+    reading = read([output(RIGHT, word(True), answer=" B\n")])
+    assert reading.table == Counter([(SourceVerdict.RIGHT, OwnVerdict.RIGHT)])
+    row = output(RIGHT, answer=" B\n").row(log="a", task="t")
+    assert (row["answer"], row["source_right_answer"]) == ("B", " B\n")
+    assert "source_right_answer" not in output(RIGHT).row(log="a", task="t")
+
+
+def test_what_a_rule_cannot_read_is_left_out_and_several_letters_are_an_answer():
+    """Ruling M24: a rule that needs the options' texts has no figure of rows without them."""
+    unreadable = read([output("The answer is (B)."), output(WRONG, item="q2")], source_rule="lm-eval-flexible")
+    assert (unreadable.verdicts, unreadable.no_answer) == (0, Counter())
+    several = read([output("B or C"), output("no idea", item="q2")], source_rule="lawbench")
+    assert several.verdicts == 2
+    assert several.no_answer == several.scored_wrong == Counter([NoAnswer.SENTINEL])
+    assert several.by_rule
+
+
+@pytest.mark.parametrize("points", [0.0, 0.25, None])
+def test_what_counts_nothing_is_scored_as_wrong_whatever_it_is_called(points):
+    said = SourceWord(scorer="match", points=points, no_answer=NoAnswer.SENTINEL)
+    reading = read([output(BARE, said)])
+    assert (reading.no_answer[NoAnswer.SENTINEL], reading.scored_wrong[NoAnswer.SENTINEL]) == (1, points == 0)
+
+
+def test_a_word_about_an_item_is_counted_once():
+    said = SourceWord(scorer="match", points=0.0, no_answer=NoAnswer.SENTINEL, about_item=True)
+    outputs = [output(BARE, said, item=item, sample=sample) for item in ("q1", "q2") for sample in range(3)]
+    reading = read(outputs)
+    assert reading.no_answer == reading.scored_wrong == Counter({NoAnswer.SENTINEL: 2})
+
+
+def test_what_never_arrived_and_what_is_unread_move_no_score():
+    """Rulings C1 and C8: an outage leaves all scores where they were."""
+    gone = [output(None, word(True), item="q1"), output(None, word(False), item="q2")]
+    reading = read([*gone, output(RIGHT, word(True), item="q3")])
+    assert sum(each.both for each in reading.items.values()) == 1
+    assert reading.moves == Counter([Move.NOTHING_SCORED_WRONG, Move.NOTHING_SCORED_RIGHT])
+
+
+def test_a_figure_of_several_models_together_is_nobodys():
+    def printed(model: str | None) -> PrintedScore:
+        return PrintedScore(scorer="match", metric="mean", value=1.0, model=model)
+
+    outputs = [output(RIGHT, word(True)), LoggedOutput(place="line 2", item_id="q1", model="n", raw_output=BARE, words=[word(True)])]  # fmt: skip
+    both = second_readings(source(outputs, printed=[printed(None), printed("n")]), audit_terms(mcqa))
+    assert [each.printed and each.printed.model for each in both] == [None, "n"]
+    (alone,) = second_readings(source(outputs[:1], printed=[printed(None)]), audit_terms(mcqa))
+    assert alone.printed is not None
+
+
+def test_a_column_of_right_answers_that_is_not_there_is_refused():
+    with pytest.raises(
+        InputError, match=r"right answers in 'anser', which --answer names, found the columns .*answer"
+    ):
+        read([output(RIGHT, word(True))], columns={Role.ANSWER: "anser"})
+
+
+def test_a_log_that_is_given_twice_is_refused(tmp_path):
+    log = Log(path=tmp_path / "a.jsonl", format="made up", task="quiz", outputs=lambda: iter(()))
+    other = Log(
+        path=tmp_path / "." / "b" / ".." / "a.jsonl", format="made up", task="quiz", outputs=lambda: iter(())
+    )
+    with pytest.raises(UsageError, match="every log once"):
+        sources_of([log, other])

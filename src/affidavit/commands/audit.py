@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
-from affidavit.commands.exit_codes import DONE, NOT_MET
+from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, NOT_MET
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
@@ -47,10 +47,14 @@ if TYPE_CHECKING:
     "--source-rule",
     default=None,
     metavar="NAME",
-    help="What stands for the source where its log has no verdicts: the rule of a harness, such as lawbench.",
+    help="What stands for the source's word, for logs that have none: the rule of a harness, such as lawbench.",
 )
 @click.option(
-    "--moved", default=20, show_default=True, type=click.IntRange(0), help="Show so many of the rows that moved."
+    "--moved",
+    default=20,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Show so many of the rows that moved, at most 200 of each kind and log.",
 )
 @click.option(
     "--page",
@@ -65,7 +69,7 @@ if TYPE_CHECKING:
     default=None,
     type=click.FloatRange(0, 1),
     metavar="SHARE",
-    help="Exit 3 if more than this share of the outputs of a log moved.",
+    help="Exit 3 if more than this share of the outputs of a log moved, or none can be compared.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def audit(
@@ -100,12 +104,13 @@ def audit(
       affidavit audit predictions/ --pattern '\\[正确答案\\](?P<answer>[A-D])<eoa>' --source-rule lawbench
 
     \b
-    Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved.
+    Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved, or nothing
+    can be compared; 4 a contract of your own raised on some outputs.
     """
     from affidavit.commands.output import show
     from affidavit.contracts.read_by import ReadBy
     from affidavit.results.page.audit_page import audit_page
-    from affidavit.results.second_readings import audit_fields, audit_report, share_moved
+    from affidavit.results.second_readings import audit_fields, audit_report, moved_most
     from affidavit.results.terminal import shown_report
     from affidavit.running.second_reading import audit_terms, audited
 
@@ -124,9 +129,12 @@ def audit(
     show(audit_fields(readings) if as_json else shown_report(report))
     if page_file is not None:
         _write_page(page_file, audit_page(report, readings))
-    if max_moved is not None and (most := share_moved(readings)) > max_moved:
-        click.echo(f"moved: {most:.2%} of the outputs of a log, more than {max_moved:.2%}", err=True)
+    if max_moved is not None and (not_met := list(moved_most(readings, max_moved))):
+        for each in not_met:
+            click.echo(f"--max-moved: {plain_lines(each)}", err=True)
         sys.exit(NOT_MET)
+    if any(each.unread for each in readings):
+        sys.exit(ENDED_WITH_FAILURES)
     sys.exit(DONE)
 
 

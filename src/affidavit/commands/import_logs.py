@@ -10,7 +10,7 @@ import click
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
-from affidavit.plain_text import plain_lines
+from affidavit.plain_text import counted_noun, plain_lines
 
 if TYPE_CHECKING:
     from affidavit.exchange.log_source import LogSource
@@ -86,11 +86,13 @@ def _notes(sources: "Sequence[LogSource]") -> Iterator[str]:
     for source in sources:
         log, counted = source.log, source.counted
         said = [f"{counted[name]:,} {name}" for name in sorted(counted.keys() - {"outputs"})]
-        yield f"{source.log_name}: {log.format}, task {log.task}, {counted['outputs']:,} outputs" + "".join(
-            f", {each}" for each in said
+        yield (
+            f"{source.log_name}: {log.format}, task {log.task}, {counted_noun(counted['outputs'], 'output')}"
+            + "".join(f", {each}" for each in said)
         )
         yield from (f"{source.log_name}: {note}" for note in log.notes)
         if log.planned is not None and log.planned != counted["outputs"]:
-            yield f"{source.log_name}: by its own account it has {log.planned:,} outputs"
+            yield f"{source.log_name}: by its own account it has {counted_noun(log.planned, 'output')}"
         if log.graders:
-            yield f"{source.log_name}: graded by {', '.join(log.graders)}"
+            by = dict.fromkeys(each.model for each in log.graders)
+            yield f"{source.log_name}: graded by {', '.join(by)}"

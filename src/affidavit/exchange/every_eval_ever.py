@@ -6,7 +6,8 @@ are no answer to one prompt: they are left out and counted in the facts; a file 
 
 `output.raw` should be the complete response. Rows made from lm-eval have what its filter left, and rows made from
 Inspect what its scorer read: neither is verbatim. Multiple choice by log-likelihoods names an option in its place,
-and is refused. `is_correct` is false for every graded metric: beside a score other than 0, false is no verdict.
+and is refused. Some converters write `is_correct` false for every graded metric: beside a score other than 0,
+false is a verdict only of a metric that says true somewhere in the file.
 
 Versions 0.2 have the same fields. Where one of them has a text for a list of texts, it is refused.
 """
@@ -14,17 +15,17 @@ Versions 0.2 have the same fields. Where one of them has a text for a list of te
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from affidavit.errors import InputError
 from affidavit.exchange.batch_output import first_keys, placed_rows, row_at
 from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
-from affidavit.exchange.log import HEAD, Log, LogFormat, PrintedScore
+from affidavit.exchange.log import HEAD, Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields, canonical
@@ -195,6 +196,8 @@ class _Contents:
     """Of each sample, what digest each evaluation has of it."""
     evaluations: Counter[str] = field(default_factory=Counter)
     scorers: Counter[str] = field(default_factory=Counter)
+    says_true: set[str] = field(default_factory=set)
+    """Scorers that call an output correct: of these, false is a verdict too."""
     models: set[str] = field(default_factory=set)
     runs: set[str] = field(default_factory=set)
     versions: set[str] = field(default_factory=set)
@@ -213,6 +216,8 @@ class _Contents:
         self.outputs.setdefault((*sample, digest), []).append((place, number))
         self.evaluations[row.name] += 1
         self.scorers[row.scorer] += 1
+        if row.correct is True:
+            self.says_true.add(row.scorer)
         self.models.add(row.model)
         self.texts += max(len(row.texts), 1)
 
@@ -259,15 +264,22 @@ def _outputs(path: Path, contents: _Contents, library: str) -> Iterator[LoggedOu
             numbers = ", ".join(str(number) for _, number in places)
             place = f"line {numbers}" if len(places) == 1 else f"lines {numbers}"
             item = f"{rows[0].name}: {rows[0].sample_id}" if contents.is_a_suite else rows[0].sample_id
-            yield from _of_rows(rows, place, item, library, wheres[0])
+            yield from _of_rows(rows, place, item, _Whole(library, contents.says_true), wheres[0])
 
 
-def _of_rows(rows: Sequence[_Row], place: str, item: str, library: str, where: str) -> Iterator[LoggedOutput]:
-    first = rows[0]
+class _Whole(NamedTuple):
+    """What is known of a file that decides what its rows say."""
+
+    library: str
+    says_true: Collection[str]
+
+
+def _of_rows(rows: Sequence[_Row], place: str, item: str, whole: _Whole, where: str) -> Iterator[LoggedOutput]:
+    first, library = rows[0], whole.library
     _refuse_log_likelihoods(first, library, where)
     if first.repeat and len(first.texts) > 1:
         refuse(where, expected="one text for each epoch", found=len(first.texts))
-    words = tuple(_word(row, library) for row in rows)
+    words = tuple(_word(row, whole) for row in rows)
     thoughts = first.thoughts if len(first.thoughts) == len(first.texts) else []
     for sample, text in enumerate(first.texts or [None]):
         raw, no_answer = _text(first, text, library)
@@ -326,14 +338,15 @@ def _options(row: _Row) -> Sequence[str] | None:
     return row.choices if set(row.choices) - set(row.references) else None
 
 
-def _word(row: _Row, library: str) -> SourceWord:
+def _word(row: _Row, whole: _Whole) -> SourceWord:
     points = _finite(row.score)
-    is_invalid = row.texts == [_INVALID] and _is_of_lm_eval(row, library)
+    is_invalid = row.texts == [_INVALID] and _is_of_lm_eval(row, whole.library)
     about_item = len(row.texts) > 1
+    is_unused = row.correct is False and points != 0 and row.scorer not in whole.says_true
     return SourceWord(
         scorer=row.scorer,
         answer=None if is_invalid else row.extracted,
-        correct=None if about_item or (row.correct is False and points != 0) else row.correct,
+        correct=None if about_item or is_unused else row.correct,
         points=points,
         score=row.score,
         no_answer=NoAnswer.SENTINEL if is_invalid else None,
@@ -453,7 +466,7 @@ def _is_no_mean(config: Fields) -> bool:
     )
 
 
-def _graders(aggregate: Fields, where: str) -> tuple[str, ...]:
+def _graders(aggregate: Fields, where: str) -> tuple[Grader, ...]:
     found: dict[str, None] = {}
     for _, config in _results(aggregate, where):
         judging = _optional(config, "llm_scoring", dict, where) or {}
@@ -461,7 +474,7 @@ def _graders(aggregate: Fields, where: str) -> tuple[str, ...]:
             if not isinstance(judge, dict):
                 refuse(where, expected="objects in 'judges'", found=judge)
             found[text_in(object_in(judge, "model_info", where=where), "id", where=where)] = None
-    return tuple(found)
+    return tuple(map(Grader, found))
 
 
 EVERY_EVAL_EVER = LogFormat("Every Eval Ever samples", _recognises, _opened, _is_aggregate)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from affidavit.errors import InputError
 from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
-from affidavit.exchange.log import HEAD, Log, LogFormat, PrintedScore
+from affidavit.exchange.log import HEAD, Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.json_values import Fields, canonical, shown
 from affidavit.reading.row_lines import DECODER
@@ -116,14 +116,14 @@ def _task(run: str) -> str:
     return f"{scenario}:{kept}" if kept else scenario
 
 
-def _graders(spec: Fields, where: str) -> tuple[str, ...]:
+def _graders(spec: Fields, where: str) -> tuple[Grader, ...]:
     """The annotators of a run, by the names of their classes: HELM does not say which models they ask."""
     annotators = [] if spec.get("annotators") is None else list_in(spec, "annotators", where=where)
     names = []
     for each in annotators:
         if not isinstance(each, dict):
             refuse(where, expected="objects in 'annotators'", found=each)
-        names.append(text_in(each, "class_name", where=where).rpartition(".")[2])
+        names.append(Grader(text_in(each, "class_name", where=where).rpartition(".")[2]))
     return tuple(names)
 
 

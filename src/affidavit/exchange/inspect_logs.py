@@ -22,7 +22,7 @@ import msgspec
 
 from affidavit.errors import InputError
 from affidavit.exchange.json_documents import refuse
-from affidavit.exchange.log import Log, PrintedScore, Recount
+from affidavit.exchange.log import Grader, Log, PrintedScore, Recount
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
@@ -244,19 +244,22 @@ def _planned(header: Header) -> int | None:
     return len(ids) * (1 if epochs is None else epochs)
 
 
-def _graders(header: Header) -> tuple[str, ...]:
-    """The models that graded: those that a scorer or the role names, and the evaluated one where none is named."""
+def _graders(header: Header) -> tuple[Grader, ...]:
+    """The models that graded: those that a scorer or the role names, and the evaluated one where none is named.
+
+    A role is of the scorers that ask a model; where none is known to, it may be of any.
+    """
     roles = {role: _models(said) for role, said in (header.eval.model_roles or {}).items()}
-    scorers = [(each.name, each.options or {}) for each in header.eval.scorers or ()]
-    scorers += [(each.scorer or each.name, each.params or {}) for each in header.scored()]
-    found = list(roles.get("grader", ()))
+    scorers = [(_unqualified(each.name), each.options or {}) for each in header.eval.scorers or ()]
+    scorers += [(_unqualified(each.scorer or each.name), each.params or {}) for each in header.scored()]
+    found = []
     for name, options in scorers:
         named = _models(options.get("model"))
-        if not named and _unqualified(name).startswith("model_graded_"):
+        if not named and name.startswith("model_graded_"):
             role = options.get("model_role")
             named = roles.get(role if isinstance(role, str) else "grader") or [header.eval.model]
-        found += named
-    return tuple(dict.fromkeys(found))
+        found += [Grader(model, name) for model in named]
+    return tuple(dict.fromkeys(found or [Grader(model) for model in roles.get("grader", ())]))
 
 
 def _models(said: object) -> list[str]:
@@ -509,7 +512,7 @@ def _printed(header: Header) -> Iterator[PrintedScore]:
             is_mean = (metric.name or key) in _RECOUNTED and not (metric.params or metric.options)
             yield PrintedScore(
                 scorer=_word_name(scored),
-                metric=key if scored.reducer in (None, "mean") else f"{key} ({scored.reducer})",
+                metric=key if reducer in (None, "mean") else f"{key} ({reducer})",
                 value=metric.value,
                 recount=_recount(_word_name(scored), reducer) if is_mean else None,
             )

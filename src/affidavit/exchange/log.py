@@ -38,6 +38,15 @@ class PrintedScore:
     """Whose it is, where a log holds several models."""
 
 
+@dataclass(frozen=True, slots=True)
+class Grader:
+    """A model that graded outputs."""
+
+    model: str
+    scorer: str | None = None
+    """Whose words it gave; None where the log does not say."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Log:
     """One log, opened: its outputs can be walked as often as they are asked for, in one order."""
@@ -49,8 +58,7 @@ class Log:
     printed: Sequence[PrintedScore] = ()
     planned: int | None = None
     """How many outputs it has by its own account; None where it does not say."""
-    graders: Sequence[str] = ()
-    """Models that graded outputs."""
+    graders: Sequence[Grader] = ()
     has_mean: bool = False
     """Whether the mean over items of what its outputs count is its figure, though it printed none."""
     notes: Sequence[str] = ()

@@ -56,7 +56,12 @@ def log_sources(paths: Iterable[Path], tables: Tables | None = None) -> list[Log
 
 
 def sources_of(logs: Sequence[Log]) -> list[LogSource]:
-    """Logs as sources, each output named by its log and its place in there."""
+    """Logs as sources, each output named by its log and its place in there; UsageError for one given twice."""
+    seen: set[Path] = set()
+    for log in logs:
+        if (real := log.path.resolve()) in seen:
+            raise UsageError("LOGS", expected="every log once", found=f"{log.path} again")
+        seen.add(real)
     names = distinct_names([log.path for log in logs])
     return [
         LogSource(str(log.path), _no_bytes, log.path, LOG_ROWS, log=log, log_name=name)

@@ -104,7 +104,10 @@ class LoggedOutput:
         >>> row["raw_output"], row["answer"], row["source_correct"], row["output_id"]
         ('B.', 'B', True, 'a.jsonl: 1')
         """
+        answer = None if self.answer is None else self.answer.strip()
         known = {
+            # Outputs are read without the blanks around them: a key that has some could be nobody's answer.
+            "source_right_answer": None if answer == self.answer else self.answer,
             "question": self.question,
             "options": None if self.options is None else list(self.options),
             "finish_reason": self.finish_reason,
@@ -121,7 +124,7 @@ class LoggedOutput:
             "output_id": f"{log}: {self.place}",
             "raw_output": self.raw_output,
             "prompt": self.prompt,
-            "answer": self.answer,
+            "answer": answer,
             "verbatim": self.verbatim,
             **self._words(),
             **{name: value for name, value in known.items() if value is not None},

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
 from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
-from affidavit.exchange.log import Log, LogFormat, PrintedScore
+from affidavit.exchange.log import Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.json_values import Fields, shown
 
@@ -192,8 +192,8 @@ def _printed_counts(stats: Mapping[str, int]) -> Iterator[PrintedScore]:
 def _printed_columns(columns: Sequence[_Column]) -> Iterator[PrintedScore]:
     conditions = _conditions(columns)
     counted = {
-        "score": (_score, "sum"),
         "testPassCount": (_passed, "count"),
+        "score": (_score, "sum"),
         "testErrorCount": (_in_error, "count"),
     }
     for place, (column, condition) in enumerate(zip(columns, conditions, strict=True)):
@@ -209,7 +209,7 @@ def _printed_columns(columns: Sequence[_Column]) -> Iterator[PrintedScore]:
                 )
 
 
-def _graders(config: Fields, rows: Sequence[Fields]) -> tuple[str, ...]:
+def _graders(config: Fields, rows: Sequence[Fields]) -> tuple[Grader, ...]:
     """The models that the export names as graders; the one that promptfoo takes by default is not in it."""
     tests = [config.get("defaultTest"), *_items(config.get("tests")), *(row.get("testCase") for row in rows)]
     found: dict[str, None] = {}
@@ -221,7 +221,7 @@ def _graders(config: Fields, rows: Sequence[Fields]) -> tuple[str, ...]:
             grader = _provider_name(holder.get("provider"))
             if grader is not None and not (isinstance(kind, str) and "similar" in kind):
                 found[grader] = None
-    return tuple(found)
+    return tuple(map(Grader, found))
 
 
 def _assertions(value: object) -> Iterator[Fields]:

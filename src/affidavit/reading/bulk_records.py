@@ -26,7 +26,7 @@ from affidavit.contracts.parts import Parts
 from affidavit.contracts.whitespace import WHITESPACE
 from affidavit.json_values import Fields, canonical
 from affidavit.reading.column_digests import sha256_of
-from affidavit.reading.imported_records import NamedRow, RecordMaker
+from affidavit.reading.imported_records import FINISH_REASON, NamedRow, RecordMaker
 from affidavit.reading.output_columns import ANSWER, ONE_CONDITION, UNNAMED, OutputColumns, Role
 from affidavit.reading.record_batch import RecordBatch
 from affidavit.reading.repeat_counts import Hashes, RepeatCounts, hashes_of
@@ -207,6 +207,7 @@ class BulkRecords:
             and reader.in_columns
             and _is_same_for_all(contract)
             and not _tells_places(reader.parts)
+            and FINISH_REASON not in first
         )
         """Whether any rows like the first can be read so."""
         self._usual = lines

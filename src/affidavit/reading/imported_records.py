@@ -41,6 +41,7 @@ from affidavit.reading.record_fields import record_fields_of
 from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
 from affidavit.reading.source import Row
 
+FINISH_REASON = "finish_reason"
 NO_CONTENT = "no_content"
 """Why nothing arrived of a row whose text is null (ruling C1)."""
 
@@ -146,6 +147,12 @@ def import_key(subject: ImportIdentity) -> str:
     return digest([IMPORTED, *names])
 
 
+def _finish_reason(row: Fields) -> str | None:
+    """Why an output ended, where its row says so under our name for it: by it, truncated ones are counted (C6)."""
+    said = row.get(FINISH_REASON)
+    return said if isinstance(said, str) else None
+
+
 class RecordMaker:
     """Makes records by one contract."""
 
@@ -163,14 +170,19 @@ class RecordMaker:
             "", self._study, row.task, row.item_id, row.model, row.condition, sample, row.output_id, row.prompt,
             row.rest,
         )  # fmt: skip
-        return self._made(identity, row.raw, where=row.where)
+        return self._made(identity, row.raw, _finish_reason(row.rest), where=row.where)
 
     def again(self, record: Response | Failed, subject: ImportIdentity) -> Response | Failed:
         """The record as it must be, by the text and the row that it holds."""
         raw = record.raw_output if isinstance(record, Response) else None
-        return self._made(subject, raw, where=f"record {subject.key[:16]}…")
+        # Records of earlier versions do not say why an output ended, whatever their row does.
+        is_said = isinstance(record, Response) and record.finish_reason is not None
+        finish_reason = _finish_reason(subject.row) if is_said else None
+        return self._made(subject, raw, finish_reason, where=f"record {subject.key[:16]}…")
 
-    def _made(self, said: ImportIdentity, raw: str | None, *, where: str) -> Response | Failed:
+    def _made(
+        self, said: ImportIdentity, raw: str | None, finish_reason: str | None, *, where: str
+    ) -> Response | Failed:
         subject = ImportIdentity(
             import_key(said), self._study, said.task, said.item_id, said.model, said.condition, said.sample,
             said.output_id, said.prompt, said.row,
@@ -189,6 +201,7 @@ class RecordMaker:
             protocol_compliant=read.protocol_compliant,
             fields=read.own,
             keyed=read.keyed,
+            finish_reason=finish_reason,
         )
 
     @contextmanager

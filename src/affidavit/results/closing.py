@@ -19,7 +19,7 @@ from affidavit.contracts.parts import Parts, parts_of
 from affidavit.contracts.read_by import ReadBy
 from affidavit.json_values import Fields
 from affidavit.plain_text import plain
-from affidavit.reading.output_columns import ANSWER
+from affidavit.reading.output_columns import ANSWER, Role
 from affidavit.reading.summary import Shares, figures, unknown_answers_note, worded_blocks
 from affidavit.reading.tally import Tally, ranked
 from affidavit.results.caveats import AskedCell, nothing_arrived, pending_note, trial_note
@@ -120,7 +120,15 @@ def closed_import(kept: "Kept", *, with_tasks: bool = False) -> ClosedRun:
     every = any(each.every_answer_counts for each in parts.values())
     tallies, counted = dict(sorted(kept.tallies.items())), _Counted()
     groups = groups_of_tallies(tallies, seed=0)
-    if kept.samples > 1 or every or _labels_are_scored(parts.values()) or _some_say_nothing(tallies.values()):
+    # Outputs that have names of their own may be several of one item, such as those of two runs.
+    named = Role.OUTPUT_ID in config["columns"]
+    if (
+        kept.samples > 1
+        or named
+        or every
+        or _labels_are_scored(parts.values())
+        or _some_say_nothing(tallies.values())
+    ):
         counted = _counted(kept.directory, Cell._fields)
         groups = [counted.groups[cell] for cell in tallies]
     read_by = {task: ReadBy.frozen(each) for task, each in config["contracts"].items()}

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from affidavit.contracts.contract import COMPLIANT
 from affidavit.contracts.read_by import ReadBy
+from affidavit.exchange.logged_output import NoAnswer
 from affidavit.json_values import Fields
 from affidavit.plain_text import counted_noun
 from affidavit.results.table import Table
@@ -55,8 +56,10 @@ def _fields(reading: SecondReading) -> Fields:
         "model": reading.model,
         "task": reading.task,
         "outputs": reading.outputs,
-        "errors": sum(reading.no_answer[kind] for kind in reading.no_answer if kind in ("error", "limit")),
-        "missing": sum(reading.no_answer[kind] for kind in reading.no_answer if kind in ("missing", "sentinel")),
+        "planned": reading.planned,
+        "errors": reading.no_answer[NoAnswer.ERROR] + reading.no_answer[NoAnswer.LIMIT],
+        "missing": reading.no_answer[NoAnswer.MISSING],
+        "sentinels": reading.no_answer[NoAnswer.SENTINEL],
         "no_answer": {kind.value: count for kind, count in sorted(reading.no_answer.items())},
         "scored_wrong_without_answer": reading.scored_wrong.total(),
         "source": {
@@ -66,19 +69,38 @@ def _fields(reading: SecondReading) -> Fields:
             "right": sum(each.source_right for each in counts),
             "verdicts": sum(each.verdicts for each in counts),
         },
+        "four_ways": [
+            {"source": said.value, "contract": own.value, "outputs": reading.table[said, own]}
+            for said in SourceVerdict
+            for own in OwnVerdict
+            if reading.table[said, own]
+        ],
+        "unread": reading.unread,
         "compliant": sum(each.compliant for each in counts),
         "answers": sum(each.answers for each in counts),
         "right": sum(each.right for each in counts),
         "moved": reading.moves.total(),
         "moves": {move.value: reading.moves[move] for move in Move if reading.moves[move]},
         "not_verbatim": reading.not_verbatim,
+        "graders": [{"model": each.model, "scorer": each.scorer} for each in reading.graders],
         "self_graded": reading.is_self_graded,
     }
 
 
-def share_moved(readings: Sequence[SecondReading]) -> float:
-    """The largest share of outputs of one log whose verdict moved; 0 of nothing."""
-    return max((each.moves.total() / each.outputs for each in readings if each.outputs), default=0.0)
+def moved_most(readings: Sequence[SecondReading], most: float) -> Iterator[str]:
+    """What is not met where at most such a share of a log's verdicts may move: each log by its name.
+
+    A log of which the source says nothing meets nothing: nobody knows what would move.
+    """
+    for each in readings:
+        if not each.verdicts:
+            yield f"{_title(each)}: the source has no verdict on any output, so nothing can be compared"
+        elif (share_moved := each.moves.total() / each.outputs) > most:
+            yield f"{_title(each)}: {share_moved:.2%} of the outputs moved, more than {most:.2%}"
+
+
+def _title(reading: SecondReading) -> str:
+    return f"{reading.log}, {reading.model}"
 
 
 # --- what a score becomes ---
@@ -132,8 +154,9 @@ def _scores(readings: Sequence[SecondReading], verdicts: Sequence[Verdict | None
         for each, verdict in zip(readings, verdicts, strict=True)
     )
     note = (
-        "Difference: right by the contract less right by the source, over outputs of which the source has a "
-        "verdict and the right answer is known, paired by item. Moved: outputs whose verdict is not the source's."
+        "Difference: right by the contract less right by the source, paired by item, over outputs that were read, "
+        "of which the source has a verdict and the right answer is known; what never arrived is not in it. Moved: "
+        "outputs whose verdict is not the source's, and those that never arrived and that it scored."
     )
     return Table(
         "second reading",
@@ -161,7 +184,9 @@ def _identity(readings: Sequence[SecondReading]) -> str:
     """Every output is in one place of the four-way table (ruling C5)."""
     counts = {own: sum(each.table[said, own] for each in readings for said in SourceVerdict) for own in OwnVerdict}
     total = sum(each.outputs for each in readings)
-    return f"{total:,} outputs = " + " + ".join(f"{count:,} {own.value}" for own, count in counts.items())
+    return f"{counted_noun(total, 'output')} = " + " + ".join(
+        f"{count:,} {own.value}" for own, count in counts.items()
+    )
 
 
 def _no_answers(readings: Sequence[SecondReading]) -> Table:
@@ -243,21 +268,41 @@ def read_in_words(own: Fields) -> str:
 
 def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
     for each in readings:
-        name = f"{each.log}, {each.model}"
+        name = _title(each)
         if wrong := each.scored_wrong.total():
             kinds = ", ".join(
                 f"{count:,} {kind.value}" for kind, count in sorted(each.scored_wrong.items()) if count
             )
             noun = counted_noun(wrong, "output")
-            yield f"{name}: {noun} without an answer scored as wrong: {kinds}."
-        if each.is_self_graded:
-            yield f"{name}: graded by the evaluated model itself."
-        elif each.graders:
-            yield f"{name}: graded by {', '.join(each.graders)}."
+            by = f" by the rule {each.scorer}" if each.by_rule else ""
+            yield f"{name}: {noun} without an answer scored as wrong{by}: {kinds}."
+        if given := each.table[SourceVerdict.RIGHT, OwnVerdict.NO_OUTPUT]:
+            yield f"{name}: {counted_noun(given, 'output')} that never arrived scored as right."
+        yield from _who_graded(each, name)
+        if each.unread:
+            noun = counted_noun(each.unread, "output")
+            yield f"{name}: {noun} unread: the contract itself raised an error, so they are in no figure."
         if each.not_verbatim:
             noun = counted_noun(each.not_verbatim, "text")
             yield f"{name}: {noun} not verbatim: a filter or a transform may have changed what the model wrote."
         yield from _about_scores(each, name)
+
+
+def _who_graded(each: SecondReading, name: str) -> Iterator[str]:
+    """Which models gave the words that stand for the source, and which gave others."""
+    if each.by_rule:
+        yield f"{name}: read by the rule {each.scorer}, in place of whatever the source says."
+        return
+    by = each.graded_by
+    if each.is_self_graded:
+        others = [model for model in by if model != each.model]
+        beside = f", beside {', '.join(others)}" if others else ""
+        yield f"{name}: graded by the evaluated model itself{beside}."
+    elif by:
+        yield f"{name}: graded by {', '.join(by)}."
+    for other in dict.fromkeys(one for one in each.graders if one.scorer not in (None, each.scorer)):
+        who = "the evaluated model itself" if other.model == each.model else other.model
+        yield f"{name}: the scorer {other.scorer}, whose word is not the one above, was graded by {who}."
 
 
 def _notes(readings: Sequence[SecondReading]) -> list[str]:
@@ -272,7 +317,8 @@ def _about_scores(each: SecondReading, name: str) -> Iterator[str]:
         yield f"{name}: by its own account the log has {each.planned:,} outputs; here are {each.of_log:,}."
     if printed is not None and again is not None and not _is_close(printed.value, again):
         over = "" if is_whole else ", which may be right over all of them"
-        yield f"{name}: the source printed {printed.value:.6g}{over}; the rows here give {again:.6g}."
+        digits = ".6g" if f"{printed.value:.6g}" != f"{again:.6g}" else ".17g"
+        yield f"{name}: the source printed {printed.value:{digits}}{over}; the rows here give {again:{digits}}."
     if each.scorer is None:
         yield f"{name}: the source has no word on its outputs."
     elif each.other_scorers:

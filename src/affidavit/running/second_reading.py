@@ -11,11 +11,12 @@ from enum import StrEnum
 from pathlib import Path
 
 from affidavit.contracts.contract import COMPLIANT, AnyContract, label
+from affidavit.contracts.harness_readings import NoAnswer as NothingRead
 from affidavit.contracts.mcqa import MultipleChoice, mcqa
 from affidavit.contracts.parts import parts_of
 from affidavit.contracts.pattern import Pattern
 from affidavit.errors import InputError, UsageError, did_you_mean
-from affidavit.exchange.log import PrintedScore, Recount
+from affidavit.exchange.log import Grader, PrintedScore, Recount
 from affidavit.exchange.log_source import LogSource, log_sources
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.plain_tables import SourceRole, Tables
@@ -53,6 +54,7 @@ class Move(StrEnum):
     """How a verdict moved; the worst first: what a score hides most."""
 
     NOTHING_SCORED_WRONG = "no output, scored as wrong"
+    NOTHING_SCORED_RIGHT = "no output, scored as right"
     RIGHT_TO_WRONG = "right by the source, wrong by the contract"
     WRONG_TO_RIGHT = "wrong by the source, right by the contract"
     RIGHT_TO_NON_COMPLIANT = "right by the source, non-compliant"
@@ -60,6 +62,7 @@ class Move(StrEnum):
 
 _MOVES: Mapping[tuple[SourceVerdict, OwnVerdict], Move] = {
     (SourceVerdict.WRONG, OwnVerdict.NO_OUTPUT): Move.NOTHING_SCORED_WRONG,
+    (SourceVerdict.RIGHT, OwnVerdict.NO_OUTPUT): Move.NOTHING_SCORED_RIGHT,
     (SourceVerdict.RIGHT, OwnVerdict.WRONG): Move.RIGHT_TO_WRONG,
     (SourceVerdict.WRONG, OwnVerdict.RIGHT): Move.WRONG_TO_RIGHT,
     (SourceVerdict.RIGHT, OwnVerdict.NON_COMPLIANT): Move.RIGHT_TO_NON_COMPLIANT,
@@ -97,7 +100,7 @@ class ItemCounts:
     """Outputs of which the source says right or wrong."""
     source_right: int = 0
     both: int = 0
-    """Outputs with a verdict of the source and a known right answer: what is paired."""
+    """Outputs that were read, with a verdict of the source and a known right answer: what is paired."""
     both_source: int = 0
     both_own: int = 0
 
@@ -113,7 +116,7 @@ class SecondReading:
     scorer: str | None
     """Whose word stands for the source; None if it said nothing."""
     other_scorers: tuple[str, ...]
-    graders: tuple[str, ...]
+    graders: tuple[Grader, ...]
     planned: int | None
     """How many outputs the log has by its own account."""
     of_log: int = 0
@@ -122,6 +125,8 @@ class SecondReading:
     recomputed: float | None = None
     mean: MeanOfItems | None = None
     """What makes its figure, where the log printed none."""
+    by_rule: bool = False
+    """Whether the rule of another harness stands for the source's word."""
     notes: tuple[str, ...] = ()
     """What a person should be told of how the log is read."""
     table: Counter[tuple[SourceVerdict, OwnVerdict]] = field(default_factory=Counter)
@@ -141,9 +146,24 @@ class SecondReading:
         return self.table.total()
 
     @property
+    def unread(self) -> int:
+        """Outputs on which a contract of the user's own raised an error."""
+        return sum(self.table[said, OwnVerdict.UNREAD] for said in SourceVerdict)
+
+    @property
+    def verdicts(self) -> int:
+        """Outputs of which the source says right or wrong."""
+        return sum(each.verdicts for each in self.items.values())
+
+    @property
+    def graded_by(self) -> tuple[str, ...]:
+        """The models that gave the words which stand for the source."""
+        return tuple(dict.fromkeys(each.model for each in self.graders if each.scorer in (None, self.scorer)))
+
+    @property
     def is_self_graded(self) -> bool:
         """Whether the model that is evaluated graded its own outputs."""
-        return self.model in self.graders
+        return self.model in self.graded_by
 
     def moved_rows(self) -> Iterator[MovedRow]:
         """The rows that were kept, the worst kinds first."""
@@ -160,9 +180,10 @@ class SecondReading:
         self.table[said, own] += 1
         self.not_verbatim += not output.verbatim
         kind = output.no_answer or (None if word is None else word.no_answer)
-        if kind is not None:
+        if kind is not None and not (word is not None and word.about_item and output.item_id in self.items):
             self.no_answer[kind] += 1
-            self.scored_wrong[kind] += said is SourceVerdict.WRONG
+            # What counts 0 is scored as wrong, whatever the source calls it.
+            self.scored_wrong[kind] += said is SourceVerdict.WRONG or (word is not None and word.points == 0)
         self._count(output.item_id, said, own, known=result.right_answer_known is True)
         if (move := _MOVES.get((said, own))) is not None:
             self.moves[move] += 1
@@ -186,7 +207,7 @@ class SecondReading:
         if said is not SourceVerdict.NONE:
             counts.verdicts += 1
             counts.source_right += said is SourceVerdict.RIGHT
-            if known:
+            if known and own not in (OwnVerdict.NO_OUTPUT, OwnVerdict.UNREAD):
                 counts.both += 1
                 counts.both_source += said is SourceVerdict.RIGHT
                 counts.both_own += right
@@ -240,6 +261,17 @@ class Terms:
         if self.source_rule is not None:
             return label(self.source_rule)
         return self.scorer or next((each.scorer for each in source.log.printed), None)
+
+    def refuse_no_answers(self, row: Fields, *, where: str) -> None:
+        """Refuse a column of right answers that was named and is not there: all accuracies would be missing."""
+        if self.answer != ANSWER and not ColumnPath(self.answer).is_in(row):
+            names = [name for name in row if not name.startswith("source_")]
+            raise InputError(
+                where,
+                expected=f"right answers in {self.answer!r}, which --answer names",
+                found=f"the columns {', '.join(names)}",
+                hint=did_you_mean(self.answer, names),
+            )
 
     def right_answer(self, row: Fields, *, where: str) -> Fields:
         """The row with the right answer alone in its column."""
@@ -314,6 +346,7 @@ def second_readings(source: LogSource, terms: Terms) -> list[SecondReading]:
         reading.of_log = sum(each.outputs for each in found.values())
         _printed(reading, source, recounts)
         reading.other_scorers = tuple(name for name in scorers if name != reading.scorer)
+        reading.by_rule = terms.source_rule is not None
     return list(found.values())
 
 
@@ -322,11 +355,15 @@ def _judged(
 ) -> Iterator[tuple[LoggedOutput, Fields, str]]:
     """Each output with the source's words, the row that it becomes, and its place."""
     rule = None if terms.source_rule is None else RowReader(terms.source_rule, answer=terms.answer)
+    is_first = True
     for output in source.log.outputs():
         for recount in recounts:
             recount.add(output)
         where = f"{source.name}: {output.place}"
-        row = terms.right_answer(output.row(log=source.log_name, task=source.log.task), where=where)
+        row = output.row(log=source.log_name, task=source.log.task)
+        if is_first:
+            terms.refuse_no_answers(row, where=where)
+        is_first, row = False, terms.right_answer(row, where=where)
         yield (output if rule is None else _by_rule(output, row, rule, where=where)), row, where
 
 
@@ -344,14 +381,16 @@ def _by_rule(output: LoggedOutput, row: Fields, rule: RowReader, *, where: str) 
     if output.raw_output is None:
         return output
     result = rule.read(row, where=where)
-    answer, correct = result.added.get("extracted_answer"), result.added.get("correct") is True
-    verdict = correct if result.right_answer_known else None
+    answer, why = result.added.get("extracted_answer"), result.added.get("no_answer")
+    # What a rule cannot read is left out of its figures (ruling M24); several letters are an answer, and wrong.
+    is_read = result.right_answer_known and why != NothingRead.OPTIONS_UNKNOWN
+    verdict = result.added.get("correct") is True if is_read else None
     word = SourceWord(
         scorer=rule.label,
         answer=answer if isinstance(answer, str) else None,
         correct=verdict,
         points=None if verdict is None else float(verdict),
-        no_answer=NoAnswer.SENTINEL if answer is None else None,
+        no_answer=NoAnswer.SENTINEL if why == NothingRead.NOTHING_FOUND else None,
     )
     return replace(output, words=(word, *output.words))
 
@@ -360,9 +399,12 @@ def _printed(reading: SecondReading, source: LogSource, recounts: Mapping[int, R
     """The source's own figure, and the same from its rows."""
     if reading.mean is not None:
         reading.recomputed = reading.mean.value()
-    for each in source.log.printed:
-        if each.scorer == reading.scorer and each.model in (None, reading.model):
-            recount = recounts.get(id(each))
-            reading.printed = each
-            reading.recomputed = None if recount is None else recount.value()
-            return
+    its = [each for each in source.log.printed if each.scorer == reading.scorer]
+    # A figure of several models together is nobody's of them.
+    its = [each for each in its if each.model == reading.model] or [
+        each for each in its if each.model is None and reading.outputs == reading.of_log
+    ]
+    if its:
+        recount = recounts.get(id(its[0]))
+        reading.printed = its[0]
+        reading.recomputed = None if recount is None else recount.value()
