@@ -115,3 +115,33 @@ def test_a_table_becomes_a_study_with_the_words_of_its_source(tmp_path):
     assert (code, "Traceback" in err) == (2, False)
     assert "--source-answer: expected a column of t.csv:2: text, gold, ok, read, found 'reed'" in err
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.slow
+def test_truncated_outputs_are_counted_and_two_runs_are_of_the_same_items(tmp_path):
+    """C6: what a source says of an output's end is kept. S1: rows of one item are one cluster, in every command."""
+    rows = [
+        {
+            "custom_id": f"q{number}",
+            "response": {"status_code": 200, "body": {"model": "m", "choices": [choice]}},
+            "error": None,
+        }
+        for number in range(12)
+        for choice in [
+            {
+                "finish_reason": "length" if number % 3 == 0 else "stop",
+                "message": {"content": "<answer>A</answer>" if number % 4 else "A"},
+            }
+        ]
+    ]
+    for name in ("one", "two"):
+        (tmp_path / "logs" / name).mkdir(parents=True)
+        (tmp_path / "logs" / name / "quiz.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    code, closing, err = ended("import", "logs", "-o", "study", "--contract", "mcqa", cwd=tmp_path)
+    assert code == 0, err
+    found = records(tmp_path / "study")
+    assert [each["finish_reason"] for each in found[:4]] == ["length", "stop", "stop", "length"]
+    report = ended("report", "study", "--format", "md", cwd=tmp_path)[1].replace("\\", "")
+    (interval,) = {line.partition("75.0% ")[2].partition(" n=24 (12 clusters)")[0] for line in closing.splitlines() if "75.0%" in line}  # fmt: skip
+    assert f"| 8 | 75.0% {interval} n=24 (12 clusters) |" in report
+    assert ended("verify", "study", cwd=tmp_path)[0] == 0

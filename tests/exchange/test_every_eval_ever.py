@@ -427,3 +427,10 @@ def test_the_rows_of_these_tests_follow_the_published_schemas(public_data):
     assert instance["version"] == row("q")["schema_version"]
     jsonschema_rs.validate(instance, row("q"))
     jsonschema_rs.validate(whole, aggregate(result("quiz", 1.0)))
+
+
+def test_false_is_a_verdict_of_a_metric_that_says_true(tmp_path):
+    """A metric that calls outputs correct calls others wrong, whatever part of the points they have."""
+    said = [("a", 0.75, True), ("b", 0.25, False), ("c", 0.0, False)]
+    rows = [row(name, evaluation={"score": score, "is_correct": correct}) for name, score, correct in said]
+    assert [each.words[0].correct for each in outputs(tmp_path, *rows)] == [True, False, False]
