@@ -1,6 +1,7 @@
 """`affidavit import` and `affidavit read` of other harnesses' logs: studies like any other, the source's word beside."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,7 @@ def test_truncated_outputs_are_counted_and_two_runs_are_of_the_same_items(tmp_pa
     found = records(tmp_path / "study")
     assert [each["finish_reason"] for each in found[:4]] == ["length", "stop", "stop", "length"]
     report = ended("report", "study", "--format", "md", cwd=tmp_path)[1].replace("\\", "")
-    (interval,) = {line.partition("75.0% ")[2].partition(" n=24 (12 clusters)")[0] for line in closing.splitlines() if "75.0%" in line}  # fmt: skip
+    (interval,) = re.findall(r"75\.0% (\[[0-9., ]+\])", closing)
+    assert "(12 clusters)" in closing
     assert f"| 8 | 75.0% {interval} n=24 (12 clusters) |" in report
     assert ended("verify", "study", cwd=tmp_path)[0] == 0
