@@ -1,5 +1,6 @@
 """The tables of an audit: the largest difference first, one family of tests, every output in one place."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,13 @@ def test_so_many_rows_that_moved_are_shown_and_all_are_counted():
     moved = report(LOST, moved=3).tables[-1]
     assert (len(moved.rows), moved.notes) == (3, ("3 of 10 rows that moved.",))
     assert [table.name for table in report(LOST, moved=0).tables] == ["second reading", "four ways"]
+
+
+def test_texts_that_are_not_verbatim_are_told_before_any_figure():
+    own = log("own", [RIGHT, BARE], [True, True])
+    changed = replace(own, outputs=lambda: (replace(each, verbatim=False) for each in own.outputs()))
+    said = "own.jsonl, own: 2 texts not verbatim: a filter or a transform may have changed what the model wrote."
+    assert report(changed).warnings == [said]
 
 
 @pytest.mark.parametrize(

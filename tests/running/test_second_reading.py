@@ -87,6 +87,10 @@ def test_what_had_no_answer_is_counted_by_kind_and_what_of_it_was_scored_as_wron
     assert +reading.scored_wrong == Counter([NoAnswer.ERROR, NoAnswer.SENTINEL])
 
 
+def test_texts_that_are_not_verbatim_are_counted():
+    assert read([output(RIGHT, word(True)), output(BARE, word(True), verbatim=False)]).not_verbatim == 1
+
+
 @given(
     st.lists(
         st.tuples(
