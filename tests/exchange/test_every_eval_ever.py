@@ -325,6 +325,7 @@ def test_versions_of_this_shape_are_read(tmp_path, version):
 @pytest.mark.parametrize(
     ("rows", "place", "said"),
     [
+        ([row("q", schema_version="0.3.1")], ":1", "schema_version 0.3.0 or 0.2"),
         ([row("q", schema_version="0.4.0")], ":1", "schema_version 0.3.0 or 0.2"),
         ([row("q", schema_version="0.1.0")], ":1", "schema_version 0.3.0 or 0.2"),
         ([row("q"), row("q")], ":2", "one row for a sample and a metric"),

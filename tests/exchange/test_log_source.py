@@ -52,6 +52,12 @@ def test_outputs_become_rows_under_our_names():
     assert (third.fields["verbatim"], third.fields["condition"]) == (False, "loud")
 
 
+def test_a_word_about_the_whole_item_says_so():
+    said = SourceWord(scorer="f1", score=0.5, about_item=True)
+    row = LoggedOutput(place="1", item_id="q", model="m", raw_output="B", words=[said]).row(log="a", task="t")
+    assert (row["source_word_about"], row["source_correct"], row["source_score"]) == ("item", None, 0.5)
+
+
 def test_every_walk_counts_anew():
     logs = source()
     for _ in range(2):

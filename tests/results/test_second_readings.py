@@ -1,5 +1,6 @@
 """The tables of an audit: the largest difference first, one family of tests, every output in one place."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,10 +91,40 @@ def test_an_error_scored_as_wrong_is_told_first_and_shown_first():
     assert moved.column("move") == ["no output, scored as wrong", "right by the source, non-compliant"]
 
 
+def test_moved_rows_of_all_logs_stand_together_the_worst_kind_first():
+    found = report(LOST, log("worse", [WRONG, None], [True, False]), FOUND, moved=40).tables[-1]
+    assert found.column("move") == [
+        "no output, scored as wrong",
+        "right by the source, wrong by the contract",
+        *["wrong by the source, right by the contract"] * 4,
+        *["right by the source, non-compliant"] * 10,
+    ]
+
+
+def test_each_figure_is_over_what_it_is_about():
+    """Outputs of which the source has no verdict, or whose right answer nobody knows, are in some of them."""
+    changes = {"q1": {"item_id": "q0", "sample": 1}, "q3": {"answer": None}}
+    partly = log("partly", [RIGHT, RIGHT, WRONG, RIGHT], [True, None, True, True])
+    unknown = replace(
+        partly, outputs=lambda: (replace(each, **changes.get(each.item_id, {})) for each in partly.outputs())
+    )
+    (row,) = report(unknown).tables[0].to_polars().rows(named=True)
+    assert (row["right by the source"], row["right by the source_n"]) == (1.0, 3)
+    assert (row["compliance_n"], row["yield"], row["yield_n"]) == (4, 2 / 3, 3)
+    assert (row["difference"], row["difference_n"]) == (-0.5, 2)
+
+
 def test_so_many_rows_that_moved_are_shown_and_all_are_counted():
     moved = report(LOST, moved=3).tables[-1]
     assert (len(moved.rows), moved.notes) == (3, ("3 of 10 rows that moved.",))
     assert [table.name for table in report(LOST, moved=0).tables] == ["second reading", "four ways"]
+
+
+def test_texts_that_are_not_verbatim_are_told_before_any_figure():
+    own = log("own", [RIGHT, BARE], [True, True])
+    changed = replace(own, outputs=lambda: (replace(each, verbatim=False) for each in own.outputs()))
+    said = "own.jsonl, own: 2 texts not verbatim: a filter or a transform may have changed what the model wrote."
+    assert report(changed).warnings == [said]
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,17 @@ def test_what_had_no_answer_is_counted_by_kind_and_what_of_it_was_scored_as_wron
     assert +reading.scored_wrong == Counter([NoAnswer.ERROR, NoAnswer.SENTINEL])
 
 
+def test_only_what_both_judged_is_paired():
+    rows = [output(RIGHT, word(True)), output(WRONG, word(None)), output(RIGHT, word(False), answer=None)]
+    (counts,) = read(rows).items.values()
+    assert (counts.both, counts.both_source, counts.both_own) == (1, 1, 1)
+    assert (counts.verdicts, counts.known, counts.arrived) == (2, 2, 3)
+
+
+def test_texts_that_are_not_verbatim_are_counted():
+    assert read([output(RIGHT, word(True)), output(BARE, word(True), verbatim=False)]).not_verbatim == 1
+
+
 @given(
     st.lists(
         st.tuples(

@@ -92,6 +92,10 @@ ROWS, NAMES = "reading/rows.py", "archive/path_names.py"
 LABELS, LABEL_SET, LABEL_COLUMNS = "contracts/labels.py", "contracts/label_set.py", "contracts/label_columns.py"
 F1, LABEL_SCORES = "statistics/f1_scores.py", "results/label_scores.py"
 REQUEST, HTTP = "models/request_body.py", "models/http_connection.py"
+LOGGED, SECOND = "exchange/logged_output.py", "running/second_reading.py"
+INSPECT, PROMPTFOO, HELM = "exchange/inspect_logs.py", "exchange/promptfoo_exports.py", "exchange/helm_runs.py"
+EVER, TABLE_LOGS = "exchange/every_eval_ever.py", "exchange/plain_tables.py"
+AUDITED = "results/second_readings.py"
 
 BREAKS = (
     Break("C1", ROWS, "        if raw is None:\n            return NoOutput()\n", '        if raw is None:\n            return ""\n'),
@@ -410,6 +414,45 @@ BREAKS = (
     Break("L8", F1, "max(drawn.high, self.high, self.value)", "max(self.high, self.value)"),
     Break("L8", F1, "where=labels > 0)", "where=labels > 0) * labels / resampled.shape[1]"),
     Break("L8", F1, "(2 * tp, 2 * tp + fp + fn, many)", "(tp, tp + fp + fn, many)"),
+    Break("I1", LOGGED, '"verbatim": self.verbatim,', '"verbatim": True,'),
+    Break("I1", INSPECT, "verbatim = len(texts) <= 1 and not _may_be_changed(", "verbatim = not _may_be_changed("),
+    Break("I1", PROMPTFOO, 'verbatim=isinstance(response.get("output"), str | None) and not', "verbatim=not"),
+    Break("I1", EVER, "verbatim=not any(_is_rewritten(row, library) for row in rows),", "verbatim=True,"),
+    Break("I1", "exchange/opencompass_predictions.py", "raw_output=text,", "raw_output=text and text.strip(),"),
+    Break("I1", HELM, 'text_in(each, "text", where=self._where),', 'text_in(each, "text", where=self._where).strip(),'),
+    Break("I1", SECOND, "self.not_verbatim += not output.verbatim", "self.not_verbatim += 0"),
+    Break("I1", AUDITED, "        if each.not_verbatim:\n", "        if False:\n"),
+    Break("I1", TABLE_LOGS, "verbatim=verbatim is not False,", "verbatim=True,"),
+    Break("I2", LOGGED, '"source_correct": self.correct,', '"correct": self.correct,'),
+    Break("I2", LOGGED, '{**every[0], "source_words": every}', "every[0]"),
+    Break("I2", LOGGED, 'said["source_word_about"] = "item"', "pass"),
+    Break("I2", TABLE_LOGS, "for path in (*self.source.values(), _VERBATIM):", "for path in (_VERBATIM,):"),
+    Break("I2", EVER, "about_item = len(row.texts) > 1", "about_item = False"),
+    Break("I2", SECOND, "each for each in output.words if each.scorer == self.scorer", "each for each in output.words"),
+    Break("I3", SECOND, "output.no_answer or (None if word is None else word.no_answer)", "output.no_answer"),
+    Break("I3", SECOND, "    (SourceVerdict.WRONG, OwnVerdict.NO_OUTPUT): Move.NOTHING_SCORED_WRONG,\n", ""),
+    Break("I3", SECOND, "self.scored_wrong[kind] += said is SourceVerdict.WRONG", "pass"),
+    Break("I3", AUDITED, "if wrong := each.scored_wrong.total():", "if (wrong := each.scored_wrong.total()) > 1:"),
+    Break("I3", INSPECT, 'if (score.explanation or "").startswith(_NO_GRADE):', "if False:"),
+    Break("I3", INSPECT, "return NoAnswer.LIMIT, None", "return NoAnswer.MISSING, None"),
+    Break("I3", PROMPTFOO, "no_answer=NoAnswer.ERROR if in_error else None", "no_answer=None"),
+    Break("I3", "exchange/opencompass_predictions.py", "NoAnswer.SENTINEL if nothing else None", "None"),
+    Break("I3", TABLE_LOGS, "NoAnswer.SENTINEL if answer == _INVALID else None", "None"),
+    Break("I4", "exchange/inspect_json.py", "_VERSIONS = (1, 2, 3)", "_VERSIONS = (1, 2, 3, 4)"),
+    Break("I4", EVER, "0\\.(3\\.0|2", "0\\.(3\\.\\d|2"),
+    Break("I4", "exchange/batch_output.py", "        if custom_id in seen:", "        if False:"),
+    Break("I4", PROMPTFOO, "version not in (2, 3):", "version not in (2, 3, 4):"),
+    Break("I4", HELM, "if request.key in seen:", "if False:"),
+    Break("I4", "exchange/opencompass_predictions.py", "    _refuse_repeated(path, len(rows))\n", ""),
+    Break("I4", "exchange/zip_members.py", " or zlib.crc32(content) != member.CRC", ""),
+    Break("I4", TABLE_LOGS, '_VERDICTS = {"true": True,', '_VERDICTS = {"y": True, "true": True,'),
+    Break("I5", "exchange/recounts.py", "means = [total / count for", "means = [total for"),
+    Break("I5", SECOND, "            if known:\n", "            if True:\n"),
+    Break("I5", SECOND, "OwnVerdict.UNKNOWN if compliant else OwnVerdict.NON_COMPLIANT", "OwnVerdict.NON_COMPLIANT"),
+    Break("I5", SECOND, "    (SourceVerdict.RIGHT, OwnVerdict.NON_COMPLIANT): Move.RIGHT_TO_NON_COMPLIANT,\n", ""),
+    Break("I5", AUDITED, "    every.sort(key=lambda pair: order[pair[1].move])\n", ""),
+    Break("I5", AUDITED, '_share(each, "right", "known")', '_share(each, "right", "arrived")'),
+    Break("I5", AUDITED, "[each.both_own for each in both], sizes", "[each.right for each in both], sizes"),
     Break("J13", "contracts/evaluation.py", "JudgingMethod.SELF if judge_model == target_model", "JudgingMethod.SELF if judge_model.lower() == target_model.lower()"),
 )  # fmt: skip
 
