@@ -76,20 +76,22 @@ class RowNames:
         self._paths = columns.paths
         self._prompts = prompts
         self._told_by_first = told_by_first
+        self._names = [(role, path) for role in NAMES if (path := self._paths.get(role))]
+        # A name that can only be a column's is taken out of one copy of the row; the others copy what they lead into.
+        self._flat = [path.text for path in columns.taken if not path.is_nested]
+        self._nested = [path for path in columns.taken if path.is_nested]
 
     def of(self, row: Row, number: int) -> NamedRow:
         """The parts of a row; `number` is its own among all rows."""
         where, fields = row.where, row.fields
-        found = {role: name_in(fields, path, where=where) for role in NAMES if (path := self._paths.get(role))}
+        found = {role: name_in(fields, path, where=where) for role, path in self._names}
         if self._told_by_first:
             refuse_new_names(fields, self._columns, where=where)
             for role, name in found.items():
-                _refuse_half_pairs(name, self._paths[role].text, where)
+                if not name.isascii():
+                    _refuse_half_pairs(name, self._paths[role].text, where)
         item, condition = found.get(Role.ID, str(number)), found.get(Role.CONDITION, ONE_CONDITION)
         sample = self._paths.get(Role.SAMPLE)
-        rest = fields
-        for path in self._columns.taken:
-            rest = path.taken_out(rest)
         return NamedRow(
             where,
             found.get(Role.TASK, IMPORTED),
@@ -100,8 +102,17 @@ class RowNames:
             found.get(Role.OUTPUT_ID),
             self._prompt(fields, item, condition, where),
             self._text(fields, where),
-            json_cells(rest, where=where),
+            json_cells(self._rest(fields), where=where),
         )
+
+    def _rest(self, fields: Fields) -> Fields:
+        """The row without what stands in its record under names of its own."""
+        rest = fields.copy()
+        for name in self._flat:
+            rest.pop(name, None)
+        for path in self._nested:
+            rest = path.taken_out(rest)
+        return rest
 
     def _text(self, fields: Fields, where: str) -> str | None:
         path = self._columns.text
@@ -135,7 +146,7 @@ class RowNames:
 
 def _refuse_half_pairs(name: str, column: str, where: str) -> None:
     """Refuse a name that no table can hold as it is: two such names would be one row of it."""
-    if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
+    if any("\ud800" <= character <= "\udfff" for character in name):
         found = f"{shown(name)}, with half of a surrogate pair"
         raise InputError(where, expected=f"a name in {column!r} that tables can hold", found=found)
 
