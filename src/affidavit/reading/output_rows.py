@@ -13,7 +13,7 @@ from affidavit.reading.output_columns import OutputColumns, Role
 from affidavit.reading.repeat_counts import RepeatCounts, hashes_of
 from affidavit.reading.source import Row
 
-_AT_ONCE = 4096
+_AT_ONCE = 512
 """Rows whose names are counted together."""
 
 
