@@ -330,7 +330,7 @@ def encode(record: Record, *, seq: int, group: int) -> bytes:
 def encoded(record: Record, *, seq: int, group: int) -> Encoded:
     """The line of a record and the digest of what it says, each of its fields being made JSON of once."""
     sections = _sections(record_fields(record))
-    before, to_seq, to_version, after = (canonical(section)[1:-1] for section in sections)
+    before, to_seq, to_version, after = [canonical(section)[1:-1] for section in sections]
     place = (before, b'"group":%d' % group, to_seq, b'"seq":%d' % seq, to_version, b'"v":%d' % FORMAT, after)
     line = with_checksum(b"{" + b",".join(filter(None, place)))
     if isinstance(record, Failed) and not isinstance(record.subject, ImportIdentity):

@@ -9,9 +9,11 @@ and condition. `output_id` is the row's own, or none. A row without an id is its
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from operator import attrgetter
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.archive.corruption import as_written, contract_as_written
@@ -153,8 +155,25 @@ def _refuse_half_pairs(name: str, column: str, where: str) -> None:
 
 def import_key(subject: ImportIdentity) -> str:
     """What the record of an output from elsewhere is kept under: a digest of its names."""
-    names = (subject.task, subject.item_id, subject.condition, subject.model, subject.sample, subject.output_id)
+    return _key_of(
+        subject.task, subject.item_id, subject.condition, subject.model, subject.sample, subject.output_id
+    )
+
+
+def _key_of(*names: str | int | None) -> str:
     return digest([IMPORTED, *names])
+
+
+_TOLD = {
+    Role.TASK: "task",
+    Role.ID: "item_id",
+    Role.CONDITION: "condition",
+    Role.MODEL: "model",
+    Role.SAMPLE: "sample",
+    Role.OUTPUT_ID: "output_id",
+    Role.PROMPT: "prompt",
+}
+"""What of a subject a contract is told under the column of each role."""
 
 
 class RecordMaker:
@@ -166,30 +185,35 @@ class RecordMaker:
         self._reader = RowReader(contract)
         self._own: dict[AnyContract, RowReader] = {}
         flat = {role: path for role, path in columns.paths.items() if not path.is_nested}
-        self._flat = {role: path.text for role, path in flat.items()}
+        told = {flat[role].text: name for role, name in _TOLD.items() if role in flat}
+        self._told_columns = tuple(told)
+        # Two more than there are columns, as one alone would not come in a tuple.
+        self._values = attrgetter(*told.values(), "key", "key")
 
     def record(self, row: NamedRow, sample: int) -> Response | Failed:
         """The record of a row."""
-        identity = ImportIdentity(
-            "", self._study, row.task, row.item_id, row.model, row.condition, sample, row.output_id, row.prompt,
+        key = _key_of(row.task, row.item_id, row.condition, row.model, sample, row.output_id)
+        subject = ImportIdentity(
+            key, self._study, row.task, row.item_id, row.model, row.condition, sample, row.output_id, row.prompt,
             row.rest,
         )  # fmt: skip
-        return self._made(identity, row.raw, where=row.where)
+        return self._made(subject, row.raw, where=row.where)
 
     def again(self, record: Response | Failed, subject: ImportIdentity) -> Response | Failed:
         """The record as it must be, by the text and the row that it holds."""
         raw = record.raw_output if isinstance(record, Response) else None
-        return self._made(subject, raw, where=f"record {subject.key[:16]}…")
+        own = replace(subject, key=import_key(subject), study=self._study)
+        return self._made(own, raw, where=f"record {subject.key[:16]}…")
 
-    def _made(self, said: ImportIdentity, raw: str | None, *, where: str) -> Response | Failed:
-        subject = ImportIdentity(
-            import_key(said), self._study, said.task, said.item_id, said.model, said.condition, said.sample,
-            said.output_id, said.prompt, said.row,
-        )  # fmt: skip
+    def _made(self, subject: ImportIdentity, raw: str | None, *, where: str) -> Response | Failed:
         told = self._told(subject)
-        with self._answer_by_its_column():
+        try:
             reader = self._reader_for(told, where)
             read = record_fields_of(reader, {**told, RAW_OUTPUT: raw}, where=where)
+        except InputError as error:
+            if (by_column := self._by_its_column(error)) is error:
+                raise
+            raise by_column from error
         if raw is None:
             return Failed(subject, NO_CONTENT, read.keyed)
         return Response(
@@ -202,29 +226,16 @@ class RecordMaker:
             keyed=read.keyed,
         )
 
-    @contextmanager
-    def _answer_by_its_column(self) -> Iterator[None]:
-        """What is refused of a right answer is told by the column that it stands in."""
-        try:
-            yield
-        except InputError as error:
-            if (column := self._columns.answer.text) == ANSWER or repr(ANSWER) not in error.expected:
-                raise
-            expected = error.expected.replace(repr(ANSWER), repr(column))
-            raise InputError(error.where, expected=expected, found=error.found, hint=error.hint) from error
+    def _by_its_column(self, error: InputError) -> InputError:
+        """What is refused of a right answer, told by the column that it stands in."""
+        if (column := self._columns.answer.text) == ANSWER or repr(ANSWER) not in error.expected:
+            return error
+        expected = error.expected.replace(repr(ANSWER), repr(column))
+        return InputError(error.where, expected=expected, found=error.found, hint=error.hint)
 
     def _told(self, subject: ImportIdentity) -> Fields:
         """What the contract is told: the row, names as texts under their own columns, the right answer."""
-        values = {
-            Role.TASK: subject.task,
-            Role.ID: subject.item_id,
-            Role.CONDITION: subject.condition,
-            Role.MODEL: subject.model,
-            Role.SAMPLE: subject.sample,
-            Role.OUTPUT_ID: subject.output_id,
-            Role.PROMPT: subject.prompt,
-        }
-        told = {self._flat[role]: value for role, value in values.items() if role in self._flat}
+        told: Fields = dict(zip(self._told_columns, self._values(subject)))  # noqa: B905 - they are two more
         told.update(self._columns.item_row(subject.row))
         for name in (UNREAD, LENIENT_READINGS, RAW_OUTPUT):
             told.pop(name, None)  # what an earlier reading left says nothing of the question

@@ -268,7 +268,7 @@ def name_in(row: Fields, path: ColumnPath, *, where: str) -> str:
     value = path.of(row)
     if type(value) is int:
         return str(value)
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or value.isspace() or not value:
         raise InputError(where, expected=f"a name in {path.text!r}", found=shown(value))
     return value
 
