@@ -48,7 +48,7 @@ def keep_copy(directory: StudyDirectory, seal: Seal) -> None:
         subprocess.run(  # noqa: S603 - our own program
             [sys.executable, "-P", "-m", "affidavit.archive.parquet_copy", str(directory.path)],
             check=False,
-            # Python makes the rows one by one; to write them, one thread is as good as many, and takes less memory.
+            # Rows are made one by one: to write them, one thread is as good as many, and takes less memory.
             env={"POLARS_MAX_THREADS": "1", **os.environ},
         )
 

@@ -1,8 +1,8 @@
 """One output of a log, and what its source said of it, kept apart (ruling I2).
 
 A log's format knows where these stand; nobody else looks into a log. What the source did not record is None, never
-a value that stands for nothing. Both are structs of msgspec, which are made in a third of a dataclass's time: a log
-may hold a million.
+a value that stands for nothing. Both are structs of msgspec, made in a third of a dataclass's time: a log may hold
+a million.
 """
 
 from collections.abc import Mapping, Sequence

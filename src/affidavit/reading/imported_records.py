@@ -79,7 +79,7 @@ class RowNames:
         self._prompts = prompts
         self._told_by_first = told_by_first
         self._names = [(role, path) for role in NAMES if (path := self._paths.get(role))]
-        # A name that can only be a column's is taken out of one copy of the row; the others copy what they lead into.
+        # Names of columns are taken out of one copy of the row; ways into columns copy what they lead into.
         self._flat = [path.text for path in columns.taken if not path.is_nested]
         self._nested = [path for path in columns.taken if path.is_nested]
 

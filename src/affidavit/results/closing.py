@@ -35,7 +35,7 @@ from affidavit.study.crossing import Cell
 if TYPE_CHECKING:
     from affidavit.running.import_outputs import Kept
     from affidavit.running.study_run import Ended
-    
+
 MOST_LABELS = 6
 """Labels of a breakdown that are named; the others are counted together."""
 _RARE = ("truncated", "unread", "failed", "pending")
