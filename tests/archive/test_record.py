@@ -28,6 +28,7 @@ from affidavit.archive.record import (
     content_digest,
     content_digest_of,
     encode,
+    encoded,
     record_fields,
 )
 from affidavit.archive.record_columns import RecordColumns
@@ -141,6 +142,16 @@ def test_a_record_comes_back_from_its_line(record, seq, group):
     assert encode(placed.record, seq=seq, group=group) == line
     assert checked_fields(line) == {**record_fields(record), "v": FORMAT, "seq": seq, "group": group}
     assert content_digest_of(line, placed) == content_digest(record)
+
+
+@pytest.mark.slow
+@given(records, st.integers(1, 2**40), st.integers(1, 2**40))
+@example(CONFUSING[0], 1, 1)
+@example(CONFUSING[1], 1, 1)
+def test_a_line_and_its_digest_are_those_of_all_fields_together(record, seq, group):
+    line, digest = encoded(record, seq=seq, group=group)
+    assert line == checked_line({**record_fields(record), "v": FORMAT, "seq": seq, "group": group})
+    assert digest == content_digest(record)
 
 
 @pytest.mark.slow

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from affidavit.archive.parquet_copy import WORTH_A_COPY
 from affidavit.commands.import_logs import import_logs
 from support.command import affidavit
-from support.written_logs import write_log
+from support.peak_memory import peak_memory
+from support.written_logs import write_log, write_long_log
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def test_a_folder_of_logs_is_taken_whole(log, tmp_path):
     [
         (["none.jsonl"], "none.jsonl: expected a log of"),
         (["tiny", "--contract", "mcq"], "Did you mean mcqa"),
-        (["tiny", "--contract", "number"], "line 1: expected a number"),
+        (["tiny", "--contract", "mcqa"], "line 1: expected a number"),
         (["tiny", "--answer", "gold"], "--answer: expected a column"),
     ],
 )
@@ -147,3 +149,15 @@ def test_truncated_outputs_are_counted_and_two_runs_are_of_the_same_items(tmp_pa
     assert "(12 clusters)" in closing
     assert f"| 8 | 75.0% {interval} n=24 (12 clusters) |" in report
     assert ended("verify", "study", cwd=tmp_path)[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "command", [("import", "-o", "study"), ("audit", "--contract", "mcqa")], ids=["import", "audit"]
+)
+def test_memory_hardly_grows_with_a_log(tmp_path, command):
+    # The longer log gets a columnar copy, which is made in a process of its own.
+    logs = [write_long_log(tmp_path, count) for count in (1_000, WORTH_A_COPY + 4_000)]
+    name, *options = command
+    few, many = (peak_memory(name, log, *options, cwd=log.parent) for log in logs)
+    assert many < 1.5 * few

@@ -70,6 +70,13 @@ def test_rows_of_one_output_are_brought_together(tmp_path, order):
     assert [word.correct for word in second.words] == [True, True]
 
 
+def test_a_log_that_has_grown_is_walked_to_its_new_end(tmp_path):
+    log = LM_EVAL.opened(written(tmp_path, ROWS[:2]))
+    assert [len(output.words) for output in log.outputs()] == [1, 1]
+    written(tmp_path, ROWS)
+    assert [len(output.words) for output in log.outputs()] == [2, 2]
+
+
 def test_with_repeats_a_verdict_is_about_the_document(tmp_path):
     path = written(
         tmp_path, [row(7, "vote", ["B", None, "C"], "B", 1.0), row(8, "vote", ["C", "C", "C"], "C", 0.0)]

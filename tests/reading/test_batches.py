@@ -4,8 +4,6 @@ import io
 import json
 import pickle
 import random
-import subprocess
-import sys
 import tracemalloc
 from itertools import islice
 from pathlib import Path
@@ -26,6 +24,7 @@ from affidavit.reading.rows import RowReader
 from affidavit.reading.source import bytes_source, file_source
 from affidavit.reading.sources import FORMATS
 from affidavit.reading.tally import Tally
+from support.peak_memory import peak_memory
 from support.read_rows import EVALUATION
 from support.row_files import COMPRESS, WRITERS, json_lines
 
@@ -273,16 +272,6 @@ def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch, kind, ending,
     assert peaks[1] < 2 * peaks[0]
 
 
-MOST = """
-import sys
-from affidavit.commands.main import main
-try:
-    main()
-finally:
-    print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0], file=sys.stderr)
-"""
-
-
 @pytest.mark.slow
 def test_memory_does_not_grow_with_a_parquet_file(tmp_path):
     peaks = []
@@ -291,7 +280,5 @@ def test_memory_does_not_grow_with_a_parquet_file(tmp_path):
         pl.select(n=pl.int_range(count)).with_columns(
             raw_output=pl.format("<answer>A</answer> {} {}", "n", pl.lit("words " * 30))
         ).write_parquet(path, row_group_size=4096)
-        order = [sys.executable, "-c", MOST, "read", "mcqa", str(path), "-o", str(tmp_path / "out.parquet")]
-        done = subprocess.run(order, capture_output=True, check=True)
-        peaks.append(int(done.stderr.split()[-1]))
+        peaks.append(peak_memory("read", "mcqa", path, "-o", tmp_path / "out.parquet", cwd=tmp_path))
     assert peaks[1] < 1.5 * peaks[0]

@@ -174,6 +174,9 @@ def test_values_that_json_has_no_word_for_are_told_in_words():
         "nan": "NaN", "inf": ["-Infinity"], "day": "2026-01-31", "when": "2026-01-31T12:00:00", "hour": "01:00:00",
         "exact": "1.10", "bytes": "00", "fine": {"a": [1, 2.5]},
     }  # fmt: skip
+    assert json_cells({"o": {1: "x"}, "l": ["x", (None,)], "p": {"a": "b"}}, where="f:1") == {
+        "o": {"1": "x"}, "l": ["x", [None]], "p": {"a": "b"},
+    }  # fmt: skip
     deep: object = 1
     for _ in range(300):
         deep = [deep]

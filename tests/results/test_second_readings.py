@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.read_by import ReadBy
@@ -106,7 +107,8 @@ def test_each_figure_is_over_what_it_is_about():
     changes = {"q1": {"item_id": "q0", "sample": 1}, "q3": {"answer": None}}
     partly = log("partly", [RIGHT, RIGHT, WRONG, RIGHT], [True, None, True, True])
     unknown = replace(
-        partly, outputs=lambda: (replace(each, **changes.get(each.item_id, {})) for each in partly.outputs())
+        partly,
+        outputs=lambda: (structs.replace(each, **changes.get(each.item_id, {})) for each in partly.outputs()),
     )
     (row,) = report(unknown).tables[0].to_polars().rows(named=True)
     assert (row["right by the source"], row["right by the source_n"]) == (1.0, 3)
@@ -122,7 +124,7 @@ def test_so_many_rows_that_moved_are_shown_and_all_are_counted():
 
 def test_texts_that_are_not_verbatim_are_told_before_any_figure():
     own = log("own", [RIGHT, BARE], [True, True])
-    changed = replace(own, outputs=lambda: (replace(each, verbatim=False) for each in own.outputs()))
+    changed = replace(own, outputs=lambda: (structs.replace(each, verbatim=False) for each in own.outputs()))
     said = "own.jsonl, own: 2 texts not verbatim: a filter or a transform may have changed what the model wrote."
     assert report(changed).warnings == [said]
 

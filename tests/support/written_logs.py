@@ -1,4 +1,4 @@
-"""A small log of lm-eval, as the tool writes it: three documents, of which one has no text."""
+"""Logs of lm-eval, as the tool writes them: a small one of three documents, of which one has no text, and long ones."""
 
 import json
 from pathlib import Path
@@ -35,4 +35,15 @@ def write_log(folder: Path, *, printed: float = 0.75, planned: int = 4) -> Path:
         "model_name": "tiny",
     }
     (path.parent / f"results_{TIME}.json").write_text(json.dumps(results))
+    return path
+
+
+def write_long_log(folder: Path, count: int) -> Path:
+    """A log of so many documents, with texts of the usual length."""
+    path = folder / f"{count}" / NAME
+    path.parent.mkdir()
+    with path.open("w") as log:
+        for doc in range(count):
+            said = row(doc, f"{doc}: " + "Somebody has apples. " * 30, doc % 2, str(doc))
+            log.write(json.dumps({**said, "doc": {"question": "How many apples? " * 20}}) + "\n")
     return path

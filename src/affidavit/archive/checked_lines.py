@@ -39,7 +39,11 @@ def only_line_of(stream: BinaryIO) -> bytes:
 
 def checked_line(fields: Mapping[str, object]) -> bytes:
     """The fields as one line with a checksum at its end."""
-    start = canonical(fields)[:-1]
+    return with_checksum(canonical(fields)[:-1])
+
+
+def with_checksum(start: bytes) -> bytes:
+    """The line that begins so: all of its fields, without the brace that ends them."""
     return b"".join((start, _CHECKSUM, sha256(start).hexdigest().encode(), _END))
 
 

@@ -16,6 +16,17 @@ from affidavit.errors import StorageError
 
 ROW_GROUP = 20_000
 """Rows that are read together later."""
+_GROUP_BYTES = 4 << 20
+"""What such rows hold at most, about: a group is in memory, more than once, until it is written."""
+
+
+def rows_together(rows: int, size: int) -> int:
+    """How many rows go together of so many, which hold so many bytes.
+
+    >>> rows_together(100_000, 10_000_000), rows_together(100_000, 1_000_000_000), rows_together(0, 0)
+    (20000, 419, 20000)
+    """
+    return max(1, min(ROW_GROUP, rows * _GROUP_BYTES // size)) if size else ROW_GROUP
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from affidavit.archive.disk import WRITTEN_AT_ONCE, Disk, storage_errors
 from affidavit.archive.layout import RECORDS
-from affidavit.archive.record import Failed, Placed, Response, encode
+from affidavit.archive.record import Failed, Response, encoded
 from affidavit.archive.seal import Root, Seal, SealedSegment, write_seal
 from affidavit.archive.segments import segments
 from affidavit.archive.work_behind import WorkBehind
@@ -47,8 +47,8 @@ class DraftedJournal:
 
     def append(self, record: Response | Failed) -> None:
         """Draft one record more."""
-        line = encode(record, seq=self.records + 1, group=1)
-        self.root.add_line(line, Placed(self.records + 1, 1, record))
+        line, content = encoded(record, seq=self.records + 1, group=1)
+        self.root.add(record.key, content)
         self.append_lines(line, 1)
 
     def append_lines(self, lines: bytes | memoryview, records: int) -> None:

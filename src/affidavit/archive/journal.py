@@ -13,7 +13,7 @@ from affidavit.archive.checked_lines import LONGEST_LINE, only_line_of
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import RECORDS
-from affidavit.archive.record import Placed, Record, encode
+from affidavit.archive.record import Label, Record, encoded
 from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.seal import Root, Seal, SealedSegment, check_seal, file_sha256, read_seal, write_seal
 from affidavit.archive.segments import Line, Segment, scan, segments
@@ -136,12 +136,13 @@ class Archive:
             try:
                 if self._file is None:
                     self._file = self._new_segment()
-                line = encode(record, seq=self._seq + 1, group=self._group)
+                line, content = encoded(record, seq=self._seq + 1, group=self._group)
                 self.disk.write(self._file, line)
             except OSError as error:
                 raise _refused(self.directory, error) from error
             self._seq += 1
-            self.root.add_line(line, Placed(self._seq, self._group, record))
+            if not isinstance(record, Label):
+                self.root.add(record.key, content)
 
     def _new_segment(self) -> int:
         self._check_place()

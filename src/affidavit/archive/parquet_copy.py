@@ -6,6 +6,7 @@ is read, which takes no longer. A copy is found by the digests of the segments t
 were checked; what stands beside it says what its own digest is.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from affidavit.archive.copy_parts import ROW_GROUP, CopyPart, about, place_parts, whole_parts
+from affidavit.archive.copy_parts import CopyPart, about, place_parts, rows_together, whole_parts
 from affidavit.archive.corruption import as_written
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.layout import RECORDS
@@ -33,7 +34,7 @@ COLUMNS = 5
 """Counts changes of which columns there are: a copy of other columns does not fit."""
 WORTH_A_COPY = 20_000
 """Records; fewer are read from the journal within a second."""
-_AT_ONCE = 4_000
+_AT_ONCE = 1_000
 """Records that are Python objects at the same time."""
 
 
@@ -45,7 +46,10 @@ def keep_copy(directory: StudyDirectory, seal: Seal) -> None:
     if seal.records >= WORTH_A_COPY:
         # Without the working directory on its path: a file there must not pass for a module of ours.
         subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-P", "-m", "affidavit.archive.parquet_copy", str(directory.path)], check=False
+            [sys.executable, "-P", "-m", "affidavit.archive.parquet_copy", str(directory.path)],
+            check=False,
+            # Rows are made one by one: to write them, one thread is as good as many, and takes less memory.
+            env={"POLARS_MAX_THREADS": "1", **os.environ},
         )
 
 
@@ -155,12 +159,13 @@ def make_copy(directory: StudyDirectory) -> None:
         return
     read = _Journal(directory)
     with storage_errors(str(copy)), tempfile.TemporaryDirectory(prefix=".", dir=copy.parent) as folder:
-        parts = Path(folder)
+        parts, rows, size = Path(folder), 0, 0
         for number, frame in enumerate(read.frames()):
+            rows, size = rows + len(frame), size + int(frame.estimated_size())
             frame.write_ipc(parts / f"{number:06}.arrow", compression="lz4")
         whole = parts / "whole.parquet"
         latest = read.latest(pl.scan_ipc(sorted(parts.glob("*.arrow")), glob=False))
-        latest.sink_parquet(whole, compression="zstd", row_group_size=ROW_GROUP)
+        latest.sink_parquet(whole, compression="zstd", row_group_size=rows_together(rows, size))
         place_parts(copy, [CopyPart(whole, 0, file_sha256(whole))])
     make_room(copy.parent)
 

@@ -21,12 +21,12 @@ from enum import StrEnum
 from hashlib import sha256
 from itertools import product
 from types import NoneType
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from affidavit.archive.checked_lines import checked_line, content_of
+from affidavit.archive.checked_lines import content_of, with_checksum
 from affidavit.archive.json_bytes import loads
 from affidavit.archive.line_shapes import NotARecordError, Shape, check_nothing_left, check_type
 from affidavit.archive.versions import FORMAT
@@ -314,9 +314,47 @@ def record_fields(record: Record) -> Fields:
     }
 
 
+class Encoded(NamedTuple):
+    """A record as the journal has it."""
+
+    line: bytes
+    content_digest: bytes
+    """Of what it says, wherever it stands: see `content_digest`."""
+
+
 def encode(record: Record, *, seq: int, group: int) -> bytes:
     """The line of a record."""
-    return checked_line({**record_fields(record), "v": FORMAT, "seq": seq, "group": group})
+    return encoded(record, seq=seq, group=group).line
+
+
+def encoded(record: Record, *, seq: int, group: int) -> Encoded:
+    """The line of a record and the digest of what it says, each of its fields being made JSON of once."""
+    sections = _sections(record_fields(record))
+    before, to_seq, to_version, after = [canonical(section)[1:-1] for section in sections]
+    place = (before, b'"group":%d' % group, to_seq, b'"seq":%d' % seq, to_version, b'"v":%d' % FORMAT, after)
+    line = with_checksum(b"{" + b",".join(filter(None, place)))
+    if isinstance(record, Failed) and not isinstance(record.subject, ImportIdentity):
+        return Encoded(line, content_digest(record))
+    content = b",".join(filter(None, (before, to_seq, to_version, after)))
+    return Encoded(line, sha256(b"{%b}" % content).digest())
+
+
+def _sections(fields: Fields) -> tuple[Fields, Fields, Fields, Fields]:
+    """The fields that stand on a line before, between and behind those that say where it stands."""
+    before: Fields = {}
+    to_seq: Fields = {}
+    to_version: Fields = {}
+    after: Fields = {}
+    for name, value in fields.items():
+        if name < "group":
+            before[name] = value
+        elif name < "seq":
+            to_seq[name] = value
+        elif name < "v":
+            to_version[name] = value
+        else:
+            after[name] = value
+    return before, to_seq, to_version, after
 
 
 def content_digest(record: Record) -> bytes:

@@ -1,5 +1,6 @@
 """`affidavit audit`: a second reading of the logs of other harnesses."""
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -107,6 +108,9 @@ def audit(
     Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved, or nothing
     can be compared; 4 a contract of your own raised on some outputs.
     """
+    # Samples by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
     from affidavit.commands.output import show
     from affidavit.contracts.read_by import ReadBy
     from affidavit.results.page.audit_page import audit_page

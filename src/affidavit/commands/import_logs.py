@@ -1,5 +1,6 @@
 """`affidavit import`: the logs of other harnesses become a study."""
 
+import gc
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -61,6 +62,9 @@ def import_logs(
     Exit codes: 0 done; 2 the command or a log is wrong; 4 a contract of your own raised on
     some outputs; 5 the disk refused; 6 another run holds the directory.
     """
+    # Samples by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
     from affidavit.commands.read_into_study import read_into_study, report_study
     from affidavit.contracts.parts import parts_of
     from affidavit.exchange.log_source import log_sources

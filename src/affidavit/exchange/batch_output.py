@@ -17,10 +17,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, NoReturn
+
+from msgspec.structs import replace
 
 from affidavit.errors import InputError
 from affidavit.exchange.json_documents import lines, list_in, object_in, refuse, text_in

@@ -8,7 +8,7 @@ verdict is about the document: with repeats it is about none of them. Log-likeli
 import math
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -22,9 +22,8 @@ from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
 from affidavit.reading.output_columns import UNNAMED
-from affidavit.reading.row_lines import decode_row
+from affidavit.reading.row_lines import decode_line
 from affidavit.reading.source import LONGEST_ROW, reading_on, too_long
-from affidavit.reading.utf8 import decoded
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl")
 _ROW = re.compile(rb'\s*\{\s*"doc_id"\s*:')
@@ -106,7 +105,9 @@ def _printed(results: Fields) -> tuple[PrintedScore, ...]:
 
 def _outputs(path: Path, model: str) -> Iterator[LoggedOutput]:
     """The outputs of each document, all filters' words with them."""
-    blocks, in_blocks = _blocks(path)
+    with reading_on(str(path)):
+        state = path.stat()
+    blocks, in_blocks = _blocks(path, (state.st_size, state.st_mtime_ns))
     walks = [_rows(path, block, stop=in_blocks) for block in blocks]
     seen: set[int | str] = set()
     for rows in zip_longest(*walks):
@@ -124,8 +125,12 @@ def _outputs(path: Path, model: str) -> Iterator[LoggedOutput]:
         yield from _of_document([row for row in rows if row is not None], path, model)
 
 
-def _blocks(path: Path) -> tuple[list[_Block], bool]:
-    """The filters in the order of their first rows, and whether all rows of each follow one another."""
+@lru_cache(maxsize=1)
+def _blocks(path: Path, _state: tuple[int, int]) -> tuple[list[_Block], bool]:
+    """The filters in the order of their first rows, and whether all rows of each follow one another.
+
+    A log is walked several times; as long as nobody has written to it, its blocks are looked for once.
+    """
     blocks: dict[str, _Block] = {}
     last, in_blocks = "", True
     for place, number, line in _lines(path, 0, 1):
@@ -165,8 +170,7 @@ def _lines(path: Path, place: int, number: int) -> Iterator[tuple[int, int, byte
 
 
 def _row(path: Path, number: int, line: bytes) -> Fields:
-    where = f"{path}:{number}"
-    return decode_row(decoded(line, where=where), where=where)
+    return decode_line(line, where=f"{path}:{number}")
 
 
 def _of_document(rows: Sequence[tuple[int, Fields]], path: Path, model: str) -> Iterator[LoggedOutput]:

@@ -31,19 +31,19 @@ def _rows(source: Source, _columns: Columns) -> Iterator[Row]:
     assert isinstance(source, LogSource)  # noqa: S101 - no other source has this format
     source.counted.clear()
     for number, output in enumerate(source.log.outputs(), 1):
-        source.counted.update(_seen(output))
+        _count(source.counted, output)
         row = output.row(log=source.log_name, task=source.log.task)
         yield Row(f"{source.name}: {output.place}", number, row)
 
 
-def _seen(output: LoggedOutput) -> Iterator[str]:
-    yield "outputs"
+def _count(counted: Counter[str], output: LoggedOutput) -> None:
+    counted["outputs"] += 1
     if output.no_answer is not None:
-        yield output.no_answer.value
+        counted[output.no_answer.value] += 1
     if any(word.no_answer is not None for word in output.words):
-        yield SENTINELS
+        counted[SENTINELS] += 1
     if not output.verbatim:
-        yield NOT_VERBATIM
+        counted[NOT_VERBATIM] += 1
 
 
 LOG_ROWS = Format("a log", (), lambda _head: False, _rows)

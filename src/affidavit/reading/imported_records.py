@@ -9,9 +9,11 @@ and condition. `output_id` is the row's own, or none. A row without an id is its
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from operator import attrgetter
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
 from affidavit.archive.corruption import as_written, contract_as_written
@@ -77,20 +79,22 @@ class RowNames:
         self._paths = columns.paths
         self._prompts = prompts
         self._told_by_first = told_by_first
+        self._names = [(role, path) for role in NAMES if (path := self._paths.get(role))]
+        # Names of columns are taken out of one copy of the row; ways into columns copy what they lead into.
+        self._flat = [path.text for path in columns.taken if not path.is_nested]
+        self._nested = [path for path in columns.taken if path.is_nested]
 
     def of(self, row: Row, number: int) -> NamedRow:
         """The parts of a row; `number` is its own among all rows."""
         where, fields = row.where, row.fields
-        found = {role: name_in(fields, path, where=where) for role in NAMES if (path := self._paths.get(role))}
+        found = {role: name_in(fields, path, where=where) for role, path in self._names}
         if self._told_by_first:
             refuse_new_names(fields, self._columns, where=where)
             for role, name in found.items():
-                _refuse_half_pairs(name, self._paths[role].text, where)
+                if not name.isascii():
+                    _refuse_half_pairs(name, self._paths[role].text, where)
         item, condition = found.get(Role.ID, str(number)), found.get(Role.CONDITION, ONE_CONDITION)
         sample = self._paths.get(Role.SAMPLE)
-        rest = fields
-        for path in self._columns.taken:
-            rest = path.taken_out(rest)
         return NamedRow(
             where,
             found.get(Role.TASK, IMPORTED),
@@ -101,8 +105,17 @@ class RowNames:
             found.get(Role.OUTPUT_ID),
             self._prompt(fields, item, condition, where),
             self._text(fields, where),
-            json_cells(rest, where=where),
+            json_cells(self._rest(fields), where=where),
         )
+
+    def _rest(self, fields: Fields) -> Fields:
+        """The row without what stands in its record under names of its own."""
+        rest = fields.copy()
+        for name in self._flat:
+            rest.pop(name, None)
+        for path in self._nested:
+            rest = path.taken_out(rest)
+        return rest
 
     def _text(self, fields: Fields, where: str) -> str | None:
         path = self._columns.text
@@ -136,14 +149,19 @@ class RowNames:
 
 def _refuse_half_pairs(name: str, column: str, where: str) -> None:
     """Refuse a name that no table can hold as it is: two such names would be one row of it."""
-    if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
+    if any("\ud800" <= character <= "\udfff" for character in name):
         found = f"{shown(name)}, with half of a surrogate pair"
         raise InputError(where, expected=f"a name in {column!r} that tables can hold", found=found)
 
 
 def import_key(subject: ImportIdentity) -> str:
     """What the record of an output from elsewhere is kept under: a digest of its names."""
-    names = (subject.task, subject.item_id, subject.condition, subject.model, subject.sample, subject.output_id)
+    return _key_of(
+        subject.task, subject.item_id, subject.condition, subject.model, subject.sample, subject.output_id
+    )
+
+
+def _key_of(*names: str | int | None) -> str:
     return digest([IMPORTED, *names])
 
 
@@ -151,6 +169,18 @@ def _finish_reason(row: Fields) -> str | None:
     """Why an output ended, where its row says so under our name for it: by it, truncated ones are counted (C6)."""
     said = row.get(FINISH_REASON)
     return said if isinstance(said, str) else None
+
+
+_TOLD = {
+    Role.TASK: "task",
+    Role.ID: "item_id",
+    Role.CONDITION: "condition",
+    Role.MODEL: "model",
+    Role.SAMPLE: "sample",
+    Role.OUTPUT_ID: "output_id",
+    Role.PROMPT: "prompt",
+}
+"""What of a subject a contract is told under the column of each role."""
 
 
 class RecordMaker:
@@ -162,15 +192,19 @@ class RecordMaker:
         self._reader = RowReader(contract)
         self._own: dict[AnyContract, RowReader] = {}
         flat = {role: path for role, path in columns.paths.items() if not path.is_nested}
-        self._flat = {role: path.text for role, path in flat.items()}
+        told = {flat[role].text: name for role, name in _TOLD.items() if role in flat}
+        self._told_columns = tuple(told)
+        # Two more than there are columns, as one alone would not come in a tuple.
+        self._values = attrgetter(*told.values(), "key", "key")
 
     def record(self, row: NamedRow, sample: int) -> Response | Failed:
         """The record of a row."""
-        identity = ImportIdentity(
-            "", self._study, row.task, row.item_id, row.model, row.condition, sample, row.output_id, row.prompt,
+        key = _key_of(row.task, row.item_id, row.condition, row.model, sample, row.output_id)
+        subject = ImportIdentity(
+            key, self._study, row.task, row.item_id, row.model, row.condition, sample, row.output_id, row.prompt,
             row.rest,
         )  # fmt: skip
-        return self._made(identity, row.raw, _finish_reason(row.rest), where=row.where)
+        return self._made(subject, row.raw, _finish_reason(row.rest), where=row.where)
 
     def again(self, record: Response | Failed, subject: ImportIdentity) -> Response | Failed:
         """The record as it must be, by the text and the row that it holds."""
@@ -178,19 +212,20 @@ class RecordMaker:
         # Records of earlier versions do not say why an output ended, whatever their row does.
         is_said = isinstance(record, Response) and record.finish_reason is not None
         finish_reason = _finish_reason(subject.row) if is_said else None
-        return self._made(subject, raw, finish_reason, where=f"record {subject.key[:16]}…")
+        own = replace(subject, key=import_key(subject), study=self._study)
+        return self._made(own, raw, finish_reason, where=f"record {subject.key[:16]}…")
 
     def _made(
-        self, said: ImportIdentity, raw: str | None, finish_reason: str | None, *, where: str
+        self, subject: ImportIdentity, raw: str | None, finish_reason: str | None, *, where: str
     ) -> Response | Failed:
-        subject = ImportIdentity(
-            import_key(said), self._study, said.task, said.item_id, said.model, said.condition, said.sample,
-            said.output_id, said.prompt, said.row,
-        )  # fmt: skip
         told = self._told(subject)
-        with self._answer_by_its_column():
+        try:
             reader = self._reader_for(told, where)
             read = record_fields_of(reader, {**told, RAW_OUTPUT: raw}, where=where)
+        except InputError as error:
+            if (by_column := self._by_its_column(error)) is error:
+                raise
+            raise by_column from error
         if raw is None:
             return Failed(subject, NO_CONTENT, read.keyed)
         return Response(
@@ -204,29 +239,16 @@ class RecordMaker:
             finish_reason=finish_reason,
         )
 
-    @contextmanager
-    def _answer_by_its_column(self) -> Iterator[None]:
-        """What is refused of a right answer is told by the column that it stands in."""
-        try:
-            yield
-        except InputError as error:
-            if (column := self._columns.answer.text) == ANSWER or repr(ANSWER) not in error.expected:
-                raise
-            expected = error.expected.replace(repr(ANSWER), repr(column))
-            raise InputError(error.where, expected=expected, found=error.found, hint=error.hint) from error
+    def _by_its_column(self, error: InputError) -> InputError:
+        """What is refused of a right answer, told by the column that it stands in."""
+        if (column := self._columns.answer.text) == ANSWER or repr(ANSWER) not in error.expected:
+            return error
+        expected = error.expected.replace(repr(ANSWER), repr(column))
+        return InputError(error.where, expected=expected, found=error.found, hint=error.hint)
 
     def _told(self, subject: ImportIdentity) -> Fields:
         """What the contract is told: the row, names as texts under their own columns, the right answer."""
-        values = {
-            Role.TASK: subject.task,
-            Role.ID: subject.item_id,
-            Role.CONDITION: subject.condition,
-            Role.MODEL: subject.model,
-            Role.SAMPLE: subject.sample,
-            Role.OUTPUT_ID: subject.output_id,
-            Role.PROMPT: subject.prompt,
-        }
-        told = {self._flat[role]: value for role, value in values.items() if role in self._flat}
+        told: Fields = dict(zip(self._told_columns, self._values(subject)))  # noqa: B905 - they are two more
         told.update(self._columns.item_row(subject.row))
         for name in (UNREAD, LENIENT_READINGS, RAW_OUTPUT):
             told.pop(name, None)  # what an earlier reading left says nothing of the question

@@ -8,6 +8,7 @@ first row; a later row that differs is refused, so that nothing is pooled withou
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import ClassVar
 
 from affidavit.contracts.contract import RAW_OUTPUT
@@ -108,10 +109,17 @@ class OutputColumns:
         """The row as a contract takes it: with the right answer, if there is one, in `answer`."""
         return with_answer(row, row, self.answer)
 
-    @property
+    @cached_property
     def taken(self) -> tuple[ColumnPath, ...]:
         """The columns that stand in a record under names of their own; all others stay in its row."""
         return tuple(path for role, path in self.paths.items() if role is not Role.ANSWER)
+
+    @cached_property
+    def not_there(self) -> tuple[str, ...]:
+        """Those of our names for columns that rows may not have, as the first had none."""
+        named = {path.text for path in self.paths.values()}
+        roles = (role for role in (*NAMES, Role.SAMPLE) if role not in self.paths)
+        return tuple(name for name in map(OUR_NAMES.__getitem__, roles) if name not in named)
 
 
 ANSWER = OUR_NAMES[Role.ANSWER]
@@ -260,7 +268,7 @@ def name_in(row: Fields, path: ColumnPath, *, where: str) -> str:
     value = path.of(row)
     if type(value) is int:
         return str(value)
-    if not isinstance(value, str) or not value.strip():
+    if not isinstance(value, str) or value.isspace() or not value:
         raise InputError(where, expected=f"a name in {path.text!r}", found=shown(value))
     return value
 
@@ -277,9 +285,7 @@ def number_in(row: Fields, path: ColumnPath, *, where: str) -> int:
 
 def refuse_new_names(row: Fields, columns: OutputColumns, *, where: str) -> None:
     """Refuse a row that has a column of our names which the first did not have; one may be named as another."""
-    named = {path.text for path in columns.paths.values()}
-    for role in (*NAMES, Role.SAMPLE):
-        name = OUR_NAMES[role]
-        if role not in columns.paths and name not in named and row.get(name) is not None:
+    for name in columns.not_there:
+        if row.get(name) is not None:
             expected, hint = f"no {name!r}, as in the first row", f"Give {name!r} to all rows, or to none."
             raise InputError(where, expected=expected, found=shown(row[name]), hint=hint)

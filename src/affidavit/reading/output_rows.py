@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from affidavit.archive.record import Failed, Response
 from affidavit.contracts.contract import AnyContract
 from affidavit.errors import InputError
@@ -13,8 +15,9 @@ from affidavit.reading.output_columns import OutputColumns, Role
 from affidavit.reading.repeat_counts import RepeatCounts, hashes_of
 from affidavit.reading.source import Row
 
-_AT_ONCE = 4096
+_AT_ONCE = 512
 """Rows whose names are counted together."""
+_ALL_BITS = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class SampleNumbers:
 
     def __init__(self, rows: OutputRows) -> None:
         self._rows = rows
-        self._counted = Role.ID in rows.columns.paths
+        # Rows that number their samples need not be counted.
+        self._counted = Role.ID in rows.columns.paths and Role.SAMPLE not in rows.columns.paths
         self._named = bool({Role.SAMPLE, Role.OUTPUT_ID} & rows.columns.paths.keys())
         self.repeats, self._told = RepeatCounts(), RepeatCounts()
 
@@ -69,7 +73,8 @@ class SampleNumbers:
             names += [[row.condition for row in batch], [row.model for row in batch]]
             earlier = self.repeats.before(hashes_of(names)).tolist()
         if self._named:
-            told = self._told.before(hashes_of([[repr(_own_names(row)) for row in batch]])).tolist()
+            hashes = np.fromiter((hash(_own_names(row)) & _ALL_BITS for row in batch), np.uint64, len(batch))
+            told = self._told.before(hashes).tolist()
             for row in (row for row, times in zip(batch, told, strict=True) if times):
                 self._rows.refuse_double(row)
         return ((row, n if row.sample is None else row.sample) for row, n in zip(batch, earlier, strict=True))

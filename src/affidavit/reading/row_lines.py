@@ -8,8 +8,12 @@ that is there already is taken out first, so that no reader has to choose betwee
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import MsgspecError
+from msgspec.json import Decoder
 
 from affidavit.errors import InputError
 from affidavit.json_values import Fields, shown
@@ -18,9 +22,13 @@ from affidavit.reading.utf8 import decoded
 _BLANKS = " \t\n\r"
 
 
+_DIGITS_OF_A_NUMBER = 4000
+"""A number of fewer digits is one; a longer one is kept as its text."""
+
+
 def _whole(text: str) -> int | str:
     # Python refuses to read more than 4,300 digits; nothing that we look at has so many.
-    return int(text) if len(text) < 4000 else text
+    return int(text) if len(text) < _DIGITS_OF_A_NUMBER else text
 
 
 DECODER = json.JSONDecoder(parse_int=_whole, strict=False)
@@ -43,6 +51,27 @@ def decode_row(line: str, *, where: str) -> Fields:
     if not isinstance(value, dict):
         raise InputError(where, expected="a JSON object", found=shown(value), hint=hint)
     return value
+
+
+_quick = Decoder()
+_DIGITS = bytes(ord("0") if chr(byte).isdecimal() and byte < 128 else byte for byte in range(256))
+_LONG_NUMBER = b"0" * _DIGITS_OF_A_NUMBER
+"""What a number of so many digits looks like if all digits are noughts."""
+
+
+def decode_line(line: bytes, *, where: str) -> Fields:
+    """What `decode_row` makes of the text of a line, mostly in a third of its time.
+
+    >>> decode_line(b'{"a": 1}\n', where="file:1")
+    {'a': 1}
+    """
+    if len(line) < _DIGITS_OF_A_NUMBER or _LONG_NUMBER not in line.translate(_DIGITS):
+        # Whatever it refuses or finds something else in is left to the reader that has words for it.
+        with suppress(MsgspecError, ValueError, RecursionError):
+            value = _quick.decode(line)
+            if type(value) is dict:
+                return value
+    return decode_row(decoded(line, where=where), where=where)
 
 
 def _no_json(line: str, error: json.JSONDecodeError) -> str:

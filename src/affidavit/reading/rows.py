@@ -197,7 +197,9 @@ class RowReader:
         if self.lenses:
             added[LENIENT_READINGS], right_readings = self._lenient_readings(raw, about, where=where)
         # Where an earlier reading left one of these and this one has none, it becomes null.
-        added.update({name: None for name in (UNREAD, LENIENT_READINGS) if name in row and name not in added})
+        for name in (UNREAD, LENIENT_READINGS):
+            if name in row and name not in added:
+                added[name] = None
         return RowResult(outcome, item, added, None if isinstance(known, Unread) else known, right_readings)
 
     def _fitting(self, about: Fields, *, where: str) -> "RowReader | Unread":

@@ -29,12 +29,12 @@ from affidavit.results.table import Table
 from affidavit.results.terminal import shown
 from affidavit.results.token_counts import tallies_by, token_line, tokens_json
 from affidavit.results.values import Value
-from affidavit.running.study_run import Ended
 from affidavit.statistics.estimate import Estimate, in_words
 from affidavit.study.crossing import Cell
 
 if TYPE_CHECKING:
     from affidavit.running.import_outputs import Kept
+    from affidavit.running.study_run import Ended
 
 MOST_LABELS = 6
 """Labels of a breakdown that are named; the others are counted together."""
@@ -81,7 +81,7 @@ class ClosedRun:
         return tallies_by((cell.model, tally) for cell, tally in self.tallies.items())
 
 
-def closed_run(ended: Ended, contracts: Mapping[str, AnyContract], *, with_tasks: bool = False) -> ClosedRun:
+def closed_run(ended: "Ended", contracts: Mapping[str, AnyContract], *, with_tasks: bool = False) -> ClosedRun:
     """The figures of the report. Where items were asked once each, the running counts are all they are made of.
 
     Whole tasks are counted only if they are asked for: the cells of one share their items, which only the records
@@ -181,7 +181,7 @@ def _counted(directory: StudyDirectory, by: tuple[str, ...]) -> _Counted:
     return _Counted(found, results.outputs_unsaid, results.asked({}), lowest)
 
 
-def _changed(directory: StudyDirectory, ended: Ended) -> Table:
+def _changed(directory: StudyDirectory, ended: "Ended") -> Table:
     """Changed answers; where items were asked several times, the records tell which outputs belong together."""
     if ended.samples > 1:
         from affidavit.results.study_results import StudyResults  # noqa: PLC0415

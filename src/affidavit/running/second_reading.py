@@ -6,9 +6,11 @@ kept with their texts, the worst kinds first; all are counted.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from affidavit.contracts.contract import COMPLIANT, AnyContract, label
 from affidavit.contracts.harness_readings import NoAnswer as NothingRead
