@@ -17,8 +17,10 @@ COUNTS = {
     "model": "tiny",
     "task": "quiz",
     "outputs": 3,
+    "planned": 4,
     "errors": 0,
     "missing": 1,
+    "sentinels": 0,
     "no_answer": {"missing": 1},
     "scored_wrong_without_answer": 1,
     "source": {
@@ -28,12 +30,19 @@ COUNTS = {
         "right": 2,
         "verdicts": 3,
     },
+    "four_ways": [
+        {"source": "right", "contract": "compliant, right", "outputs": 1},
+        {"source": "right", "contract": "non-compliant", "outputs": 1},
+        {"source": "wrong", "contract": "no output", "outputs": 1},
+    ],
+    "unread": 0,
     "compliant": 1,
     "answers": 1,
     "right": 1,
     "moved": 2,
     "moves": {"no output, scored as wrong": 1, "right by the source, non-compliant": 1},
     "not_verbatim": 0,
+    "graders": [],
     "self_graded": False,
 }
 
@@ -83,7 +92,7 @@ def test_the_same_is_written_as_a_page(log):
     ("arguments", "code", "said"),
     [
         (["--max-moved", "0.7"], 0, ""),
-        (["--max-moved", "0.6"], 3, "moved: 66.67% of the outputs of a log, more than 60.00%"),
+        (["--max-moved", "0.6"], 3, "66.67% of the outputs moved, more than 60.00%"),
         (["--pattern", "B"], 2, "either --contract NAME or --pattern REGEX, found both"),
         (["--scorer", "loose"], 2, "expected a scorer of"),
         (["--source-rule", "inspekt"], 2, "--source-rule: expected one of"),

@@ -66,7 +66,7 @@ def test_a_folder_of_logs_is_taken_whole(log, tmp_path):
     [
         (["none.jsonl"], "none.jsonl: expected a log of"),
         (["tiny", "--contract", "mcq"], "Did you mean mcqa"),
-        (["tiny", "--contract", "mcqa"], "line 1: expected a number"),
+        (["tiny", "--contract", "number"], "line 1: expected a number"),
         (["tiny", "--answer", "gold"], "--answer: expected a column"),
     ],
 )
