@@ -56,6 +56,35 @@ def refusal(folder: Path, *rows: object) -> InputError:
 # --- answers ---
 
 
+def part(text: str, kind: str = "text") -> dict:
+    return {"type": kind, kind: text}
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "verbatim"),
+    [
+        ([part("Paris.\n")], "Paris.\n", True),
+        ([part("Par"), part("is.")], "Paris.", False),
+        ([part("hm", "thinking"), part("B")], "B", True),
+        ([part("No.", "refusal")], "No.", True),
+        ([part("")], "", True),
+    ],
+)
+def test_content_in_parts_is_their_texts_and_not_verbatim_where_there_are_several(
+    tmp_path, content, text, verbatim
+):
+    first, second = outputs(tmp_path, line("q1", chat(content)), line("q2", chat("x")))
+    assert (first.raw_output, first.verbatim, first.no_answer) == (text, verbatim, None)
+    assert (second.raw_output, second.verbatim) == ("x", True)
+
+
+@pytest.mark.parametrize("content", [[], [part("data:,", "image_url")]])
+def test_content_without_a_text_is_a_failure_that_is_counted(tmp_path, content):
+    (found,) = outputs(tmp_path, line("q1", chat(content)))
+    assert (found.raw_output, found.no_answer) == (None, NoAnswer.ERROR)
+    assert found.error == "no_content: a message without content"
+
+
 def test_an_answer_is_kept_as_it_came(tmp_path):
     (found,) = outputs(tmp_path, line("q1", chat("Paris.\r\n\ud800", finish="length")))
     assert (found.item_id, found.raw_output, found.model, found.finish_reason, found.place) == (
@@ -276,7 +305,10 @@ def test_where_requests_do_not_fit_none_are_taken(tmp_path, files, why):
         ([line("a", chat("x"), error="odd")], ":1", "an answer or an error, not both"),
         ([line("a", chat("x"), error=5)], ":1", "a text or an object in 'error'"),
         ([line("a", chat("x", model=5))], ":1", "a text in 'model'"),
-        ([line("a", chat([{"type": "text", "text": "x"}]))], ":1", "a text in 'content'"),
+        ([line("a", chat([{"type": "text", "text": 5}]))], ":1", "a text in 'text'"),
+        ([line("a", chat([{"text": "x"}]))], ":1", "a text in 'type'"),
+        ([line("a", chat(["x"]))], ":1", "objects in 'content'"),
+        ([line("a", chat(5))], ":1", "a text in 'content'"),
         ([line("a", chat("x") | {"choices": {"message": {}}})], ":1", "a list in 'choices'"),
         ([line("a", chat("x") | {"choices": chat("x")["choices"] * 2})], ":1", "choices with an 'index' each"),
         ([line("a", {"data": []})], ":1", "the body of a chat completion"),
