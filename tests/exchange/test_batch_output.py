@@ -85,6 +85,27 @@ def test_content_without_a_text_is_a_failure_that_is_counted(tmp_path, content):
     assert found.error == "no_content: a message without content"
 
 
+@pytest.mark.parametrize(
+    ("files", "planned"),
+    [
+        ({"out": "ab", "wrong": "c"}, {"out": 3, "wrong": 1}),
+        ({"out": "abcd"}, {"out": 4}),
+        ({"out": "ab"}, {"out": 4}),
+        ({"out": "ab", "wrong": "cd"}, {"out": 2, "wrong": 2}),
+        ({"first": "ab", "second": "abc"}, {"first": 4, "second": 4}),  # two runs of one batch
+        ({"out": "ab", "other": "cx"}, {"out": 4, "other": None}),
+    ],
+)
+def test_files_that_share_their_requests_have_each_its_own_and_what_is_missing_once(tmp_path, files, planned):
+    written(tmp_path, "requests.jsonl", [request(name, "?") for name in "abcd"])
+    for file, ids in files.items():
+        written(tmp_path, f"{file}.jsonl", [line(name, chat("x")) for name in ids])
+    logs = {file: BATCH.opened(tmp_path / f"{file}.jsonl") for file in files}
+    assert {file: log.planned for file, log in logs.items()} == planned
+    shares = [file for file, log in logs.items() if log.notes]
+    assert shares == (list(files) if "wrong" in files else [])
+
+
 def test_an_answer_is_kept_as_it_came(tmp_path):
     (found,) = outputs(tmp_path, line("q1", chat("Paris.\r\n\ud800", finish="length")))
     assert (found.item_id, found.raw_output, found.model, found.finish_reason, found.place) == (

@@ -8,7 +8,8 @@ several parts is their texts, one after another, which nobody wrote as one: such
 Nothing is scored.
 
 The requests are in a file of their own. It is looked for in the same folder, and taken if it is the only one that
-has every `custom_id`; otherwise none is, and the facts say why. A model may answer under another name than it was
+has every `custom_id`; otherwise none is, and the facts say why. Several files may answer requests of one input, as
+those of answers and of errors do: each counts its own. A model may answer under another name than it was
 asked by: the answer's counts, and the facts say that they differ. A failure has no answer's name. It is counted
 under the name that answered the other requests to the same model, where that is one.
 """
@@ -16,7 +17,7 @@ under the name that answered the other requests to the same model, where that is
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -147,23 +148,48 @@ def _opened(path: Path) -> Log:
             answers[asked_model].add(model)
     alone = {name: next(iter(models)) for name, models in answers.items() if len(models) == 1}
     requests = _Requests(source, asked, alone)
+    others = _outputs_beside(path, asked, answered)
+    left = asked.keys() - answered.keys() - {name for ids in others.values() for name in ids}
+    # What nobody answered is missing once: in the first of the files that share the requests.
+    own = answered.keys() | (left if all(path < each for each in others) else set())
+    names = ", ".join(each.name for each in others)
     return Log(
         path=path,
         format=BATCH.name,
         task=path.stem,
         outputs=partial(_outputs, path, requests),
-        planned=None if source is None else sum(each.answers for each in asked.values()),
-        facts=_facts(source, why_not, asked, answered),
+        planned=None if source is None else sum(asked[name].answers for name in own),
+        notes=[f"other requests of {source.name} are answered in {names}"] if source and names else [],
+        facts=_facts(source, why_not, asked, answered, len(left)),
     )
 
 
+def _outputs_beside(
+    path: Path, asked: Mapping[str, _Asked], answered: Collection[str]
+) -> dict[Path, frozenset[str]]:
+    """The files that answer other requests of the same input, such as those that failed, with their ids."""
+    found = {}
+    for each in _files_beside(path, _recognises) if asked else ():
+        try:
+            ids = frozenset(custom_id for _, _, custom_id, _ in _rows(each))
+        except InputError:
+            continue  # what is wrong with it is told when it is read itself
+        if ids and ids <= asked.keys() and ids.isdisjoint(answered):
+            found[each] = ids
+    return found
+
+
 def _facts(
-    source: Path | None, why_not: str, asked: Mapping[str, _Asked], answered: Mapping[str, str | None]
+    source: Path | None,
+    why_not: str,
+    asked: Mapping[str, _Asked],
+    answered: Mapping[str, str | None],
+    without: int,
 ) -> Fields:
     if source is None:
         return {"requests": f"none: {why_not}"}
     facts: Fields = {"requests": source.name}
-    if without := len(asked) - len(answered):
+    if without:
         facts["requests_without_an_answer"] = without
     differ = Counter(
         f"asked of {asked[name].model}, answered by {model}"
@@ -177,7 +203,7 @@ def _requests_beside(path: Path, answered: Mapping[str, str | None]) -> tuple[Pa
     """The one file of requests that has all ids; otherwise none, and why."""
     fitting: list[tuple[Path, dict[str, _Asked]]] = []
     said = []
-    for each in _inputs_beside(path):
+    for each in _files_beside(path, _is_input):
         try:
             asked = _asked_in(each)
         except InputError as error:
@@ -194,13 +220,14 @@ def _requests_beside(path: Path, answered: Mapping[str, str | None]) -> tuple[Pa
     return None, {}, "; ".join(said) or "no file of requests beside it"
 
 
-def _inputs_beside(path: Path) -> Iterator[Path]:
+def _files_beside(path: Path, is_one: Callable[[bytes, Path], bool]) -> Iterator[Path]:
+    """The other files of its folder that begin like one of a kind."""
     with reading_on(str(path.parent)):
         for each in sorted(path.parent.iterdir()):
             if each != path and each.is_file() and not each.name.startswith("."):
                 with each.open("rb") as stream:
                     head = stream.read(HEAD)
-                if _is_input(head, each):
+                if is_one(head, each):
                     yield each
 
 
