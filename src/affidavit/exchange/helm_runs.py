@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from affidavit.errors import InputError
-from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
+from affidavit.exchange.json_documents import (
+    document,
+    list_in,
+    number_in_words,
+    object_in,
+    refuse,
+    text_in,
+)
 from affidavit.exchange.log import HEAD, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.json_values import Fields, canonical, shown
@@ -423,6 +430,7 @@ def _trial(fields: Fields, where: str) -> int:
 
 def _number(value: object, name: str, where: str) -> float:
     """A number; one that is no finite one of this machine is none."""
+    value = number_in_words(value)
     if not isinstance(value, int | float) or isinstance(value, bool):
         refuse(where, expected=f"a number in {name!r}", found=value)
     return value if isinstance(value, float) or abs(value) < 2**53 else math.nan
