@@ -263,9 +263,9 @@ def packed_zeros(method: int) -> bytes:
 # --- in bounded memory ---
 
 
-def limited(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def limited(path: Path, *arguments: str, memory: int = MOST_MEMORY) -> subprocess.CompletedProcess[str]:
     """`affidavit audit` of a log in a process that gets no more addresses than the limit."""
-    command = f'ulimit -v {MOST_MEMORY >> 10}; exec "$@"'
+    command = f'ulimit -v {memory >> 10}; exec "$@"'
     audit = [sys.executable, "-m", "affidavit", "audit", str(path), "--contract", "mcqa", *arguments]
     environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.run(
@@ -341,6 +341,18 @@ def test_a_table_that_unpacks_to_gigabytes_in_one_line_is_refused_in_little_memo
     plain = tmp_path / "table.csv"
     endless(plain, f'raw_output,ok\n"{"x" * (1 << 16)}')
     assert_refused(limited(plain, "--source-correct", "ok"), "a row of at most 268,435,456 bytes")
+
+
+@pytest.mark.slow
+def test_a_gigabyte_of_long_rows_is_read_in_little_memory(tmp_path):
+    """None of them follows the format, and the source calls each right: all moved."""
+    row = json.dumps({"raw_output": "a" * (1 << 20), "answer": "B", "source_correct": True}).encode() + b"\n"
+    path = tmp_path / "table.jsonl.zst"
+    path.write_bytes(zstd.compress(row * 16) * 64)
+    done = limited(path, "--json", memory=768 << 20)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (said,) = json.loads(done.stdout)["logs"]
+    assert (said["outputs"], said["moved"], said["compliant"]) == (1024, 1024, 0)
 
 
 # --- numbers that are none ---
