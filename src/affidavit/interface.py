@@ -557,8 +557,9 @@ def audit(  # noqa: PLR0913 - the options of the command
     hold: `text`, `id`, `model`, `condition`, `task`, `prompt`, `sample`, `source_answer`, `source_correct`,
     `source_score`. For the rest see `affidavit audit --help`.
     """
+    given, source_columns = roles_named(columns or {})
     paths = [logs] if isinstance(logs, str | os.PathLike) else list(logs)
-    reads, (given, source_columns) = _contract(contract, options), roles_named(columns or {})
+    reads = _contract(contract, options)
     terms = audit_terms(
         reads,
         options=options,

@@ -56,6 +56,56 @@ def refusal(folder: Path, *rows: object) -> InputError:
 # --- answers ---
 
 
+def part(text: str, kind: str = "text") -> dict:
+    return {"type": kind, kind: text}
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "verbatim"),
+    [
+        ([part("Paris.\n")], "Paris.\n", True),
+        ([part("Par"), part("is.")], "Paris.", False),
+        ([part("hm", "thinking"), part("B")], "B", True),
+        ([part("No.", "refusal")], "No.", True),
+        ([part("")], "", True),
+    ],
+)
+def test_content_in_parts_is_their_texts_and_not_verbatim_where_there_are_several(
+    tmp_path, content, text, verbatim
+):
+    first, second = outputs(tmp_path, line("q1", chat(content)), line("q2", chat("x")))
+    assert (first.raw_output, first.verbatim, first.no_answer) == (text, verbatim, None)
+    assert (second.raw_output, second.verbatim) == ("x", True)
+
+
+@pytest.mark.parametrize("content", [[], [part("data:,", "image_url")]])
+def test_content_without_a_text_is_a_failure_that_is_counted(tmp_path, content):
+    (found,) = outputs(tmp_path, line("q1", chat(content)))
+    assert (found.raw_output, found.no_answer) == (None, NoAnswer.ERROR)
+    assert found.error == "no_content: a message without content"
+
+
+@pytest.mark.parametrize(
+    ("files", "planned"),
+    [
+        ({"out": "ab", "wrong": "c"}, {"out": 3, "wrong": 1}),
+        ({"out": "abcd"}, {"out": 4}),
+        ({"out": "ab"}, {"out": 4}),
+        ({"out": "ab", "wrong": "cd"}, {"out": 2, "wrong": 2}),
+        ({"first": "ab", "second": "abc"}, {"first": 4, "second": 4}),  # two runs of one batch
+        ({"out": "ab", "other": "cx"}, {"out": 4, "other": None}),
+    ],
+)
+def test_files_that_share_their_requests_have_each_its_own_and_what_is_missing_once(tmp_path, files, planned):
+    written(tmp_path, "requests.jsonl", [request(name, "?") for name in "abcd"])
+    for file, ids in files.items():
+        written(tmp_path, f"{file}.jsonl", [line(name, chat("x")) for name in ids])
+    logs = {file: BATCH.opened(tmp_path / f"{file}.jsonl") for file in files}
+    assert {file: log.planned for file, log in logs.items()} == planned
+    shares = [file for file, log in logs.items() if log.notes]
+    assert shares == (list(files) if "wrong" in files else [])
+
+
 def test_an_answer_is_kept_as_it_came(tmp_path):
     (found,) = outputs(tmp_path, line("q1", chat("Paris.\r\n\ud800", finish="length")))
     assert (found.item_id, found.raw_output, found.model, found.finish_reason, found.place) == (
@@ -276,7 +326,10 @@ def test_where_requests_do_not_fit_none_are_taken(tmp_path, files, why):
         ([line("a", chat("x"), error="odd")], ":1", "an answer or an error, not both"),
         ([line("a", chat("x"), error=5)], ":1", "a text or an object in 'error'"),
         ([line("a", chat("x", model=5))], ":1", "a text in 'model'"),
-        ([line("a", chat([{"type": "text", "text": "x"}]))], ":1", "a text in 'content'"),
+        ([line("a", chat([{"type": "text", "text": 5}]))], ":1", "a text in 'text'"),
+        ([line("a", chat([{"text": "x"}]))], ":1", "a text in 'type'"),
+        ([line("a", chat(["x"]))], ":1", "objects in 'content'"),
+        ([line("a", chat(5))], ":1", "a text in 'content'"),
         ([line("a", chat("x") | {"choices": {"message": {}}})], ":1", "a list in 'choices'"),
         ([line("a", chat("x") | {"choices": chat("x")["choices"] * 2})], ":1", "choices with an 'index' each"),
         ([line("a", {"data": []})], ":1", "the body of a chat completion"),

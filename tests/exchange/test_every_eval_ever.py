@@ -298,6 +298,13 @@ def test_what_may_be_no_mean_is_not_made_again(tmp_path, metric):
     assert [each.recount for each in log.printed] == [None]
 
 
+@pytest.mark.parametrize("score", [float("nan"), "NaN", "-Infinity", float("inf"), 10**400, None])
+def test_a_figure_that_is_no_finite_number_is_none_and_the_rows_are_read(tmp_path, score):
+    log = opened(tmp_path, row("q", score=score), summary=aggregate(result("quiz", score)))
+    assert log.printed == ()
+    assert [(each.raw_output, each.words[0].points) for each in log.outputs()] == [("B", None)]
+
+
 def test_an_aggregate_of_another_name_is_found_by_where_it_points(tmp_path):
     details = {"format": "jsonl", "file_path": f"data/a/b/c/{UUID}_samples.jsonl", "total_rows": 9}
     (tmp_path / "mine.json").write_text(

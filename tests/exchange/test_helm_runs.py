@@ -144,7 +144,7 @@ def test_several_completions_are_samples_without_a_verdict(tmp_path):
     assert len({each.place for each in found}) == 2
 
 
-def test_trials_are_samples_and_perturbed_instances_items(tmp_path):
+def test_trials_are_samples_and_perturbations_conditions(tmp_path):
     rows = [
         request("id1", ["B"]),
         request("id1", ["A"], perturbation=SHAKEN),
@@ -153,8 +153,10 @@ def test_trials_are_samples_and_perturbed_instances_items(tmp_path):
     ]
     stats = [given("id1", 1.0), given("id1", 0.0, perturbation=SHAKEN)]
     found = outputs(written(tmp_path, rows, stats))
-    shaken = "id1 (misspelling, prob=0.1)"
-    assert [(each.item_id, each.sample) for each in found] == [("id1", 0), (shaken, 0), ("id1", 1), (shaken, 1)]
+    shaken = "misspelling, prob=0.1"
+    assert {each.item_id for each in found} == {"id1"}
+    assert [(each.condition, each.sample) for each in found] == [(None, 0), (shaken, 0), (None, 1), (shaken, 1)]
+    assert [each.more.get("perturbation") for each in found] == [None, SHAKEN, None, SHAKEN]
     assert [[word.points for word in each.words] for each in found] == [[1.0], [0.0], [], []]
 
 

@@ -6,21 +6,27 @@ A log that was cut may be read as far as it goes: then each of its outputs is on
 import json
 import os
 import random
+import re
 import struct
 import subprocess
 import sys
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from affidavit.contracts.mcqa import mcqa
+from affidavit.contracts.read_by import ReadBy
 from affidavit.errors import InputError
 from affidavit.exchange.log import Log
 from affidavit.exchange.logged_output import LoggedOutput
 from affidavit.exchange.registry import LOG_FORMATS, logs_of
 from affidavit.reading.compressed import zstd
+from affidavit.results.second_readings import audit_fields, audit_report
+from affidavit.running.second_reading import audit_terms, audited
 from support.log_mutations import read_or_refused
 from support.small_logs import MARK, TEXT, TIME, WRITERS, write_small_log
 
@@ -85,7 +91,10 @@ def test_a_log_may_be_cut_anywhere(tmp_path, form):
         content = file.read_bytes()
         for place in steps(len(content)):
             file.write_bytes(content[:place])
-            assert_part_of(read(path), whole)
+            found = read(path)
+            assert_part_of(found, whole)
+            if isinstance(found, list) and len(found) < len(whole):
+                assert only_log(path).planned == len(whole), "the gap is counted"
         file.write_bytes(content)
     assert texts_of(read(path)) == texts_of(whole)
 
@@ -257,9 +266,9 @@ def packed_zeros(method: int) -> bytes:
 # --- in bounded memory ---
 
 
-def limited(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def limited(path: Path, *arguments: str, memory: int = MOST_MEMORY) -> subprocess.CompletedProcess[str]:
     """`affidavit audit` of a log in a process that gets no more addresses than the limit."""
-    command = f'ulimit -v {MOST_MEMORY >> 10}; exec "$@"'
+    command = f'ulimit -v {memory >> 10}; exec "$@"'
     audit = [sys.executable, "-m", "affidavit", "audit", str(path), "--contract", "mcqa", *arguments]
     environment = {**os.environ, "POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.run(
@@ -335,3 +344,41 @@ def test_a_table_that_unpacks_to_gigabytes_in_one_line_is_refused_in_little_memo
     plain = tmp_path / "table.csv"
     endless(plain, f'raw_output,ok\n"{"x" * (1 << 16)}')
     assert_refused(limited(plain, "--source-correct", "ok"), "a row of at most 268,435,456 bytes")
+
+
+@pytest.mark.slow
+def test_a_gigabyte_of_long_rows_is_read_in_little_memory(tmp_path):
+    """None of them follows the format, and the source calls each right: all moved."""
+    row = json.dumps({"raw_output": "a" * (1 << 20), "answer": "B", "source_correct": True}).encode() + b"\n"
+    path = tmp_path / "table.jsonl.zst"
+    path.write_bytes(zstd.compress(row * 16) * 64)
+    done = limited(path, "--json", memory=768 << 20)
+    assert done.returncode == 0, done.stderr[-2000:]
+    (said,) = json.loads(done.stdout)["logs"]
+    assert (said["outputs"], said["moved"], said["compliant"]) == (1024, 1024, 0)
+
+
+# --- numbers that are none ---
+
+NUMBER = re.compile(r"(?<=[ \[:])-?\d+(?:\.\d+)?(?=[,\]} ])")
+NO_NUMBERS = ("NaN", "-Infinity", "1e999", f"1{'0' * 400}", "9" * 5000, '"NaN"', "-1", "true", "null")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", [form for form in AS_TEXT if form != "OpenCompass predictions"])
+def test_any_number_may_be_none_and_what_is_told_is_json_all_the_same(tmp_path, form):
+    path, found = write_small_log(form, tmp_path), 0
+    for file in files_of(path):
+        text = file.read_text()
+        for match in NUMBER.finditer(text):
+            for other in NO_NUMBERS:
+                file.write_text(f"{text[: match.start()]}{other}{text[match.end() :]}")
+                readings = []
+                with suppress(InputError):
+                    readings = audited([path], audit_terms(mcqa))
+                if readings:
+                    found += 1
+                    json.dumps(audit_fields(readings), allow_nan=False)
+                    assert audit_report(readings, ReadBy.of(mcqa)).tables
+        file.write_text(text)
+    assert found

@@ -109,6 +109,12 @@ def test_what_was_printed_is_made_again_from_the_rows(tmp_path):
     assert again.value() == printed.value
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, "N/A", None])
+def test_a_figure_that_is_no_finite_number_is_none(tmp_path, value):
+    results = {"results": {"quiz": {"exact_match,strict": value}}}
+    assert LM_EVAL.opened(written(tmp_path, ROWS, results)).printed == ()
+
+
 @pytest.mark.parametrize(
     ("value", "points", "correct"),
     [

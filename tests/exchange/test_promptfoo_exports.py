@@ -99,6 +99,30 @@ def test_rows_become_outputs_and_assertions_words(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("variables", "cases", "items"),
+    [
+        (["x", "x", "x"], [{"assert": []}] * 3, [("0", 0), ("0", 1), ("0", 2)]),
+        (["x", "y", "x"], [{"assert": []}] * 3, [("0", 0), ("1", 0), ("0", 1)]),
+        (["x", "x", "x"], [{"assert": []}, {"assert": [{"type": "x"}]}, {"assert": []}], [("0", 0), ("1", 0), ("0", 1)]),
+        (["x", "x"], [None, None], [("0", 0), ("1", 0)]),
+    ],
+)  # fmt: skip
+def test_a_repeated_test_is_one_item_with_samples(tmp_path, variables, cases, items):
+    """Its rows come in the order in which they were done; nothing but the equality of tests says that it is one."""
+    rows = [
+        row(test, prompt, vars={"n": variable}, testCase=case)
+        for test, (variable, case) in enumerate(zip(variables, cases, strict=True))
+        for prompt in (0, 1)
+    ]
+    log = PROMPTFOO.opened(written(tmp_path, export(rows[::-1])))
+    found = [(each.item_id, each.sample) for each in reversed(list(log.outputs())) if each.model == "lab:a"]
+    assert found == items
+    repeats = [each.more.get("testIdx") for each in log.outputs() if each.sample]
+    assert len(repeats) == 2 * sum(sample > 0 for _, sample in items)
+    assert None not in repeats
+
+
+@pytest.mark.parametrize(
     ("fields", "said", "word"),
     [
         ({"gradingResult": FREE}, ("Paris.", None, None), (None, 1.0, None)),

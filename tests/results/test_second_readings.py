@@ -1,10 +1,9 @@
 """The tables of an audit: the largest difference first, one family of tests, every output in one place."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.read_by import ReadBy
@@ -23,18 +22,26 @@ from affidavit.statistics.shares import wilson
 RIGHT, WRONG, BARE = "<answer>B</answer>", "<answer>C</answer>", "B. Paris"
 
 
-def log(name: str, texts: list[str | None], verdicts: list[bool | None], **more) -> Log:
+def log(
+    name: str, texts: list[str | None], verdicts: list[bool | None], changes: Sequence[dict] = (), **more
+) -> Log:
+    """A log of outputs like these; `changes` are what each of the first has otherwise."""
     outputs = [
         LoggedOutput(
-            place=f"line {number}",
-            item_id=f"q{number}",
-            model=name,
-            raw_output=text,
-            answer="B",
-            no_answer=NoAnswer.ERROR if text is None else None,
-            words=[SourceWord(scorer="match", correct=said, points=None if said is None else float(said))],
+            **{
+                "place": f"line {number}",
+                "item_id": f"q{number}",
+                "model": name,
+                "raw_output": text,
+                "answer": "B",
+                "no_answer": NoAnswer.ERROR if text is None else None,
+                "words": [SourceWord(scorer="match", correct=said, points=None if said is None else float(said))],
+                **other,
+            }
         )
-        for number, (text, said) in enumerate(zip(texts, verdicts, strict=True))
+        for number, (text, said, other) in enumerate(
+            zip(texts, verdicts, [*changes, *[{}] * len(texts)], strict=False)
+        )
     ]
     return Log(path=Path(f"{name}.jsonl"), format="made up", task="quiz", outputs=lambda: iter(outputs), **more)
 
@@ -104,12 +111,8 @@ def test_moved_rows_of_all_logs_stand_together_the_worst_kind_first():
 
 def test_each_figure_is_over_what_it_is_about():
     """Outputs of which the source has no verdict, or whose right answer nobody knows, are in some of them."""
-    changes = {"q1": {"item_id": "q0", "sample": 1}, "q3": {"answer": None}}
-    partly = log("partly", [RIGHT, RIGHT, WRONG, RIGHT], [True, None, True, True])
-    unknown = replace(
-        partly,
-        outputs=lambda: (structs.replace(each, **changes.get(each.item_id, {})) for each in partly.outputs()),
-    )
+    changes = [{}, {"item_id": "q0", "sample": 1}, {}, {"answer": None}]
+    unknown = log("partly", [RIGHT, RIGHT, WRONG, RIGHT], [True, None, True, True], changes)
     (row,) = report(unknown).tables[0].to_polars().rows(named=True)
     assert (row["right by the source"], row["right by the source_n"]) == (1.0, 3)
     assert (row["compliance_n"], row["yield"], row["yield_n"]) == (4, 2 / 3, 3)
@@ -123,8 +126,7 @@ def test_so_many_rows_that_moved_are_shown_and_all_are_counted():
 
 
 def test_texts_that_are_not_verbatim_are_told_before_any_figure():
-    own = log("own", [RIGHT, BARE], [True, True])
-    changed = replace(own, outputs=lambda: (structs.replace(each, verbatim=False) for each in own.outputs()))
+    changed = log("own", [RIGHT, BARE], [True, True], [{"verbatim": False}] * 2)
     said = "own.jsonl, own: 2 texts not verbatim: a filter or a transform may have changed what the model wrote."
     assert report(changed).warnings == [said]
 

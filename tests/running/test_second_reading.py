@@ -17,6 +17,7 @@ from affidavit.exchange.recounts import mean_of_items
 from affidavit.reading.output_columns import Role
 from affidavit.running.second_reading import (
     MOST_KEPT,
+    MOST_TEXT,
     Move,
     OwnVerdict,
     SecondReading,
@@ -93,6 +94,14 @@ def test_only_what_both_judged_is_paired():
     (counts,) = read(rows).items.values()
     assert (counts.both, counts.both_source, counts.both_own) == (1, 1, 1)
     assert (counts.verdicts, counts.known, counts.arrived) == (2, 2, 3)
+
+
+def test_long_texts_of_moved_rows_are_kept_up_to_a_limit_and_all_are_counted():
+    long = "x" * (MOST_TEXT // 2)
+    texts = [long, long, BARE, "", long]
+    reading = read([output(text, word(True)) for text in texts])
+    assert reading.moves.total() == 5
+    assert [row.raw_output for row in reading.moved_rows()] == [long, long, ""]
 
 
 def test_texts_that_are_not_verbatim_are_counted():

@@ -161,6 +161,7 @@ def _every_eval_ever(folder: Path, ids: Sequence[str], spliced: Spliced) -> Path
         "retrieved_timestamp": "1",
         "eval_library": {"name": "own", "version": MARK},
         "evaluation_results": [result],
+        "detailed_evaluation_results": {"format": "jsonl", "file_path": "run_samples.jsonl", "total_rows": 3},
     }
     _json(folder / "run.json", summary, spliced)
     return _lines(folder / "run_samples.jsonl", rows, spliced)

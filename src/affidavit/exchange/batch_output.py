@@ -3,11 +3,13 @@
     {"id", "custom_id", "response": {"status_code", "request_id", "body"}, "error"}
 
 What a body says is decided where live responses are read (ruling C1): bodies of /v1/completions and /v1/responses
-are put into the words of a chat completion first. Other bodies have no text and are refused by name. Nothing is
-scored.
+are put into the words of a chat completion first. Other bodies have no text and are refused by name. Content in
+several parts is their texts, one after another, which nobody wrote as one: such an output is not called verbatim.
+Nothing is scored.
 
 The requests are in a file of their own. It is looked for in the same folder, and taken if it is the only one that
-has every `custom_id`; otherwise none is, and the facts say why. A model may answer under another name than it was
+has every `custom_id`; otherwise none is, and the facts say why. Several files may answer requests of one input, as
+those of answers and of errors do: each counts its own. A model may answer under another name than it was
 asked by: the answer's counts, and the facts say that they differ. A failure has no answer's name. It is counted
 under the name that answered the other requests to the same model, where that is one.
 """
@@ -15,7 +17,7 @@ under the name that answered the other requests to the same model, where that is
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -148,23 +150,48 @@ def _opened(path: Path) -> Log:
             answers[asked_model].add(model)
     alone = {name: next(iter(models)) for name, models in answers.items() if len(models) == 1}
     requests = _Requests(source, asked, alone)
+    others = _outputs_beside(path, asked, answered)
+    left = asked.keys() - answered.keys() - {name for ids in others.values() for name in ids}
+    # What nobody answered is missing once: in the first of the files that share the requests.
+    own = answered.keys() | (left if all(path < each for each in others) else set())
+    names = ", ".join(each.name for each in others)
     return Log(
         path=path,
         format=BATCH.name,
         task=path.stem,
         outputs=partial(_outputs, path, requests),
-        planned=None if source is None else sum(each.answers for each in asked.values()),
-        facts=_facts(source, why_not, asked, answered),
+        planned=None if source is None else sum(asked[name].answers for name in own),
+        notes=[f"other requests of {source.name} are answered in {names}"] if source and names else [],
+        facts=_facts(source, why_not, asked, answered, len(left)),
     )
 
 
+def _outputs_beside(
+    path: Path, asked: Mapping[str, _Asked], answered: Collection[str]
+) -> dict[Path, frozenset[str]]:
+    """The files that answer other requests of the same input, such as those that failed, with their ids."""
+    found = {}
+    for each in _files_beside(path, _recognises) if asked else ():
+        try:
+            ids = frozenset(custom_id for _, _, custom_id, _ in _rows(each))
+        except InputError:
+            continue  # what is wrong with it is told when it is read itself
+        if ids and ids <= asked.keys() and ids.isdisjoint(answered):
+            found[each] = ids
+    return found
+
+
 def _facts(
-    source: Path | None, why_not: str, asked: Mapping[str, _Asked], answered: Mapping[str, str | None]
+    source: Path | None,
+    why_not: str,
+    asked: Mapping[str, _Asked],
+    answered: Mapping[str, str | None],
+    without: int,
 ) -> Fields:
     if source is None:
         return {"requests": f"none: {why_not}"}
     facts: Fields = {"requests": source.name}
-    if without := len(asked) - len(answered):
+    if without:
         facts["requests_without_an_answer"] = without
     differ = Counter(
         f"asked of {asked[name].model}, answered by {model}"
@@ -178,7 +205,7 @@ def _requests_beside(path: Path, answered: Mapping[str, str | None]) -> tuple[Pa
     """The one file of requests that has all ids; otherwise none, and why."""
     fitting: list[tuple[Path, dict[str, _Asked]]] = []
     said = []
-    for each in _inputs_beside(path):
+    for each in _files_beside(path, _is_input):
         try:
             asked = _asked_in(each)
         except InputError as error:
@@ -195,13 +222,14 @@ def _requests_beside(path: Path, answered: Mapping[str, str | None]) -> tuple[Pa
     return None, {}, "; ".join(said) or "no file of requests beside it"
 
 
-def _inputs_beside(path: Path) -> Iterator[Path]:
+def _files_beside(path: Path, is_one: Callable[[bytes, Path], bool]) -> Iterator[Path]:
+    """The other files of its folder that begin like one of a kind."""
     with reading_on(str(path.parent)):
         for each in sorted(path.parent.iterdir()):
             if each != path and each.is_file() and not each.name.startswith("."):
                 with each.open("rb") as stream:
                     head = stream.read(HEAD)
-                if _is_input(head, each):
+                if is_one(head, each):
                     yield each
 
 
@@ -261,9 +289,10 @@ def _outputs(path: Path, requests: _Requests) -> Iterator[LoggedOutput]:
                 more=_beside(fields, None if asked is None or asked.model == model else asked.model),
             )
             answers = _answers(fields, where)
-            for sample, answer in answers:
-                place = bare.place if len(answers) == 1 else f"{bare.place}, choice {sample + 1}"
-                yield _with_answer(replace(bare, place=place, sample=sample), answer)
+            for each in answers:
+                place = bare.place if len(answers) == 1 else f"{bare.place}, choice {each.sample + 1}"
+                own = replace(bare, place=place, sample=each.sample, verbatim=each.verbatim)
+                yield _with_answer(own, each.answer)
 
 
 def _with_answer(output: LoggedOutput, answer: "Answer | _Silence") -> LoggedOutput:
@@ -286,21 +315,29 @@ class _Silence:
     said: str
 
 
-def _answers(fields: Fields, where: str) -> Sequence[tuple[int, Answer | _Silence]]:
+class _Came(NamedTuple):
+    """What came back for one sample of a request."""
+
+    answer: Answer | _Silence
+    sample: int = 0
+    verbatim: bool = True
+
+
+def _answers(fields: Fields, where: str) -> Sequence[_Came]:
     """What came back, each with the number of its sample."""
     error, response = _error_in(fields, where), _response_in(fields, where)
     if response is None:
-        return [(0, _Silence(_said(error)))]
+        return [_Came(_Silence(_said(error)))]
     status, body = _status_in(response, where), _body_in(response, where)
     if status != 200:
-        return [(0, _judged(partial(read_refusal, status), body or error, where))]
+        return [_Came(_judged(partial(read_refusal, status), body or error, where))]
     if not body and not isinstance(body, dict):
-        return [(0, _Silence(_said(error)))]
+        return [_Came(_Silence(_said(error)))]
     failed = isinstance(body, dict) and body.get("error")
     if error is not None and not failed:
         refuse(where, expected="an answer or an error, not both", found=fields.get("error"))
     if isinstance(body, str):
-        return [(0, _judged(read_chat, body, where))]
+        return [_Came(_judged(read_chat, body, where))]
     return _choices(_as_chat(body, where), where)
 
 
@@ -395,10 +432,9 @@ def _as_chat(body: Fields, where: str) -> Fields:
         if not body or body.get("error") or kind in _FAMILIAR:
             return body
         _refuse_kind(kind, where)
-    if body["choices"] is None:
-        return body
-    choices = list_in(body, "choices", where=where)
-    return {**body, "choices": [_choice(each, where) for each in choices]}
+    if body["choices"] is not None:
+        list_in(body, "choices", where=where)
+    return body
 
 
 def _refuse_kind(kind: object, where: str) -> NoReturn:
@@ -413,19 +449,31 @@ def _refuse_kind(kind: object, where: str) -> NoReturn:
     )
 
 
-def _choice(choice: object, where: str) -> object:
-    """A choice whose text is in a message, as it is in chats."""
+def _choice(choice: object, where: str) -> tuple[object, bool]:
+    """A choice whose text is in a message, as it is in chats; and whether that is the text as it came."""
     if not isinstance(choice, dict):
-        return choice if choice is None else refuse(where, expected="an object in 'choices'", found=choice)
+        return None if choice is None else refuse(where, expected="an object in 'choices'", found=choice), True
     finish = choice.get("finish_reason")
     if finish is not None and not isinstance(finish, str):
         refuse(where, expected="a text in 'finish_reason'", found=finish)
     if "message" not in choice and "text" in choice:
-        return {**choice, "message": {"content": _text_or_none(choice, "text", where)}}
-    message = choice.get("message")
-    if message is not None:
-        _text_or_none(object_in(choice, "message", where=where), "content", where)
-    return choice
+        return {**choice, "message": {"content": _text_or_none(choice, "text", where)}}, True
+    message = {} if choice.get("message") is None else object_in(choice, "message", where=where)
+    if not isinstance(message.get("content"), list):
+        _text_or_none(message, "content", where)
+        return choice, True
+    texts = list(_content_texts(message, where))
+    return {**choice, "message": {**message, "content": "".join(texts) if texts else None}}, len(texts) < 2
+
+
+def _content_texts(message: Fields, where: str) -> Iterator[str]:
+    """The texts of a message whose content is a list of parts."""
+    for part in list_in(message, "content", where=where):
+        if not isinstance(part, dict):
+            refuse(where, expected="objects in 'content'", found=part)
+        kind = text_in(part, "type", where=where)
+        if kind in ("text", "refusal"):
+            yield text_in(part, kind, where=where)
 
 
 def _text_or_none(fields: Fields, name: str, where: str) -> str | None:
@@ -433,15 +481,17 @@ def _text_or_none(fields: Fields, name: str, where: str) -> str | None:
     return value if value is None else text_in(fields, name, where=where)
 
 
-def _choices(chat: Fields, where: str) -> Sequence[tuple[int, Answer]]:
+def _choices(chat: Fields, where: str) -> Sequence[_Came]:
     """Each choice by the rule for chats; what is not about one choice goes with the first."""
     choices = chat.get("choices")
     if not isinstance(choices, list) or not choices:
-        return [(0, _judged(read_chat, chat, where))]
-    samples = _samples(choices, where)
-    first = _judged(read_chat, {**chat, "choices": choices[:1]}, where)
-    others = [_judged(read_chat, {"choices": [each]}, where) for each in choices[1:]]
-    return sorted(zip(samples, [first, *others], strict=True), key=lambda pair: pair[0])
+        return [_Came(_judged(read_chat, chat, where))]
+    samples, found = _samples(choices, where), list[_Came]()
+    for sample, (choice, is_as_it_came) in zip(samples, [_choice(each, where) for each in choices], strict=True):
+        about = {} if found else chat
+        answer = _judged(read_chat, {**about, "choices": [choice]}, where)
+        found.append(_Came(answer, sample, is_as_it_came))
+    return sorted(found, key=lambda each: each.sample)
 
 
 def _samples(choices: Sequence[object], where: str) -> Sequence[int]:

@@ -24,7 +24,14 @@ from typing import NamedTuple, TypeVar
 
 from affidavit.errors import InputError
 from affidavit.exchange.batch_output import first_keys, placed_rows, row_at
-from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
+from affidavit.exchange.json_documents import (
+    document,
+    list_in,
+    number_in_words,
+    object_in,
+    refuse,
+    text_in,
+)
 from affidavit.exchange.log import HEAD, Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
@@ -146,7 +153,7 @@ def _model(fields: Fields, where: str) -> str:
 
 
 def _score(evaluation: Fields, where: str) -> int | float | None:
-    score = evaluation.get("score")
+    score = number_in_words(evaluation.get("score"))
     if score is not None and (not isinstance(score, int | float) or isinstance(score, bool)):
         refuse(where, expected="a number or null in 'score'", found=score)
     return score

@@ -2,9 +2,10 @@
 
 The first says what was run, the second has each request with what came back, the third what each metric gave for
 each instance; `stats.json` has the printed means, where it is kept. An instance that was asked in several trials
-is one item with several samples; one that was perturbed is an item of its own, by the perturbation. A metric says
-one thing of all completions of a request, so of several it is a verdict on none. Methods that score given answers
-by their log-likelihood hold no answer of the model and are refused.
+is one item with several samples. One that was perturbed is the same item under another condition, called by the
+perturbation: it is no question of its own. A metric says one thing of all completions of a request, so of several
+it is a verdict on none. Methods that score given answers by their log-likelihood hold no answer of the model and
+are refused.
 """
 
 import json
@@ -17,7 +18,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from affidavit.errors import InputError
-from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
+from affidavit.exchange.json_documents import (
+    document,
+    list_in,
+    number_in_words,
+    object_in,
+    refuse,
+    text_in,
+)
 from affidavit.exchange.log import HEAD, Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.json_values import Fields, canonical, shown
@@ -261,7 +269,7 @@ def _outputs(folder: Path, model: str, method: str) -> Iterator[LoggedOutput]:
             refuse(str(path), expected=f"the {name} of {_SPEC}, {shown(expected)}", found=adapter.get(name))
     stats = _stats_by_instance(folder / _STATS)
     seen: set[_Key] = set()
-    samples: Counter[str] = Counter()
+    samples: Counter[tuple[str, str | None]] = Counter()
     for place, row in enumerate(list_in(state, "request_states", where=str(path))):
         where = f"{path}: request_states[{place}]"
         request = _Request(_object(row, where), where, method)
@@ -269,9 +277,9 @@ def _outputs(folder: Path, model: str, method: str) -> Iterator[LoggedOutput]:
             refuse(where, expected="an instance that no other request of its trial has", found=request.key[0])
         seen.add(request.key)
         for output in request.outputs(
-            f"request_states[{place}]", model, stats.get(request.key, {}), first=samples[request.item_id]
+            f"request_states[{place}]", model, stats.get(request.key, {}), first=samples[request.asked]
         ):
-            samples[request.item_id] += 1
+            samples[request.asked] += 1
             yield output
     if unknown := stats.keys() - seen:
         first = min(unknown)[0]
@@ -289,8 +297,8 @@ class _Request:
         self._perturbation = _perturbation(self._instance.get("perturbation"), where)
         self._id = text_in(self._instance, "id", where=where)
         self.key: _Key = (self._id, self._trial, canonical(self._perturbation))
-        perturbed = _perturbed(self._perturbation)
-        self.item_id = self._id if perturbed is None else f"{self._id} ({perturbed})"
+        self.asked = self._id, _perturbed(self._perturbation)
+        """The item, and under which condition."""
 
     def _refuse_given_answers(self) -> None:
         request = object_in(self._row, "request", where=self._where)
@@ -311,7 +319,8 @@ class _Request:
         for number, each in enumerate(completions or [None]):
             yield LoggedOutput(
                 place=f"{place}.result.completions[{number}]" if len(completions) > 1 else place,
-                item_id=self.item_id,
+                item_id=self.asked[0],
+                condition=self.asked[1],
                 model=model,
                 raw_output=None if each is None else text_in(each, "text", where=self._where),
                 sample=first + number,
@@ -421,6 +430,7 @@ def _trial(fields: Fields, where: str) -> int:
 
 def _number(value: object, name: str, where: str) -> float:
     """A number; one that is no finite one of this machine is none."""
+    value = number_in_words(value)
     if not isinstance(value, int | float) or isinstance(value, bool):
         refuse(where, expected=f"a number in {name!r}", found=value)
     return value if isinstance(value, float) or abs(value) < 2**53 else math.nan

@@ -15,6 +15,8 @@ from affidavit.reading.row_lines import DECODER, Batch, decode_row
 from affidavit.reading.source import LONGEST_ROW, file_source, reading_on
 from affidavit.reading.utf8 import decoded_whole
 
+_NOT_FINITE = frozenset(("nan", "inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"))
+
 
 def document(path: Path, *, what: str) -> Fields:
     """The one JSON object of a file; `what` is what it should be, for messages."""
@@ -56,6 +58,15 @@ def refuse(where: str, *, expected: str, found: object) -> NoReturn:
     """Refuse a value that a log of this kind cannot have there (ruling I4)."""
     hint = "Nothing is guessed of a log: if this is a newer version of its format, it is not known here yet."
     raise InputError(where, expected=expected, found=shown(found), hint=hint)
+
+
+def number_in_words(value: object) -> object:
+    """A number that is no finite one, where it is written as a text; any other value as it is.
+
+    >>> number_in_words("NaN"), number_in_words("-Infinity"), number_in_words("high"), number_in_words(0.5)
+    (nan, -inf, 'high', 0.5)
+    """
+    return float(value) if isinstance(value, str) and value.casefold() in _NOT_FINITE else value
 
 
 def text_in(fields: Fields, name: str, *, where: str) -> str:

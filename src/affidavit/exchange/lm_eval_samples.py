@@ -95,8 +95,9 @@ def _printed(results: Fields) -> tuple[PrintedScore, ...]:
     found = []
     for name, value in results.items():
         metric, comma, _ = name.partition(",")
-        if comma and not metric.endswith("_stderr") and isinstance(value, int | float):
-            found.append(PrintedScore(scorer=name, metric="mean", value=float(value), recount=mean_of_items(name)))
+        points = _points(value) if isinstance(value, int | float) else None
+        if comma and not metric.endswith("_stderr") and points is not None:
+            found.append(PrintedScore(scorer=name, metric="mean", value=points, recount=mean_of_items(name)))
     return tuple(found)
 
 
@@ -248,10 +249,10 @@ def _filtered(row: Fields, repeats: int, where: str) -> list[str | None]:
 
 
 def _points(value: object) -> float | None:
-    """What a metric's value counts; some versions write it as a text."""
+    """What a metric's value counts; some versions write it as a text. What is no finite number counts nothing."""
     try:
         points = float(value) if isinstance(value, int | float | str) else math.nan
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return points if math.isfinite(points) else None
 

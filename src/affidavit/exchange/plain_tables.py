@@ -7,11 +7,11 @@ there are none, of the verdicts.
 """
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
-from itertools import islice
 from pathlib import Path
 
 from affidavit.contracts.contract import RAW_OUTPUT
@@ -22,15 +22,14 @@ from affidavit.json_values import Fields, canonical, shown
 from affidavit.reading.cell_values import cell_value
 from affidavit.reading.column_path import ColumnPath
 from affidavit.reading.csv_files import CSV
-from affidavit.reading.first_row import first_names
 from affidavit.reading.imported_records import NamedRow
 from affidavit.reading.output_columns import ANSWER, OPTIONS, OutputColumns, Role, columns_of, proposals
 from affidavit.reading.output_rows import OutputRows, SampleNumbers
 from affidavit.reading.source import Format, Row, Source, file_source
 from affidavit.reading.sources import format_of, rows_of
 
-_AT_ONCE = 4096
-"""Rows whose samples are numbered together."""
+_AT_ONCE, _TEXT_AT_ONCE = 512, 1 << 20
+"""Rows whose samples are numbered together, and characters of their texts: fewer where these are long."""
 _VERDICTS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 _VERBATIM = ColumnPath("verbatim")
 _INVALID = "[invalid]"
@@ -83,7 +82,11 @@ class Tables:
 
     def has_texts(self, path: Path) -> bool:
         """Whether a file's first row has texts under our name for them."""
-        return RAW_OUTPUT in first_names(file_source(path))
+        with suppress(InputError):  # then it is no table
+            source = file_source(path)
+            first = next(self._rows(source, format_of(source)), None)
+            return first is not None and RAW_OUTPUT in first.fields
+        return False
 
     def opened(self, path: Path) -> Log:
         """The table, its columns told by its first row; UsageError for one that was named and is not there."""
@@ -207,11 +210,23 @@ class _Table:
 
 
 def _outputs(rows: OutputRows, table: _Table, name: str) -> Iterator[LoggedOutput]:
-    named, numbers = rows.named(), SampleNumbers(rows)
-    while batch := list(islice(named, _AT_ONCE)):
+    numbers = SampleNumbers(rows)
+    for batch in _batches(rows.named()):
         for row, sample in numbers.of(batch):
             place = row.where.removeprefix(f"{name}:")
             yield table.output(row, sample, f"line {place}" if place.isdecimal() else place)
+
+
+def _batches(rows: Iterable[NamedRow]) -> Iterator[list[NamedRow]]:
+    batch, size = list[NamedRow](), 0
+    for row in rows:
+        batch.append(row)
+        size += len(row.raw or "")
+        if len(batch) == _AT_ONCE or size >= _TEXT_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _known(cell: object) -> object:

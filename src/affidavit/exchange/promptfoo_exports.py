@@ -11,6 +11,9 @@ assertions" passes and is no verdict. A row's `error` repeats the reason of a fa
 the output only if `failureReason` says so or, where that is not kept, if there is no output. An output that is no
 text, or that a transform came over, is not verbatim (ruling I1). The right answer is the value of the one
 assertion `equals`, as it was compared; variables stay variables, whatever their names.
+
+A repeat has a number of its own among the tests, and nothing says that it is one. Tests whose variables and whole
+configuration are the same are therefore samples of one item, the first of them.
 """
 
 import json
@@ -346,9 +349,11 @@ class _Whole:
     all_transformed: bool
     tests_transformed: bool
     tests: Sequence[Fields | None]
+    samples: Mapping[int, tuple[int, int]]
+    """Which item a test is a sample of, and its number among these."""
 
 
-def _whole(export: _Export, tests: Sequence[Fields | None]) -> _Whole:
+def _whole(export: _Export, tests: Sequence[Fields | None], placed: Sequence[tuple[int, int]]) -> _Whole:
     config = export.config
     entries = [_provider(each) for each in _list(config.get("providers"))]
     scenarios = [each for each in _items(config.get("scenarios")) if isinstance(each, dict)]
@@ -361,19 +366,21 @@ def _whole(export: _Export, tests: Sequence[Fields | None]) -> _Whole:
         all_transformed=_is_transformed(config.get("defaultTest")),
         tests_transformed=any(_is_transformed(each) for each in (*_items(config.get("tests")), *inner)),
         tests=tests,
+        samples=_samples(export.rows, [test for test, _ in placed], tests),
     )
 
 
 def _outputs(path: Path) -> Iterator[LoggedOutput]:
     export = _Export(path)
     places = _Places(export)
-    whole = _whole(export, places.tests)
     seen: set[tuple[int, str, str | None]] = set()
     taken: set[tuple[int, int]] = set()
-    for number, row in enumerate(export.rows):
-        where = f"{path}: results.results[{number}]"
-        test, column = places.place(row, where)
-        output = _output(row, (test, column), whole, where=where, place=f"results.results[{number}]")
+    wheres = [f"{path}: results.results[{number}]" for number in range(len(export.rows))]
+    placed = [places.place(row, where) for row, where in zip(export.rows, wheres, strict=True)]
+    whole = _whole(export, places.tests, placed)
+    for number, (row, (test, column), where) in enumerate(zip(export.rows, placed, wheres, strict=True)):
+        place = f"results.results[{number}]"
+        output = _output(row, (test, column), whole, where=where, place=place)
         key = (test, output.model, output.condition)
         if (test, column) in taken or key in seen:
             refuse(
@@ -386,8 +393,29 @@ def _outputs(path: Path) -> Iterator[LoggedOutput]:
         yield output
 
 
+def _samples(
+    rows: Sequence[Fields], of_tests: Sequence[int], tests: Sequence[Fields | None]
+) -> dict[int, tuple[int, int]]:
+    """Each test as a sample of an item: tests that are alike in all that was asked and demanded are repeats."""
+    asked: defaultdict[int, set[str | None]] = defaultdict(set)
+    for row, test in zip(rows, of_tests, strict=True):
+        case = _case(row, test, tests)
+        asked[test].add(None if case is None else _json([case, row.get("vars")]))
+    alike: defaultdict[object, list[int]] = defaultdict(list)
+    for test in sorted(asked):
+        alike[test if None in asked[test] else frozenset(asked[test])].append(test)
+    return {test: (same[0], number) for same in alike.values() for number, test in enumerate(same)}
+
+
+def _case(row: Fields, test: int, tests: Sequence[Fields | None]) -> Fields | None:
+    """The test as it was configured, where the row or the table has it."""
+    case = _object_or_none(row.get("testCase"))
+    return tests[test] if case is None and test < len(tests) else case
+
+
 def _output(row: Fields, at: tuple[int, int], whole: _Whole, *, where: str, place: str) -> LoggedOutput:
     test, column = at
+    item, sample = whole.samples[test]
     response = row.get("response")
     if response is not None and not isinstance(response, dict):
         refuse(where, expected="an object in 'response'", found=response)
@@ -403,10 +431,11 @@ def _output(row: Fields, at: tuple[int, int], whole: _Whole, *, where: str, plac
     raw, reason = prompt.get("raw"), response.get("finishReason")
     return LoggedOutput(
         place=place,
-        item_id=str(test),
+        item_id=str(item),
         model=model,
         raw_output=text,
         verbatim=isinstance(response.get("output"), str | None) and not _came_over(case, test, names, whole),
+        sample=sample,
         condition=whole.conditions[column],
         prompt=raw if isinstance(raw, str) else None,
         answer=_answer(grading, case),
@@ -414,7 +443,7 @@ def _output(row: Fields, at: tuple[int, int], whole: _Whole, *, where: str, plac
         no_answer=None if text is not None else NoAnswer.MISSING if error is None else NoAnswer.ERROR,
         finish_reason=reason if isinstance(reason, str) else None,
         words=tuple(_words(row, grading or {}, where, in_error=error is not None)),
-        more={"vars": row.get("vars") or {}, "promptIdx": column},
+        more={"vars": row.get("vars") or {}, "promptIdx": column, **({"testIdx": test} if sample else {})},
     )
 
 

@@ -31,6 +31,8 @@ from affidavit.reading.rows import UNREAD, RowReader
 
 MOST_KEPT = 200
 """Rows of each kind of move that are kept with their texts."""
+MOST_TEXT = 1 << 22
+"""Characters of texts that are kept of them all: outputs may be long, and a log may have any number."""
 
 
 class SourceVerdict(StrEnum):
@@ -141,6 +143,8 @@ class SecondReading:
     items: dict[str, ItemCounts] = field(default_factory=dict)
     moves: Counter[Move] = field(default_factory=Counter)
     moved: dict[Move, list[MovedRow]] = field(default_factory=dict)
+    _kept: int = 0
+    """Characters of what moved that are kept."""
 
     @property
     def outputs(self) -> int:
@@ -189,13 +193,13 @@ class SecondReading:
         self._count(output.item_id, said, own, known=result.right_answer_known is True)
         if (move := _MOVES.get((said, own))) is not None:
             self.moves[move] += 1
-            kept = self.moved.setdefault(move, [])
-            if len(kept) < MOST_KEPT:
-                kept.append(
-                    MovedRow(
-                        move, output.place, output.item_id, output.raw_output, output.answer, word, result.added
-                    )
-                )
+            moved = MovedRow(
+                move, output.place, output.item_id, output.raw_output, output.answer, word, result.added
+            )
+            kept, size = self.moved.setdefault(move, []), len(output.raw_output or "")
+            if len(kept) < MOST_KEPT and self._kept + size <= MOST_TEXT:
+                kept.append(moved)
+                self._kept += size
 
     def _count(self, item_id: str, said: SourceVerdict, own: OwnVerdict, *, known: bool) -> None:
         counts = self.items.setdefault(item_id, ItemCounts())
