@@ -1,6 +1,5 @@
 """`affidavit audit`: a second reading of the logs of other harnesses."""
 
-import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,12 +8,16 @@ import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, NOT_MET
+from affidavit.commands.rare_collection import look_for_garbage_rarely
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from affidavit.contracts.contract import AnyContract
+    from affidavit.running.second_reading import SecondReading
 
 
 @click.command(no_args_is_help=True)
@@ -108,13 +111,11 @@ def audit(
     Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved, or nothing
     can be compared; 4 a contract of your own raised on some outputs.
     """
-    # Samples by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 50)
+    look_for_garbage_rarely()
     from affidavit.commands.output import show
     from affidavit.contracts.read_by import ReadBy
     from affidavit.results.page.audit_page import audit_page
-    from affidavit.results.second_readings import audit_fields, audit_report, moved_most
+    from affidavit.results.second_readings import audit_fields, audit_report
     from affidavit.results.terminal import shown_report
     from affidavit.running.second_reading import audit_terms, audited
 
@@ -133,13 +134,18 @@ def audit(
     show(audit_fields(readings) if as_json else shown_report(report))
     if page_file is not None:
         _write_page(page_file, audit_page(report, readings))
+    sys.exit(_exit_code(readings, max_moved))
+
+
+def _exit_code(readings: "Sequence[SecondReading]", max_moved: float | None) -> int:
+    """How the command ends; what is not met is told, log by log."""
+    from affidavit.results.second_readings import moved_most
+
     if max_moved is not None and (not_met := list(moved_most(readings, max_moved))):
         for each in not_met:
             click.echo(f"--max-moved: {plain_lines(each)}", err=True)
-        sys.exit(NOT_MET)
-    if any(each.unread for each in readings):
-        sys.exit(ENDED_WITH_FAILURES)
-    sys.exit(DONE)
+        return NOT_MET
+    return ENDED_WITH_FAILURES if any(each.unread for each in readings) else DONE
 
 
 def _write_page(path: Path, page: str) -> None:

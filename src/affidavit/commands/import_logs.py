@@ -1,6 +1,5 @@
 """`affidavit import`: the logs of other harnesses become a study."""
 
-import gc
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.rare_collection import look_for_garbage_rarely
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.plain_text import counted_noun, plain_lines
 
@@ -62,9 +62,7 @@ def import_logs(
     Exit codes: 0 done; 2 the command or a log is wrong; 4 a contract of your own raised on
     some outputs; 5 the disk refused; 6 another run holds the directory.
     """
-    # Samples by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 50)
+    look_for_garbage_rarely()
     from affidavit.commands.read_into_study import read_into_study, report_study
     from affidavit.contracts.parts import parts_of
     from affidavit.exchange.log_source import log_sources
