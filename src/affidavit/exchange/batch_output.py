@@ -12,10 +12,9 @@ asked by: the answer's counts, and the facts say that they differ. A failure has
 under the name that answered the other requests to the same model, where that is one.
 """
 
-import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, NoReturn
 
 from affidavit.errors import InputError
+from affidavit.exchange.batch_line import body_in, judged, response_in, returned
 from affidavit.exchange.json_documents import lines, list_in, object_in, refuse, text_in
 from affidavit.exchange.log import HEAD, Log, LogFormat
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
@@ -286,85 +286,26 @@ class _Silence:
 
 def _answers(fields: Fields, where: str) -> Sequence[tuple[int, Answer | _Silence]]:
     """What came back, each with the number of its sample."""
-    error, response = _error_in(fields, where), _response_in(fields, where)
-    if response is None:
-        return [(0, _Silence(_said(error)))]
-    status, body = _status_in(response, where), _body_in(response, where)
+    came = returned(fields, where)
+    status, body, error = came.status, came.body, came.error
+    if status is None:
+        return [(0, _Silence(came.said))]
     if status != 200:
-        return [(0, _judged(partial(read_refusal, status), body or error, where))]
+        return [(0, judged(partial(read_refusal, status), body or error, where))]
     if not body and not isinstance(body, dict):
-        return [(0, _Silence(_said(error)))]
+        return [(0, _Silence(came.said))]
     failed = isinstance(body, dict) and body.get("error")
     if error is not None and not failed:
         refuse(where, expected="an answer or an error, not both", found=fields.get("error"))
     if isinstance(body, str):
-        return [(0, _judged(read_chat, body, where))]
+        return [(0, judged(read_chat, body, where))]
     return _choices(_as_chat(body, where), where)
-
-
-def _response_in(fields: Fields, where: str) -> Fields | None:
-    if fields.get("response") is None:
-        if not fields.keys() & {"response", "error"}:
-            refuse(where, expected="a 'response' or an 'error'", found=fields)
-        return None
-    return object_in(fields, "response", where=where)
-
-
-def _error_in(fields: Fields, where: str) -> Fields | None:
-    """What went wrong, as an object that says so; None if nothing did."""
-    error = fields.get("error")
-    if error is None or error in ("", {}):
-        return None
-    if isinstance(error, str):
-        return {"error": error}
-    if not isinstance(error, dict):
-        refuse(where, expected="a text or an object in 'error'", found=error)
-    return error if error.get("error") else {"error": error}
-
-
-def _said(error: Fields | None) -> str:
-    """The words of an error that came instead of a response: its code and its message."""
-    inner = None if error is None else error["error"]
-    if not isinstance(inner, dict):
-        return "" if inner is None else inner if isinstance(inner, str) else shown(inner)
-    said = [each for name in ("code", "message") if isinstance(each := inner.get(name), str) and each]
-    return ": ".join(said) or shown(inner)
-
-
-def _status_in(response: Fields, where: str) -> int:
-    status = response.get("status_code")
-    if not isinstance(status, int) or isinstance(status, bool):
-        refuse(where, expected="a number in 'status_code'", found=status)
-    return status
-
-
-def _body_in(response: Fields, where: str) -> Fields | str | None:
-    """The body, taken out of a text where it is in one; a text that holds no object stays one."""
-    body = response.get("body")
-    if isinstance(body, str) and body:
-        try:
-            inner = decode_row(body, where=where)
-        except InputError:
-            return body
-        return inner
-    if body is not None and not isinstance(body, dict | str):
-        refuse(where, expected="an object in 'body'", found=body)
-    return body
-
-
-def _judged(rule: Callable[[bytes], Answer], body: object, where: str) -> Answer:
-    """What the rule for live responses says of a body, as it may have come over the wire."""
-    try:
-        content = body if isinstance(body, str) else json.dumps(body)
-        return rule(content.encode("utf-8", "surrogatepass"))
-    except RecursionError as error:
-        raise InputError(where, expected="a body", found="one nested too deeply") from error
 
 
 def _model_in(fields: Fields, where: str) -> str | None:
     """The model that says it answered; None where none did."""
-    response = _response_in(fields, where)
-    body = None if response is None else _body_in(response, where)
+    response = response_in(fields, where)
+    body = None if response is None else body_in(response, where)
     model = body.get("model") if isinstance(body, dict) else None
     if model is not None and not isinstance(model, str):
         refuse(where, expected="a text in 'model' of the body", found=model)
@@ -435,10 +376,10 @@ def _choices(chat: Fields, where: str) -> Sequence[tuple[int, Answer]]:
     """Each choice by the rule for chats; what is not about one choice goes with the first."""
     choices = chat.get("choices")
     if not isinstance(choices, list) or not choices:
-        return [(0, _judged(read_chat, chat, where))]
+        return [(0, judged(read_chat, chat, where))]
     samples = _samples(choices, where)
-    first = _judged(read_chat, {**chat, "choices": choices[:1]}, where)
-    others = [_judged(read_chat, {"choices": [each]}, where) for each in choices[1:]]
+    first = judged(read_chat, {**chat, "choices": choices[:1]}, where)
+    others = [judged(read_chat, {"choices": [each]}, where) for each in choices[1:]]
     return sorted(zip(samples, [first, *others], strict=True), key=lambda pair: pair[0])
 
 
