@@ -97,7 +97,8 @@ def _recognises(head: bytes, _path: Path) -> bool:
     return "custom_id" in keys and not keys.isdisjoint({"response", "error"}) and "url" not in keys
 
 
-def _is_input(head: bytes, _path: Path) -> bool:
+def is_requests(head: bytes, _path: Path) -> bool:
+    """Whether a file holds the requests of a batch, by its head."""
     keys = _keys_of_object(head)
     return {"custom_id", "url"} <= keys and keys.isdisjoint({"response", "error"})
 
@@ -199,7 +200,7 @@ def _inputs_beside(path: Path) -> Iterator[Path]:
             if each != path and each.is_file() and not each.name.startswith("."):
                 with each.open("rb") as stream:
                     head = stream.read(HEAD)
-                if _is_input(head, each):
+                if is_requests(head, each):
                     yield each
 
 
@@ -479,4 +480,4 @@ def _last_words(messages: object) -> str | None:
     return content if isinstance(content, str) else None
 
 
-BATCH = LogFormat("batch output", _recognises, _opened, _is_input)
+BATCH = LogFormat("batch output", _recognises, _opened, is_requests)

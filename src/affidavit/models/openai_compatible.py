@@ -79,6 +79,11 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         """Every flavour has `response_format`."""
         return True
 
+    @property
+    def takes_batches(self) -> bool:
+        """Every flavour: who answers a file is not our matter, and need not be the server itself."""
+        return True
+
     def grammar_fields(self, grammar: str) -> Fields:
         """As its flavour takes one."""
         return GRAMMAR_IN_BODY[self.flavour](grammar)
