@@ -122,13 +122,12 @@ class _Files:
 
 def write_batch_files(requests: Iterable[BatchRequest], folder: Path, shape: BatchShape) -> list[BatchFile]:
     """The files of these requests, in a folder that is not there yet; no folder where there are no requests."""
-    with _folder_at_once(folder) as partial:
-        with closing(_Files(partial, shape)) as files:
-            for request in requests:
-                with storage_errors(str(folder)):
-                    files.add(request)
+    with _folder_at_once(folder) as partial, closing(_Files(partial, shape)) as files:
+        for request in requests:
             with storage_errors(str(folder)):
-                files.finish()
+                files.add(request)
+        with storage_errors(str(folder)):
+            files.finish()
     return [each._replace(path=folder / each.path.relative_to(partial)) for each in files.written]
 
 

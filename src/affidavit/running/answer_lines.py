@@ -6,7 +6,6 @@ questions of the plan, in their order. So answers may stand in any order, and be
 
 from array import array
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from hashlib import sha256
@@ -28,7 +27,6 @@ from affidavit.reading.utf8 import BYTE_ORDER_MARK, decoded
 NAMED = 3
 """Of many things of one kind, so many are named."""
 _MOST_FILES, _PLACE = 1 << 16, 48
-_LINE_FEED = b"\n"
 
 
 class ReadFile(NamedTuple):
@@ -51,6 +49,11 @@ class NamedFew:
         self.count += 1
         if len(self.first) < NAMED:
             self.first.append(name)
+
+    def extend(self, other: "NamedFew") -> None:
+        """All of another, too."""
+        self.count += other.count
+        self.first += other.first[: NAMED - len(self.first)]
 
     def __str__(self) -> str:
         more = self.count - len(self.first)
@@ -140,8 +143,8 @@ class AnswerLines:
     ) -> None:
         self._opened.close()
 
-    def has(self, key: bytes) -> int:
-        """How many lines there are about a question; they need no more looking up."""
+    def count(self, key: bytes) -> int:
+        """How many lines there are about a question."""
         return sum(1 for _ in self._about(key))
 
     def of(self, key: bytes) -> Iterator[tuple[str, Fields]]:
@@ -177,9 +180,7 @@ class AnswerLines:
             else:
                 found.count += 1
             at = self._seen.find(0, at + 1)
-        for name in self.foreign.first[: NAMED - len(found.first)]:
-            found.first.append(name)
-        found.count += self.foreign.count
+        found.extend(self.foreign)
         return found
 
 
@@ -200,20 +201,10 @@ def _id_of(line: bytes, where: str) -> str:
 
 def _key_of(custom_id: str) -> bytes | None:
     """The key that an id is; None if it is none that we write."""
-    if len(custom_id) != 64 or custom_id != custom_id.lower():
+    if len(custom_id) != 64:
         return None
     try:
-        return bytes.fromhex(custom_id)
+        key = bytes.fromhex(custom_id)
     except ValueError:
         return None
-
-
-def listed(counts: Counter[str]) -> str:
-    """Counts by name, the largest first.
-
-    >>> listed(Counter(timeout=2, bad_body=5))
-    '5 bad_body, 2 timeout'
-    """
-    return ", ".join(
-        f"{count:,} {name}" for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
-    )
+    return key if key.hex() == custom_id else None  # blanks between digits are read over

@@ -130,7 +130,7 @@ def _ledger_of(drafted: Draft, options: ExportOptions) -> StudyLedger:
 def _export_questions(
     drafted: Draft, ledger: StudyLedger, files: StudyFiles | None, options: ExportOptions
 ) -> Exported:
-    """Files of what is open; the plan is frozen before they are there. `files`: the study's own, if it was given."""
+    """Files of what is open; the plan is frozen before they are there. `files`: the study's own, if given."""
     directory, tables, questions = drafted.directory, drafted.plan.study.models, ledger.questions
     left = _left(questions, tables)
     chosen = _batched(left, tables, options.models, where=str(directory))
@@ -181,7 +181,8 @@ def export_judgements(
         if judging.is_new:
             write_judging(directory, judging.frozen, options.disk)
             judging.seal(options.disk)
-        return Exported(directory.path, _written(directory, chain([first], requests), options), True, live)
+        written = _written(directory, chain([first], requests), options)
+        return Exported(directory.path, written, judging=True, live=live)
 
 
 def export_judging(
@@ -209,7 +210,7 @@ def _left(ledger: Ledger[Any], names: Iterable[str]) -> dict[str, int]:
 def _batched(
     left: Mapping[str, int], tables: Mapping[str, ModelTable], wanted: Collection[str], *, where: str
 ) -> list[str]:
-    """Who is asked by batch: servers, of those that are wanted; where there is none but somebody is left, refused."""
+    """Who is asked by batch: servers, of those wanted; refused where only others are left."""
     asked = [name for name in left if not wanted or name in wanted]
     servers = [name for name in asked if tables[name].provider.takes_batches]
     others = [name for name in asked if name not in servers and (wanted or left[name])]

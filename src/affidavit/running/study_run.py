@@ -74,7 +74,7 @@ class Ended:
     seed: int = 0
     """The study's: intervals that are drawn are drawn with it."""
     judged: Judged | None = None
-    judgingwaits_for: int = 0
+    judging_waits_for: int = 0
     """Outputs that are to be judged and have not arrived; the judging begins when all have that can."""
 
     @property
@@ -138,7 +138,7 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
             return ended
         waits = waits_for(ended.tallies, table.tasks or open_tasks(directory.frozen()))
         if ended.stopped is not None or waits or not ended.seal_sha256:
-            return replace(ended, judgingwaits_for=waits)
+            return replace(ended, judging_waits_for=waits)
         return replace(ended, judged=_judge(directory, table, files, options))
 
 
