@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
-class _Bytes(click.ParamType):
+class _Bytes(click.ParamType[int]):
     """A number of bytes, as a person writes it."""
 
     name = "SIZE"
@@ -100,10 +100,10 @@ def export(
 ) -> None:
     """Write the open requests as batch files.
 
-    STUDY is a study file, whose plan is made and frozen as by `run`, or the directory of a study. Written is what a
-    run would ask now: the request as it would be sent, with the key of the question as its custom_id. Only models
-    behind a base_url can wait in a file; others are left to `run`. Once all outputs of a study with judges are
-    there, it is what the judges are to be asked.
+    STUDY is a study file, whose plan is made and frozen as by `run`, or the directory of a study. Written is what
+    a run would ask now: the request as it would be sent, with the key of the question as its custom_id. Only
+    models behind a base_url can wait in a file; others are left to `run`. Once all outputs of a study with judges
+    are there, it is what the judges are to be asked.
 
     \b
     Examples:
@@ -281,19 +281,15 @@ def _imported_lines(imported: "Imported") -> "Iterator[str]":
 def _odd_lines(imported: "Imported") -> "Iterator[str]":
     """What is odd about the files, with the first few names of each kind."""
     counts = imported.counts
-    if counts.doubled.count:
-        yield f"{counts.doubled.count:,} questions have several lines, of which the first answer counts: {counts.doubled}"
-    if counts.differing.count:
-        yield f"{counts.differing.count:,} of these have answers that differ: {counts.differing}"
-    if counts.unknown.count:
-        yield (
-            f"{counts.unknown.count:,} lines have a custom_id that no question of this study has, and were left: "
-            f"{counts.unknown}"
-        )
-    if counts.unreadable.count:
-        yield f"{counts.unreadable.count:,} lines cannot be read and were left: {counts.unreadable}"
-    if counts.missing.count:
-        yield f"{counts.missing.count:,} open questions have no line and stay open: {counts.missing}"
+    for few, what in (
+        (counts.doubled, "questions with several lines, of which the first answer counts"),
+        (counts.differing, "of these with answers that differ"),
+        (counts.unknown, "lines with a custom_id that no question of this study has; they were left"),
+        (counts.unreadable, "lines that cannot be read; they were left"),
+        (counts.missing, "open questions without a line; they stay open"),
+    ):
+        if few.count:
+            yield f"{what}: {few.count:,} ({few})"
 
 
 def _what_follows(imported: "Imported", code: Sequence[str]) -> "Iterator[str]":

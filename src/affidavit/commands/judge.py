@@ -71,6 +71,12 @@ if TYPE_CHECKING:
 @click.option(
     "--dry-run", is_flag=True, help="Print what would be asked, with tokens and cost; ask and write nothing."
 )
+@click.option(
+    "--batch",
+    type=click.Path(path_type=Path),
+    help="Write what would be asked as batch files to this new folder, and ask nothing: see `affidavit batch`.",
+    metavar="FOLDER",
+)
 @click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
 @click.option("--retry-failed", is_flag=True, help="Also ask again what failed permanently, such as bad_request.")
 @click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
@@ -83,6 +89,7 @@ def judge(
     tasks_file: Path | None,
     contracts: tuple[str, ...],
     study: Path | None,
+    batch: Path | None,
     *,
     dry_run: bool,
     include_self: bool,
@@ -126,6 +133,9 @@ def judge(
     order = _Order(intake, models, wanted, given_contracts(contracts, study))
     if dry_run:
         _show_plan(order, retry_failed=retry_failed, as_json=as_json)
+        return
+    if batch is not None:
+        _export(order, batch, code, retry_failed=retry_failed, as_json=as_json)
         return
     judged = _judged(order, judgements := Judgements(), retry_failed=retry_failed)
     if judged.begun:
@@ -171,6 +181,20 @@ def _show_plan(order: _Order, *, retry_failed: bool, as_json: bool) -> None:
         beside = order.models.beside
         planned = judging_dry_run(order.intake, panel, order.given, beside=beside, retry_failed=retry_failed)
     show(planned.as_json() if as_json else planned.as_table())
+
+
+def _export(order: _Order, folder: Path, code: Sequence[str], *, retry_failed: bool, as_json: bool) -> None:
+    """What would be asked, as files; the terms are frozen."""
+    from affidavit.commands.batch import exported_json, say_exported
+    from affidavit.commands.output import show
+    from affidavit.running.batch_export import ExportOptions, export_judging
+
+    with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
+        exported = export_judging(*order, ExportOptions(folder, retry_failed=retry_failed))
+    if as_json:
+        show(exported_json(exported))
+    else:
+        say_exported(exported, code)
 
 
 def _judged(order: _Order, judgements: "Judgements", *, retry_failed: bool) -> "Judged":
