@@ -228,7 +228,11 @@ def _report(imported: "Imported", code: Sequence[str], *, as_json: bool) -> None
     from affidavit.commands.output import show
     from affidavit.results import closing
 
-    closed = None if imported.ended is None else closing.closed_run(imported.ended, imported.contracts)
+    closed = (
+        None
+        if imported.ended is None
+        else closing.closed_run(imported.ended, imported.contracts, with_tasks=as_json)
+    )
     if as_json:
         show({**_imported_json(imported), **({} if closed is None else closing.as_json(closed))})
     else:

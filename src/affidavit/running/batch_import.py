@@ -57,6 +57,7 @@ class ImportOptions:
     progress: Callable[[int], None] = lambda _looked_up: None
     """Is told how many questions were looked up."""
     disk: Disk = field(default_factory=Disk)
+    group: int = GROUP
 
 
 @dataclass
@@ -280,7 +281,7 @@ class _Import:
         record = self._record(asked, question, answer)
         self._archive.append(record)
         asked.ledger.add(record)
-        if self._archive.group_size >= GROUP:
+        if self._archive.group_size >= self._options.group:
             self._archive.commit()
         if isinstance(record, Failed):
             self._counts.failures[record.reason] += 1
