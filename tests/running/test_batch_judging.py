@@ -81,8 +81,16 @@ def test_what_judges_left_open_is_exported_again_or_asked_live(tmp_path):
 
 
 def test_outputs_from_elsewhere_are_judged_by_batch(tmp_path):
-    row = {"question_id": "q1", "prompt_variant": "A", "target_model": "t", "output_id": "o", "prompt": "What now?"}
-    write_lines(tmp_path / "outputs.jsonl", [{**row, "raw_output": "This.\nThat.", "output_id": f"o{n}"} for n in range(3)])
+    row = {
+        "question_id": "q1",
+        "prompt_variant": "A",
+        "target_model": "t",
+        "output_id": "o",
+        "prompt": "What now?",
+    }
+    write_lines(
+        tmp_path / "outputs.jsonl", [{**row, "raw_output": "This.\nThat.", "output_id": f"o{n}"} for n in range(3)]
+    )
     with serving(agreeable, questions=("q1",)) as server:
         (tmp_path / "models.toml").write_text(f'[models.j]\nbase_url = "{server.url}"\n')
         order = ("judge", "outputs.jsonl", "--judge", "j", "--models", "models.toml", "--out", "out")

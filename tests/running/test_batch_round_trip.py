@@ -173,7 +173,9 @@ def test_a_study_that_grew_is_exported_as_far_as_it_is_open(study):
     assert fine(affidavit("batch", "export", "study.toml", "--directory", "out", "-o", "grown", cwd=study), 0)
     added = requests_in((study / "grown").glob("*.jsonl"))
     assert len(added) == 4
-    assert taken_in(study, write_lines(study / ANSWERS, [said(e["custom_id"], "A") for e in added]))["answers"] == 4
+    assert (
+        taken_in(study, write_lines(study / ANSWERS, [said(e["custom_id"], "A") for e in added]))["answers"] == 4
+    )
     told_of = told_by_verify(study / "out")
     assert [each["number"] for each in told_of["revisions"]] == [1, 2]
     assert told_of["differences"] == []
@@ -181,7 +183,12 @@ def test_a_study_that_grew_is_exported_as_far_as_it_is_open(study):
 
 def test_a_server_that_fails_in_a_live_run_fails_alike_in_a_batch(study):
     """The reason on the record is the same, whichever way it came."""
-    faults = {"q0": every(status(400)), "q1": every(status(503)), "q2": every(status(413)), "q3": every(status(404))}
+    faults = {
+        "q0": every(status(400)),
+        "q1": every(status(503)),
+        "q2": every(status(413)),
+        "q3": every(status(404)),
+    }
     with FaultServer({**VARIED, **faults}) as server:
         lines = answered(export(study), server.url)
         taken_in(study, write_lines(study / ANSWERS, lines), code=4)
