@@ -174,10 +174,8 @@ def _exported_lines(exported: "Exported", code: Sequence[str]) -> "Iterator[str]
         yield f"nothing was written: no {of} are open for a batch"
         return
     take_in = shlex.join(["affidavit", "batch", "import", str(exported.directory), *code])
-    yield (
-        f"next: give each file to the batch service, or to `vllm run-batch -i FILE -o ANSWERS --model MODEL`, and "
-        f"take the answers in, those of all files together or one by one: {take_in} ANSWERS..."
-    )
+    yield "next: give each file to the batch service, or to `vllm run-batch -i FILE -o ANSWERS --model MODEL`; then"
+    yield f"  {take_in} ANSWERS..."
 
 
 @batch.command("import", no_args_is_help=True)
@@ -305,7 +303,8 @@ def _what_follows(imported: "Imported", code: Sequence[str]) -> "Iterator[str]":
     directory = StudyDirectory(imported.directory)
     if imported.ended is not None:
         file = study_file_of(directory) or Path("STUDY.toml")
-        again = shlex.join(["affidavit", "run", str(file), "--out", str(directory)])
+        out = [] if imported.directory == Path(directory.frozen().name) else ["--out", str(directory)]
+        again = shlex.join(["affidavit", "run", str(file), *out])
         if left := what_is_left(imported.ended.tallies.values(), again, lacking="an answer"):
             yield left
     judges = dict.fromkeys(cell.judge for cell, each in imported.judgements.items() if each.failed + each.pending)

@@ -5,7 +5,7 @@ questions of the plan, in their order. So answers may stand in any order, and be
 """
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from hashlib import sha256
@@ -144,24 +144,26 @@ class AnswerLines:
         self._opened.close()
 
     def count(self, key: bytes) -> int:
-        """How many lines there are about a question."""
-        return sum(1 for _ in self._about(key))
+        """How many lines there are about a question, by the beginning of its key: none is read for it."""
+        indices = self._beginning_like(key)
+        for index in indices:
+            self._seen[index] = 1
+        return len(indices)
 
     def of(self, key: bytes) -> Iterator[tuple[str, Fields]]:
         """The lines about a question, in the order in which they were given, each with the name of its file."""
         custom_id = key.hex()
-        for index in self._about(key):
+        for index in self._beginning_like(key):
             name, fields = self._line_at(self._places[index])
             if fields.get("custom_id") == custom_id:
+                self._seen[index] = 1
                 yield name, fields
 
-    def _about(self, key: bytes) -> Iterator[int]:
+    def _beginning_like(self, key: bytes) -> range:
+        """The lines whose keys begin as this one does: of digests, all and only its own."""
         start = int.from_bytes(key[:8])
-        index = bisect_left(self._starts, start)
-        while index < len(self._starts) and self._starts[index] == start:
-            self._seen[index] = 1
-            yield index
-            index += 1
+        first = bisect_left(self._starts, start)
+        return range(first, bisect_right(self._starts, start, lo=first))
 
     def _line_at(self, place: int) -> tuple[str, Fields]:
         path, stream = self._paths[place >> _PLACE], self._streams[place >> _PLACE]
