@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 
 
-class _Bytes(click.ParamType[int]):
+class Bytes(click.ParamType[int]):
     """A number of bytes, as a person writes it."""
 
     name = "SIZE"
@@ -74,7 +74,7 @@ def batch() -> None:
     metavar="N",
     help="Requests in one file.",
 )
-@click.option("--max-bytes", type=_Bytes(), default="200MB", show_default=True, help="Bytes of one file.")
+@click.option("--max-bytes", type=Bytes(), default="200MB", show_default=True, help="Bytes of one file.")
 @click.option(
     "--url",
     default="/v1/chat/completions",
@@ -111,8 +111,8 @@ def export(
       affidavit batch export capitals -o again --max-requests 10000
 
     \b
-    Exit codes: 0 done; 2 the study is wrong, or no model takes batches; 5 the disk refused or the archive is
-    broken; 6 another run holds the directory.
+    Exit codes: 0 done; 2 the study is wrong, or no model takes batches; 5 the disk refused
+    or the archive is broken; 6 another run holds the directory.
     """
     gc.set_threshold(10_000, 20, 50)
     from affidavit.archive.study_directory import StudyDirectory
@@ -174,7 +174,7 @@ def _exported_lines(exported: "Exported", code: Sequence[str]) -> "Iterator[str]
         yield f"nothing was written: no {of} are open for a batch"
         return
     take_in = shlex.join(["affidavit", "batch", "import", str(exported.directory), *code])
-    yield "next: give each file to the batch service, or to `vllm run-batch -i FILE -o ANSWERS --model MODEL`; then"
+    yield "next: give each file to a batch service, or to `vllm run-batch -i FILE -o ANSWERS --model MODEL`; then"
     yield f"  {take_in} ANSWERS..."
 
 
@@ -198,8 +198,9 @@ def import_batch(
       affidavit batch import capitals answers.jsonl errors.jsonl
 
     \b
-    Exit codes: 0 every sample answered; 2 a file holds no answers, or this is no study; 4 some samples failed or
-    are pending; 5 the disk refused or the archive is broken; 6 another run holds the directory.
+    Exit codes: 0 every sample answered; 2 a file holds no answers, or this is no study;
+    4 some samples failed or are pending; 5 the disk refused or the archive is broken;
+    6 another run holds the directory.
     """
     gc.set_threshold(10_000, 20, 50)
     from affidavit.archive.study_directory import StudyDirectory
@@ -271,13 +272,13 @@ def _imported_json(imported: "Imported") -> "Fields":
 
 def _imported_lines(imported: "Imported") -> "Iterator[str]":
     counts = imported.counts
-    yield f"{imported.lines:,} lines: {counts.answers:,} answers and {counts.failures.total():,} failures taken in"
-    if counts.failures:
-        yield "  failed: " + ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.failures.items()))
+    failed = ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.failures.items()))
+    said = f"{counts.answers:,} answered, {counts.failures.total():,} failed"
+    yield f"from {imported.lines:,} lines were taken in: {said}{f' ({failed})' if failed else ''}"
     if again := counts.asked_again:
-        yield f"  {again:,} of the failures may pass: a live run asks these questions again"
+        yield f"  failures that may pass, and are asked again by a live run: {again:,}"
     if counts.known:
-        yield f"  {counts.known:,} lines are about what is on the record already, and change nothing"
+        yield f"  lines about what is on the record already, which change nothing: {counts.known:,}"
 
 
 def _odd_lines(imported: "Imported") -> "Iterator[str]":
