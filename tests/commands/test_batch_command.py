@@ -7,6 +7,9 @@ import pytest
 from click import BadParameter
 
 from affidavit.commands.batch import Bytes
+from affidavit.commands.batch_words import exported_lines
+from affidavit.models.batch_files import BatchFile
+from affidavit.running.batch_export import Exported
 from support.batch_service import failed, requests_in, said, write_lines
 from support.command import affidavit
 from support.fault_server import FaultServer
@@ -139,6 +142,19 @@ def test_where_all_is_answered_there_is_nothing_to_export(tmp_path):
     assert fine(done, 0)
     assert b"nothing was written: no questions are open for a batch" in done.stdout
     assert not (tmp_path / "out-batch").exists()
+
+
+def test_a_judging_that_waits_and_models_that_are_asked_live_are_named():
+    waiting = Exported(Path("out"), live={"small": 12}, judging_waits_for=1_000)
+    assert list(exported_lines(waiting, [])) == [
+        "not in these files: 12 open questions to small; `affidavit run` asks them",
+        "the judging waits for 1,000 outputs that may still come",
+        "nothing was written: no questions are open for a batch",
+    ]
+    file = BatchFile(Path("b/m-0001.jsonl"), "m", 2, 300)
+    written = list(exported_lines(Exported(Path("my out"), [file], judging=True), ["--contract", "own.py:mine"]))
+    assert written[0] == "b/m-0001.jsonl  2 requests to m, 300 bytes"
+    assert written[-1] == "  affidavit batch import 'my out' --contract own.py:mine ANSWERS..."
 
 
 def test_requests_can_name_another_endpoint(study):

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from affidavit.commands.batch_words import exported_json, say_exported
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.commands.given_code import code_options, contract_options
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from affidavit.json_values import Fields
-    from affidavit.running.batch_export import Exported
     from affidavit.running.batch_import import Imported
 
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
@@ -45,6 +45,15 @@ def batch() -> None:
     A batch service answers files of requests within a day, often at half the price; `vllm run-batch` answers them
     without a server. `export` writes what a run would ask now, `import` takes the answers in, and `run` asks
     whatever is left. A study may be answered in both ways: its records and its root digest are the same.
+
+    \b
+    Examples:
+      affidavit batch export study.toml
+      affidavit batch import capitals answers.jsonl errors.jsonl
+
+    \b
+    Exit codes: 0 done; 2 something asked for is wrong; 4 some samples failed or are pending;
+    5 the disk refused or the archive is broken; 6 another run holds the directory.
     """
 
 
@@ -139,43 +148,6 @@ def export(
 
 def _note(line: str) -> None:
     click.echo(f"note: {plain_lines(line)}", err=True)
-
-
-def exported_json(exported: "Exported") -> "Fields":
-    """What was exported, for programs."""
-    return {
-        "directory": str(exported.directory),
-        "asks": "judges" if exported.judging else "models",
-        "requests": exported.requests,
-        "files": [
-            {"path": str(each.path), "model": each.model, "requests": each.requests, "bytes": each.size}
-            for each in exported.files
-        ],
-        "left_to_run": dict(exported.live),
-        "judging_waits_for": exported.judging_waits_for,
-    }
-
-
-def say_exported(exported: "Exported", code: Sequence[str]) -> None:
-    """Which files were written, and what to do with them; `code` are the options that name a contract's code."""
-    for line in _exported_lines(exported, code):
-        click.echo(plain_lines(line))
-
-
-def _exported_lines(exported: "Exported", code: Sequence[str]) -> "Iterator[str]":
-    of = "judgements" if exported.judging else "questions"
-    for each in exported.files:
-        yield f"{each.path}  {each.requests:,} requests to {each.model}, {each.size:,} bytes"
-    for name, count in exported.live.items():
-        yield f"not in these files: {count:,} open {of} to {name}; `affidavit run` asks them"
-    if exported.judging_waits_for:
-        yield f"the judging waits for {exported.judging_waits_for:,} outputs that may still come"
-    if not exported.files:
-        yield f"nothing was written: no {of} are open for a batch"
-        return
-    take_in = shlex.join(["affidavit", "batch", "import", str(exported.directory), *code])
-    yield "next: give each file to a batch service, or to `vllm run-batch -i FILE -o ANSWERS --model MODEL`; then"
-    yield f"  {take_in} ANSWERS..."
 
 
 @batch.command("import", no_args_is_help=True)

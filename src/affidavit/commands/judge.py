@@ -105,10 +105,9 @@ def judge(
     models of the study's own file, which is looked for here, or of --models FILE.
 
     A judge is shown the task with the output. Outputs from elsewhere bring its words in a column prompt, or
-    --tasks FILE has them; without them nothing is judged unless --without-task says so.
-
-    The first judging freezes rubric, prompts, date and the set of outputs; further judges are bound by them.
-    Run it again to continue. What is wrong is told before anything is written.
+    --tasks FILE has them; without them nothing is judged unless --without-task says so. The first judging freezes
+    rubric, prompts, date and the set of outputs; further judges are bound by them. Run it again to continue.
+    What is wrong is told before anything is written.
 
     \b
     Examples:
@@ -131,11 +130,8 @@ def judge(
     intake = outputs_in(source, out=out, pattern=pattern, tasks=tasks_file, without_task=wanted.without_task)
     models = models_for(intake.directory, models_file, wanted.judges)
     order = _Order(intake, models, wanted, given_contracts(contracts, study))
-    if dry_run:
-        _show_plan(order, retry_failed=retry_failed, as_json=as_json)
-        return
-    if batch is not None:
-        _export(order, batch, code, retry_failed=retry_failed, as_json=as_json)
+    if dry_run or batch is not None:
+        _without_asking(order, None if dry_run else batch, code, retry_failed=retry_failed, as_json=as_json)
         return
     judged = _judged(order, judgements := Judgements(), retry_failed=retry_failed)
     if judged.begun:
@@ -183,9 +179,14 @@ def _show_plan(order: _Order, *, retry_failed: bool, as_json: bool) -> None:
     show(planned.as_json() if as_json else planned.as_table())
 
 
-def _export(order: _Order, folder: Path, code: Sequence[str], *, retry_failed: bool, as_json: bool) -> None:
-    """What would be asked, as files; the terms are frozen."""
-    from affidavit.commands.batch import exported_json, say_exported
+def _without_asking(
+    order: _Order, folder: Path | None, code: Sequence[str], *, retry_failed: bool, as_json: bool
+) -> None:
+    """What would be asked: printed, or as files in a folder, for which the terms are frozen."""
+    if folder is None:
+        _show_plan(order, retry_failed=retry_failed, as_json=as_json)
+        return
+    from affidavit.commands.batch_words import exported_json, say_exported
     from affidavit.commands.output import show
     from affidavit.running.batch_export import ExportOptions, export_judging
 
