@@ -148,7 +148,8 @@ def test_a_judging_that_waits_and_models_that_are_asked_live_are_named():
     waiting = Exported(Path("out"), live={"small": 12}, judging_waits_for=1_000)
     assert list(exported_lines(waiting, [])) == [
         "not in these files: 12 open questions to small; `affidavit run` asks them",
-        "the judging waits for 1,000 outputs that may still come",
+        "the judging waits for 1,000 outputs that may still come: export again once they are there, or let "
+        "`affidavit run` ask the judges live",
         "nothing was written: no questions are open for a batch",
     ]
     file = BatchFile(Path("b/m-0001.jsonl"), "m", 2, 300)

@@ -71,6 +71,12 @@ def test_lines_of_every_spelling_are_read(tmp_path, content):
         assert found.unknown().count == 0
 
 
+def test_a_line_that_is_nested_too_deeply_is_left(tmp_path):
+    deep = b'{"response": ' + b"[" * 200_000 + b', "custom_id": "x"}'
+    with AnswerLines([written(tmp_path, deep)]) as found:
+        assert (len(found), found.unreadable.count) == (0, 1)
+
+
 def test_files_of_requests_are_refused_and_so_is_what_is_not_there(tmp_path):
     asked = {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {}}
     with pytest.raises(InputError, match="expected answers of a batch, found its requests"):

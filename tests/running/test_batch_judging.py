@@ -41,7 +41,7 @@ def test_a_study_with_judges_goes_by_batch_from_end_to_end(tmp_path):
     with serving() as server:
         open_study(tmp_path, server.url, OWN)
         first = batch(tmp_path, "batch", "export", "study.toml", "--directory", "out", "-o", "asked")
-        assert (first["asks"], first["requests"]) == ("models", 24)
+        assert (first["asks"], first["requests"], first["judging_waits_for"]) == ("models", 24, 24)
         taken = batch(tmp_path, "batch", "import", "out", answers(tmp_path, "asked", server.url))
         assert (taken["answers"], taken["open"]) == (24, 0)
         second = batch(tmp_path, "batch", "export", "study.toml", "--directory", "out", "-o", "judged")

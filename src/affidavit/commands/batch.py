@@ -185,8 +185,8 @@ def import_batch(
     gc.freeze()
     with redirect_stdout(sys.stderr), StatusLine(sys.stderr) as status:
 
-        def tell(looked_up: int) -> None:
-            status.show(lambda seconds: f"{looked_up:,} questions looked up  {looked_up / seconds:,.0f}/s")
+        def tell(of: str, count: int) -> None:
+            status.show(lambda _seconds: f"{count:,} {of}")
 
         given = given_contracts(contracts, study)
         imported = import_answers(StudyDirectory(directory), answers, given, ImportOptions(tell))

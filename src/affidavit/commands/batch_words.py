@@ -40,9 +40,13 @@ def exported_lines(exported: "Exported", code: Sequence[str]) -> Iterator[str]:
     for each in exported.files:
         yield f"{each.path}  {each.requests:,} requests to {each.model}, {each.size:,} bytes"
     for name, count in exported.live.items():
-        yield f"not in these files: {count:,} open {of} to {name}; `affidavit run` asks them"
+        live = "judge" if exported.judging else "run"
+        yield f"not in these files: {count:,} open {of} to {name}; `affidavit {live}` asks them"
     if exported.judging_waits_for:
-        yield f"the judging waits for {exported.judging_waits_for:,} outputs that may still come"
+        yield (
+            f"the judging waits for {exported.judging_waits_for:,} outputs that may still come: export again once "
+            "they are there, or let `affidavit run` ask the judges live"
+        )
     if not exported.files:
         yield f"nothing was written: no {of} are open for a batch"
         return

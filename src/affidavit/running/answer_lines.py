@@ -6,7 +6,7 @@ questions of the plan, in their order. So answers may stand in any order, and be
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from hashlib import sha256
 from pathlib import Path
@@ -74,11 +74,15 @@ class AnswerLines:
     nobody has looked up.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], progress: Callable[[int], None] = lambda _lines: None) -> None:
+        """`progress` is told how many lines were read."""
+        self._progress = progress
         if len(paths) > _MOST_FILES:
             raise InputError("the files", expected=f"at most {_MOST_FILES:,}", found=f"{len(paths):,}")
         self._paths = paths
         self._starts, self._places = array("Q"), array("Q")
+        self._before = 0
+        """Lines of the files that were read to their ends."""
         self.files: list[ReadFile] = []
         self.foreign = NamedFew()
         """Ids that are no keys at all."""
@@ -103,9 +107,11 @@ class AnswerLines:
                 raise too_long(f"{path}:{lines + 1}")
             content_sha256.update(line)
             lines += 1
+            self._progress(self._before + lines)
             if not line.isspace():
                 self._add(line, number << _PLACE | place, f"{path}:{lines}")
             place += len(line)
+        self._before += lines
         self.files.append(ReadFile(path.name, content_sha256.hexdigest(), lines))
 
     def _add(self, line: bytes, place: int, where: str) -> None:
@@ -193,7 +199,7 @@ def _fields_of(line: bytes, where: str) -> Fields:
 def _id_of(line: bytes, where: str) -> str:
     try:
         return _quick.decode(line).custom_id
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         # What it refuses may still be a line: NaN, half a character, a control character.
         custom_id = _fields_of(line, where).get("custom_id")
     if not isinstance(custom_id, str):

@@ -8,7 +8,7 @@ answered, a study file that is changed begins anew, and the files are of no more
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -85,10 +85,11 @@ def export_study(files: StudyFiles, out: Path | None, options: ExportOptions) ->
         ledger = _ledger_of(drafted, options)
         exported = _export_questions(drafted, ledger, files, options)
         table = files.study.judging
-        if exported.files or exported.live or table is None or not directory.is_study:
+        if table is None or not directory.is_study:
             return exported
-        if waits := waits_for(ledger.questions.tallies, table.tasks or open_tasks(directory.frozen())):
-            return Exported(directory.path, judging_waits_for=waits)
+        waits = waits_for(ledger.questions.tallies, table.tasks or open_tasks(directory.frozen()))
+        if exported.files or exported.live or waits:
+            return replace(exported, judging_waits_for=waits)
         return export_judgements(directory, panel_of(table, files), files.given_contracts, options)
 
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,8 @@ GROUP = 1_000
 class ImportOptions:
     """What a person may choose about an import."""
 
-    progress: Callable[[int], None] = lambda _looked_up: None
-    """Is told how many questions were looked up."""
+    progress: Callable[[str, int], None] = lambda _of, _count: None
+    """Is told how many lines were read, and then how many questions were looked up."""
     disk: Disk = field(default_factory=Disk)
     group: int = GROUP
 
@@ -121,7 +122,7 @@ def import_answers(
     """Take in the answers of these files; what they do not answer stays open."""
     plan = plan_of(directory.frozen(), given)
     with directory.locked(), closing(directory.archive(options.disk)) as archive:
-        lines = AnswerLines(paths)
+        lines = AnswerLines(paths, partial(options.progress, "lines read"))
         if not len(lines) and not lines.foreign.count:
             found = f"none: {lines.unreadable}" if lines.unreadable.count else "none"
             raise InputError(str(paths[0]), expected="lines with a custom_id and a response", found=found)
@@ -240,7 +241,7 @@ class _Import:
             ids, missing, lines = ResponseIds(), NamedFew(), 0
             for question in asked.questions():
                 self._looked_up += 1
-                self._options.progress(self._looked_up)
+                self._options.progress("questions looked up", self._looked_up)
                 key = bytes.fromhex(question.key)
                 if key in asked.ledger.settled:
                     about = self._lines.count(key)
