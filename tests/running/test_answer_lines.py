@@ -2,6 +2,7 @@
 
 import json
 import random
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,22 @@ def test_lines_in_any_order_are_found(tmp_path):
         [write_lines(tmp_path / "a", [failed(key(each).hex(), str(each)) for each in numbers])]
     ) as found:
         assert [next(found.of(key(each)))[1]["error"] for each in range(500)] == [str(each) for each in range(500)]
+
+
+@pytest.mark.slow
+def test_a_line_takes_a_few_bytes_of_memory_however_long_it_is(tmp_path):
+    """Where it stands and the beginning of its key, and as much again while these are sorted."""
+    peaks = []
+    for count in (10_000, 30_000):
+        path = tmp_path / str(count)
+        with path.open("wb") as stream:
+            for number in range(count):
+                stream.write(b'{"custom_id": "%064x", "error": "%b"}\n' % (number, b"x" * 300))
+        tracemalloc.start()
+        try:
+            lines = AnswerLines([path])
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        assert len(lines) == count
+    assert (peaks[1] - peaks[0]) / 20_000 < 60

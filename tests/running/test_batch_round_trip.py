@@ -2,12 +2,21 @@
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.own_file import GivenContracts
+from affidavit.running.batch_export import ExportOptions, export_study
+from affidavit.running.batch_import import ImportOptions, import_answers
+from affidavit.study.files import load
 from support.batch_service import answered, failed, requests_in, said, write_lines
 from support.command import affidavit
+from support.crash_disk import InstantDisk
 from support.fault_server import FaultServer, every, says, status
 from support.studies import accounted, fine, quiz, records, run, told, told_by_verify, write_study
 
@@ -125,6 +134,45 @@ def test_the_same_files_once_more_change_nothing(study, live):
     assert {path: path.read_bytes() for path in (study / "out").rglob("*") if path.is_file()} == before
     assert taken_in(study, ANSWERS, "more.jsonl")["answers"] == 2 * COUNT - 9
     assert root(study / "out") == root(live)
+
+
+SAID = ("<answer>B</answer>", "It is A.", "", "half \ud800")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory) -> tuple[Path, list[str]]:
+    """A study that was exported, and the keys of its questions."""
+    folder = tmp_path_factory.mktemp("asked")
+    write_study(folder, "http://127.0.0.1:9/v1", count=6)
+    files = export_study(load(folder / "study.toml"), folder / "out", ExportOptions(folder / "batch")).files
+    return folder, [each["custom_id"] for each in requests_in(file.path for file in files)]
+
+
+@pytest.mark.slow
+@given(order=st.permutations(range(6)), cuts=st.tuples(st.integers(0, 6), st.integers(0, 6)))
+@settings(max_examples=30)
+def test_the_root_does_not_tell_in_which_order_or_how_often_answers_were_taken_in(asked, order, cuts):
+    """Any order, in one import or in three, with lines that come twice and errors that are overcome."""
+    folder, keys = asked
+    low, high = sorted(cuts)
+    lines = [said(keys[number], SAID[number % len(SAID)]) for number in order]
+    roots = []
+    for parts in ([lines], [lines[:high], [failed(keys[order[-1]], "late"), *lines[low:high]], lines[low:]]):
+        out = folder / "copy"
+        shutil.copytree(folder / "out", out)
+        for part in parts:
+            if part:
+                imported = import_answers(
+                    StudyDirectory(out),
+                    [write_lines(folder / "part.jsonl", part)],
+                    GivenContracts(),
+                    ImportOptions(disk=InstantDisk()),
+                )
+        roots.append(imported.root_sha256)
+        assert imported.open == 0
+        assert sorted(r["key"] for r in records(out) if r["kind"] == "response") == sorted(keys)
+        shutil.rmtree(out)
+    assert roots[0] == roots[1]
 
 
 def test_failures_alone_are_not_put_on_the_record(study):
