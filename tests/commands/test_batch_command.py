@@ -57,6 +57,7 @@ def test_what_is_no_size_is_refused(size):
         Bytes().convert(size, None, None)
 
 
+@pytest.mark.slow
 def test_an_export_says_what_it_wrote_and_what_to_do_next(study):
     done = export(study, "--json")
     assert fine(done, 0)
@@ -76,6 +77,7 @@ def test_an_export_says_what_it_wrote_and_what_to_do_next(study):
     assert b"affidavit batch import trial ANSWERS..." in again.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "options", "words"),
     [
@@ -96,6 +98,7 @@ def test_what_cannot_be_exported_is_refused_in_words(tmp_path, changed, options,
     assert not (tmp_path / "trial-batch").exists()
 
 
+@pytest.mark.slow
 def test_models_that_take_no_batches_are_left_to_a_run(tmp_path):
     write_study(tmp_path, NOWHERE, count=3, changed=REPLAY)
     done = export(tmp_path)
@@ -104,6 +107,7 @@ def test_models_that_take_no_batches_are_left_to_a_run(tmp_path):
     assert {each["body"]["model"] for each in requests_in((tmp_path / "trial-batch").iterdir())} == {"m"}
 
 
+@pytest.mark.slow
 def test_a_value_of_the_environment_is_in_the_file_and_that_is_said(tmp_path):
     changed = {"models": {"m": {"body": {"user": {"env": "WHO"}}}}}
     write_study(tmp_path, NOWHERE, count=3, changed=changed)
@@ -120,6 +124,7 @@ def test_a_value_of_the_environment_is_in_the_file_and_that_is_said(tmp_path):
     assert b"of [secret]" in kept
 
 
+@pytest.mark.slow
 def test_what_a_trial_has_answered_is_not_exported(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=4)
@@ -134,6 +139,7 @@ def test_what_a_trial_has_answered_is_not_exported(tmp_path):
     assert len(records(tmp_path / "trial")) == 4
 
 
+@pytest.mark.slow
 def test_where_all_is_answered_there_is_nothing_to_export(tmp_path):
     with FaultServer() as server:
         write_study(tmp_path, server.url, count=2)
@@ -158,11 +164,13 @@ def test_a_judging_that_waits_and_models_that_are_asked_live_are_named():
     assert written[-1] == "  affidavit batch import 'my out' --contract own.py:mine ANSWERS..."
 
 
+@pytest.mark.slow
 def test_requests_can_name_another_endpoint(study):
     assert fine(export(study, "--url", "/chat/completions"), 0)
     assert {each["url"] for each in requests_in((study / "trial-batch").iterdir())} == {"/chat/completions"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "words"),
     [
@@ -180,6 +188,7 @@ def test_what_holds_no_answers_is_refused(exported, files, words):
     assert every_byte(exported / "trial") == before
 
 
+@pytest.mark.slow
 def test_answers_go_into_a_study_and_nowhere_else(exported):
     write_lines(exported / "answers", [said(key, "A") for key in keys(exported)])
     assert b"expected a study directory" in take_in(exported, "answers", directory="trial-batch").stderr
@@ -188,6 +197,7 @@ def test_answers_go_into_a_study_and_nowhere_else(exported):
     assert b"affidavit batch import trial" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_import_says_what_is_odd_and_what_is_left(exported):
     first, second, third = keys(exported)
     lines = [said(first, "It is A."), said(first, "<answer>B</answer>"), failed(second, "late"), said("mine", "x")]
@@ -213,6 +223,7 @@ def test_an_import_says_what_is_odd_and_what_is_left(exported):
     ]
 
 
+@pytest.mark.slow
 def test_attempts_have_the_file_and_the_id_of_an_answer_and_no_times(exported):
     write_lines(exported / "answers", [said(key, "A") for key in keys(exported)])
     assert fine(take_in(exported, "answers"), 0)
@@ -227,6 +238,7 @@ def test_attempts_have_the_file_and_the_id_of_an_answer_and_no_times(exported):
     assert ended["root_sha256"] == told_by_verify(exported / "trial")["root_sha256"]
 
 
+@pytest.mark.slow
 def test_one_id_for_two_requests_is_no_answer_to_the_second(tmp_path):
     """Ruling C9: unless the ids repeat from the first answers on."""
     write_study(tmp_path, NOWHERE, count=40)
@@ -238,6 +250,7 @@ def test_one_id_for_two_requests_is_no_answer_to_the_second(tmp_path):
     assert [r["reason"] for r in records(tmp_path / "trial") if r["kind"] == "failure"] == ["stray_response"]
 
 
+@pytest.mark.slow
 def test_a_service_that_repeats_its_ids_from_the_first_is_believed(tmp_path):
     write_study(tmp_path, NOWHERE, count=40)
     assert fine(export(tmp_path), 0)

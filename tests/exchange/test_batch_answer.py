@@ -75,6 +75,7 @@ def test_an_answer_is_what_it_would_be_live(body):
     assert answer_in(line("k", body)) == read_chat(json.dumps(CHAT).encode())
 
 
+@pytest.mark.slow
 @given(st.recursive(st.none() | st.booleans() | st.integers() | any_text, st.lists, max_leaves=3), any_text)
 def test_every_body_is_read_as_a_live_one(value, text):
     choice = {"message": {"content": text, "reasoning": value}, "finish_reason": value}
@@ -98,6 +99,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(json_values, json_values)
 def test_whatever_a_line_says_it_is_one_or_the_other(response, error):
     answer = answer_in({"custom_id": "k", "response": response, "error": error})

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from affidavit.archive.path_names import decode
@@ -34,11 +34,13 @@ def test_a_line_has_what_services_ask_for():
     }
 
 
+@pytest.mark.slow
 @given(
     lengths=st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 400)), max_size=30),
     most_requests=st.integers(1, 5),
     most_bytes=st.integers(700, 2000),
 )
+@settings(max_examples=60)
 def test_files_together_hold_all_requests_and_none_is_too_large(
     tmp_path_factory, lengths, most_requests, most_bytes
 ):

@@ -25,6 +25,7 @@ def written(folder: Path, content: bytes, name: str = "answers.jsonl") -> Path:
     return path
 
 
+@pytest.mark.slow
 @given(numbers=st.lists(st.integers(0, 12), min_size=1, max_size=40), split=st.integers(0, 40))
 def test_every_line_is_found_by_its_key_in_the_order_of_the_files(tmp_path_factory, numbers, split):
     folder = tmp_path_factory.mktemp("lines")
@@ -108,6 +109,7 @@ def test_real_lines_of_a_service_have_ids_of_their_own(public_data):
         assert (len(found), found.unknown().first) == (0, ['"request-2"', '"request-3"', '"request-1"'])
 
 
+@pytest.mark.slow
 def test_lines_in_any_order_are_found(tmp_path):
     numbers = list(range(500))
     random.Random(4).shuffle(numbers)  # noqa: S311

@@ -20,6 +20,8 @@ from support.crash_disk import InstantDisk
 from support.fault_server import FaultServer, every, says, status
 from support.studies import accounted, fine, quiz, records, run, told, told_by_verify, write_study
 
+pytestmark = pytest.mark.slow
+
 COUNT = 12
 VARIED = {
     f"q{n}": every(says(("<answer>A</answer>", "It is B.", "<answer>B</answer>")[n % 3])) for n in range(COUNT)
@@ -70,7 +72,6 @@ def without_place(record: dict) -> dict:
     return {name: value for name, value in record.items() if name not in ("seq", "group", "sha256")}
 
 
-@pytest.mark.slow
 def test_all_by_batch_is_the_same_as_all_live(study, live):
     """Exported, answered by the same server, shuffled, taken in: every record and the root digest are the same."""
     files = export(study, "--max-requests", "7")
@@ -87,7 +88,6 @@ def test_all_by_batch_is_the_same_as_all_live(study, live):
     assert bodies == [each["body"] for each in requests_in(files)]
 
 
-@pytest.mark.slow
 def test_half_by_batch_and_half_live_is_the_same_too(study, live):
     """Errors, doubles, gaps and strangers in the file; the rest is asked live."""
     files = export(study)
@@ -120,7 +120,6 @@ def test_half_by_batch_and_half_live_is_the_same_too(study, live):
     assert told_by_verify(study / "out")["differences"] == []
 
 
-@pytest.mark.slow
 def test_the_same_files_once_more_change_nothing(study, live):
     with FaultServer(VARIED) as server:
         lines = answered(export(study), server.url)
@@ -148,7 +147,6 @@ def asked(tmp_path_factory) -> tuple[Path, list[str]]:
     return folder, [each["custom_id"] for each in requests_in(file.path for file in files)]
 
 
-@pytest.mark.slow
 @given(order=st.permutations(range(6)), cuts=st.tuples(st.integers(0, 6), st.integers(0, 6)))
 @settings(max_examples=30)
 def test_the_root_does_not_tell_in_which_order_or_how_often_answers_were_taken_in(asked, order, cuts):
@@ -212,7 +210,6 @@ def test_an_exported_study_may_be_mended_until_something_is_answered(study):
     assert len(requests_in((study / "again").glob("*.jsonl"))) == 2 * (COUNT - 1)
 
 
-@pytest.mark.slow
 def test_a_study_that_grew_is_exported_as_far_as_it_is_open(study):
     files = export(study)
     lines = [said(each["custom_id"], "<answer>B</answer>") for each in requests_in(files)]
