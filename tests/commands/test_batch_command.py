@@ -13,6 +13,7 @@ from affidavit.running.batch_export import Exported
 from support.batch_service import failed, requests_in, said, write_lines
 from support.command import affidavit
 from support.fault_server import FaultServer
+from support.own_contracts import ECHO
 from support.studies import every_byte, fine, records, run, told_by_verify, write_study
 
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -86,6 +87,7 @@ def test_an_export_says_what_it_wrote_and_what_to_do_next(study):
         (REPLAY, ("--model", "old"), b"--model: expected models behind a base_url"),
         ({}, ("--model", "nobody"), b"nobody"),
         ({}, ("-o", "items.jsonl"), b"expected a folder that is not there yet"),
+        ({}, ("-o", "trial/batch"), b"expected a folder outside the study's directory"),
         ({}, ("--max-bytes", "100"), b"expected at most 100 bytes"),
         ({}, ("--max-bytes", "many"), b"'many' is no size"),
     ],
@@ -96,6 +98,7 @@ def test_what_cannot_be_exported_is_refused_in_words(tmp_path, changed, options,
     assert fine(done, 2)
     assert words in done.stderr
     assert not (tmp_path / "trial-batch").exists()
+    assert "--max-bytes" in options or not (tmp_path / "trial").exists()
 
 
 @pytest.mark.slow
@@ -186,6 +189,26 @@ def test_what_holds_no_answers_is_refused(exported, files, words):
     assert fine(done, 2)
     assert words in done.stderr
     assert every_byte(exported / "trial") == before
+
+
+def test_a_directory_is_named_once(exported):
+    done = export(exported, "--directory", "other", source="trial")
+    assert fine(done, 2)
+    assert b"--directory: expected it beside a study file alone" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_contract_of_the_users_own_is_code_that_has_to_be_named(tmp_path):
+    changed = {"tasks": {"quiz": {"contract": "own.py:echo"}}}
+    (tmp_path / "own.py").write_text(ECHO)
+    write_study(tmp_path, NOWHERE, count=3, changed=changed)
+    assert b"affidavit batch import trial --study study.toml ANSWERS..." in export(tmp_path).stdout
+    write_lines(tmp_path / "answers", [said(key, "Anything.") for key in keys(tmp_path)])
+    refused = take_in(tmp_path, "answers")
+    assert fine(refused, 2)
+    assert b"--contract" in refused.stderr
+    assert fine(take_in(tmp_path, "answers", "--study", "study.toml"), 0)
+    assert [record["contract"] for record in records(tmp_path / "trial")] == ["echo/1"] * 3
 
 
 @pytest.mark.slow

@@ -108,6 +108,15 @@ def test_whatever_a_line_says_it_is_one_or_the_other(response, error):
         assert len(answer.detail) <= LONGEST_DETAIL
 
 
+def test_the_lines_of_a_real_service_are_answers(public_data):
+    lines = (public_data / "logs" / "batch" / "groq_batch_output.jsonl").read_text().splitlines()
+    answers = [answer_in(json.loads(each)) for each in lines]
+    assert [(type(each), each.finish_reason, each.server_model) for each in answers] == [
+        (Completion, "stop", "llama-3.1-8b-instant")
+    ] * 3
+    assert all(each.usage and each.response_id and each.system_fingerprint for each in answers)
+
+
 def test_secrets_are_taken_out_of_what_a_line_says_of_its_request():
     def clean(text: str) -> str:
         return text.replace("sk-1", "[secret]")

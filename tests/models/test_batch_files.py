@@ -34,6 +34,14 @@ def test_a_line_has_what_services_ask_for():
     }
 
 
+def test_a_line_has_the_fields_of_those_that_a_real_service_took(public_data):
+    (first, *_) = (public_data / "logs" / "batch" / "groq_batch_input.jsonl").read_text().splitlines()
+    theirs, ours = json.loads(first), json.loads(request_line(request(1)))
+    assert list(ours) == list(theirs)
+    assert [type(each) for each in ours.values()] == [type(each) for each in theirs.values()]
+    assert (ours["method"], ours["url"]) == (theirs["method"], theirs["url"])
+
+
 @pytest.mark.slow
 @given(
     lengths=st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 400)), max_size=30),

@@ -14,6 +14,7 @@ import click
 from affidavit.commands.batch_words import exported_json, say_exported
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.commands.given_code import code_options, contract_options
+from affidavit.errors import UsageError
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -132,6 +133,10 @@ def export(
 
     options = ExportOptions(folder, models, retry_failed, BatchShape(max_requests, max_bytes, url), _note)
     code = code_options(contracts, study)
+    if source.is_dir() and directory is not None:
+        raise UsageError(
+            "--directory", expected="it beside a study file alone", found=f"the directory {source}, too"
+        )
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         if source.is_dir():
             exported = export_directory(StudyDirectory(source), given_contracts(contracts, study), options)

@@ -152,6 +152,15 @@ def _folder_at_once(folder: Path) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
 
 
+def refuse_taken(folder: Path) -> None:
+    """Refuse a folder that is there."""
+    if os.path.lexists(folder):
+        hint = (
+            "Files of an earlier export may be on their way already. Name a folder that is not there yet, with -o."
+        )
+        raise UsageError(str(folder), expected="a folder that is not there yet", found="one that is", hint=hint)
+
+
 def free_folder(directory: Path) -> Path:
     """Where the batch files of a study are written unless another folder is named: beside it, never in it."""
     named = directory if directory.name not in ("", "..") else directory.resolve()

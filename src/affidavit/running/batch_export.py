@@ -18,7 +18,14 @@ from affidavit.archive.study_directory import BeforeGrowth, ImportedStudy, Study
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import UsageError
 from affidavit.judging.directory import read_judging, write_judging
-from affidavit.models.batch_files import BatchFile, BatchRequest, BatchShape, free_folder, write_batch_files
+from affidavit.models.batch_files import (
+    BatchFile,
+    BatchRequest,
+    BatchShape,
+    free_folder,
+    refuse_taken,
+    write_batch_files,
+)
 from affidavit.models.model import Model
 from affidavit.models.redaction import Redaction
 from affidavit.models.sent_body import SentBody
@@ -142,12 +149,14 @@ def _export_questions(
     live = {name: count for name, count in left.items() if count and name not in chosen}
     if (first := next(requests, None)) is None:
         return Exported(directory.path, live=live)
+    folder = _folder(directory, options)
     grown_from: BeforeGrowth | None = None
     if drafted.content and drafted.before is not None and files is not None:
         grown_from = sealed_before(drafted.before, directory, files, options.disk)
     if drafted.content:
         work.frozen = drafted.freeze(options.disk, grown_from)
-    return Exported(directory.path, _written(directory, chain([first], requests), options), live=live)
+    written = write_batch_files(chain([first], requests), folder, options.shape)
+    return Exported(directory.path, written, live=live)
 
 
 def _answered_in_trial(directory: StudyDirectory, work: StudyWork, settled: Set[bytes]) -> set[bytes]:
@@ -179,10 +188,11 @@ def export_judgements(
         requests = _requests(work.questions, chosen, judging.judgements.settled, panel.tables, options)
         if (first := next(requests, None)) is None:
             return Exported(directory.path, judging=True, live=live)
+        folder = _folder(directory, options)
         if judging.is_new:
             write_judging(directory, judging.frozen, options.disk)
             judging.seal(options.disk)
-        written = _written(directory, chain([first], requests), options)
+        written = write_batch_files(chain([first], requests), folder, options.shape)
         return Exported(directory.path, written, judging=True, live=live)
 
 
@@ -244,8 +254,13 @@ def _requests(
                 yield BatchRequest(question.key, name, sent.encoded(question.request))
 
 
-def _written(
-    directory: StudyDirectory, requests: Iterable[BatchRequest], options: ExportOptions
-) -> list[BatchFile]:
+def _folder(directory: StudyDirectory, options: ExportOptions) -> Path:
+    """Where the files will be; refused before anything is frozen for them."""
     folder = free_folder(directory.path) if options.folder is None else options.folder
-    return write_batch_files(requests, folder, options.shape)
+    if folder.resolve().is_relative_to(directory.path.resolve()):
+        hint = "It is evidence: write elsewhere, with -o."
+        raise UsageError(
+            str(folder), expected="a folder outside the study's directory", found="one in it", hint=hint
+        )
+    refuse_taken(folder)
+    return folder
