@@ -12,6 +12,7 @@ from rich.table import Table
 
 from affidavit.commands import (
     audit,
+    batch,
     contracts,
     doctor,
     exit_codes,
@@ -34,6 +35,7 @@ from affidavit.study.check import parse_study
 
 COMMANDS = {
     "audit": audit.audit,
+    "batch": batch.batch,
     "import": import_logs.import_logs,
     "contracts": contracts.contracts,
     "doctor": doctor.doctor,

@@ -13,6 +13,7 @@ import click
 
 from affidavit import __version__
 from affidavit.commands.audit import audit
+from affidavit.commands.batch import batch
 from affidavit.commands.contracts import contracts
 from affidavit.commands.doctor import doctor
 from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
@@ -69,6 +70,7 @@ def cli() -> None:
 for command in (
     init,
     run,
+    batch,
     read,
     import_logs,
     audit,
