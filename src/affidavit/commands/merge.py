@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 @click.command(no_args_is_help=True)
 @click.argument("directories", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "out", type=click.Path(path_type=Path), metavar="DIR", help="Put the parts of all together here.")
+@click.option("-o", "out", type=click.Path(path_type=Path), metavar="DIR", help="Put all parts here.")
 @click.option(
-    "--contract", "own", metavar="FILE:NAME", help="The contract of your own that read them, so that its code may run."
+    "--contract",
+    "own",
+    metavar="FILE.py:NAME",
+    help="The contract of your own that read them: code, which is run.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def merge(directories: tuple[Path, ...], out: Path | None, own: str | None, *, as_json: bool) -> None:
@@ -45,7 +48,8 @@ def merge(directories: tuple[Path, ...], out: Path | None, own: str | None, *, a
     plan, manifest = merged(directories, out)
     result = result_of_parts(manifest.parts)
     say_manifest(PartsFolder(directories[0] if out is None else out), manifest)
-    reader = RowReader(_contract(plan, own), field=plan.read.field, answer=plan.read.answer, lenses=plan.read.lenses)
+    read = plan.read
+    reader = RowReader(_contract(plan, own), field=read.field, answer=read.answer, lenses=read.lenses)
     print_summary(result, reader, None, as_json=as_json, rows_on_stdout=False)
     sys.exit(ENDED_WITH_FAILURES if manifest.bad_rows or result.tally.unread else DONE)
 

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from affidavit.errors import UsageError
+
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
@@ -23,6 +25,13 @@ class PartOptions(NamedTuple):
     def any(self) -> bool:
         """Whether ranges are to be read at all."""
         return any(each is not None for each in self[:5]) or self.strict
+
+
+def refuse_beside_parts(given: Mapping[str, object]) -> None:
+    """Refuse options that are not for ranges, given by their names."""
+    for option in (name for name, value in given.items() if value is not None):
+        expected = "no --parts, --workers, --shard or --files-from beside it"
+        raise UsageError(option, expected=expected, found="both")
 
 
 _OPTIONS = (

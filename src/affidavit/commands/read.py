@@ -10,7 +10,7 @@ import click
 
 from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
-from affidavit.commands.part_options import PartOptions, given_parts, part_options
+from affidavit.commands.part_options import PartOptions, given_parts, part_options, refuse_beside_parts
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import AffidavitError, UsageError
 from affidavit.plain_text import plain_lines
@@ -104,8 +104,8 @@ def read(
     fields beside it, sealed. A COLUMN is a name, or a way into nested values, such as
     response.body.choices[0].message.content.
 
-    With --parts DIR or --workers N, files of any size are read range by range: FILES may then also be directories
-    and patterns. A row that is none is left out and told in a file of its own, unless --strict.
+    With --parts DIR or --workers N, files of any size are read range by range: FILES may then
+    be directories and patterns too, and a row that is none is left out and told, unless --strict.
 
     \b
     Examples:
@@ -124,10 +124,7 @@ def read(
     gc.set_threshold(100_000, 50, 50)
     columns = given_columns(given)
     if (parts := given_parts(given)).any:
-        for option in (name for name, there in (("--out", out), ("--by", by), ("--archive", archive)) if there):
-            raise UsageError(
-                option, expected="no --parts, --workers, --shard or --files-from beside it", found="both"
-            )
+        refuse_beside_parts({"--out": out, "--by": by, "--archive": archive})
         order = _Order((), rows_file, columns, None, lenses=lenses, as_json=as_json)
         sys.exit(_read_parts(order, parts, files, contract, typed_contract(contract, options, parameters)))
     sources = [_source(path, columns) for path in files or (Path("-"),)]
@@ -138,9 +135,6 @@ def read(
         if out is None and by is None:
             unread = _read_rows(order, read_by.contract)
         else:
-            _refuse_beside("--by" if out is None else "--out", order)
-            if lenses:
-                _point_to_the_report(read_by.contract)
             unread = _read_groups(order, contract, read_by, out, by, begun)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
 
@@ -208,6 +202,9 @@ def _read_groups(
     from affidavit.commands.read_into_study import read_into_study, report_groups, report_study
     from affidavit.reading.spooled import read_again
 
+    _refuse_beside("--by" if out is None else "--out", order)
+    if order.lenses:
+        _point_to_the_report(read_by.contract)
     columns = [] if by is None else [name.strip() for name in by.split(",") if name.strip()]
     with read_again(list(order.sources)) as sources:
         if out is None:

@@ -60,7 +60,7 @@ class PartsFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             if (self.path / PLAN).exists():
                 self._refuse_another(plan)
-            elif any(self.path.iterdir()):
+            elif any(not each.name.startswith(".") for each in self.path.iterdir()):
                 hint = "Give a directory that is empty, or not there yet."
                 raise UsageError(str(self.path), expected="an empty directory", found="other files", hint=hint)
             else:
@@ -134,6 +134,8 @@ class PartsFolder:
                 with new_file(self.path / BAD_ROWS) as stream:
                     stream.writelines(msgspec.json.encode(row) + b"\n" for row in self._all_bad_rows(parts))
             Disk().place(self.path / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+            for left in self.path.glob(".*.partial*"):  # every part is there: nobody goes on with these
+                left.unlink(missing_ok=True)
         return manifest
 
     def _all_bad_rows(self, parts: Mapping[int, Part]) -> Iterator[BadRow]:

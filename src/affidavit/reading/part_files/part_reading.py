@@ -92,7 +92,7 @@ class PartReader:
         source = _source(self._plan, taken)
         batches = batch_reader(FORMATS[self._plan.format], self._row_reader)
         content = self._folder / f".{self._plan.name_of(number)}.{secrets.token_hex(6)}.partial"
-        walk = _Walk(batches, self._named, careful=careful)
+        walk = _Walk(batches, self._plan.inputs[taken.input].name, self._named, careful=careful)
         try:
             with storage_errors(str(self._folder)):
                 with content.open("xb") as stream:
@@ -136,8 +136,11 @@ def _source(plan: Plan, taken: InputRange) -> Source:
 class _Walk:
     """The batches of a source on their way into a part."""
 
-    def __init__(self, batches: BatchReader[Any, Any], named: Mapping[str, str], *, careful: bool) -> None:
+    def __init__(
+        self, batches: BatchReader[Any, Any], name: str, named: Mapping[str, str], *, careful: bool
+    ) -> None:
         self._batches = batches
+        self._name = name
         self._named = named
         self._careful = careful
         self.result = Result()
@@ -147,28 +150,28 @@ class _Walk:
     def contents(self, source: Source) -> Iterator[Any]:
         """What is written of each batch."""
         for batch in self._batches.batches([source]):
-            for one in self._good(batch, source.name) if self._careful else (self._batches.read_batch(batch),):
+            for one in self._good(batch) if self._careful else (self._batches.read_batch(batch),):
                 refuse_replaced(one.result.replaced, self._named)
                 self.result += one.result
                 yield one.content
             if isinstance(batch, LineBatch):
                 self.lines += batch.hold()
 
-    def _good(self, batch: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - whatever the format has
+    def _good(self, batch: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the format has
         """The results of what can be read in a batch: halved until a bad row stands alone."""
         held = batch.halves()
         if held is None:
-            yield from self._one(batch, name)
+            yield from self._one(batch)
             return
         for half in held:
             try:
                 yield self._batches.read_batch(half)
             except InputError:
-                yield from self._good(half, name)
+                yield from self._good(half)
 
-    def _one(self, batch: Any, name: str) -> Iterator[Any]:  # noqa: ANN401 - whatever the format has
+    def _one(self, batch: Any) -> Iterator[Any]:  # noqa: ANN401 - whatever the format has
         try:
             yield self._batches.read_batch(batch)
         except InputError as error:
             line = _LINE.search(error.where)
-            self.bad.append(BadRow(name, int(line[1]) if line else None, error.expected, error.found))
+            self.bad.append(BadRow(self._name, int(line[1]) if line else None, error.expected, error.found))

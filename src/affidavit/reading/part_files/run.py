@@ -6,7 +6,8 @@ A new engine is a function and a line in `ENGINES`.
 
 import selectors
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 import msgspec
@@ -22,7 +23,7 @@ from affidavit.reading.worker_process import WorkerProcess, workers
 
 _AT_HAND = 2
 """Ranges that a worker has: one that it reads, and one that it goes on with."""
-Parts = Iterator[WrittenPart]
+Parts = Generator[WrittenPart]
 PartEngine = Callable[[PartSetup, Sequence[int], int], Parts]
 """Reads these ranges with so many workers."""
 Progress = Callable[[Tally, int], None]
@@ -30,7 +31,8 @@ Progress = Callable[[Tally, int], None]
 
 def _here(setup: PartSetup, numbers: Sequence[int]) -> Parts:
     job = PartJob(setup)
-    return (written_or_raise(job.read(number)) for number in numbers)
+    for number in numbers:
+        yield written_or_raise(job.read(number))
 
 
 def local(setup: PartSetup, numbers: Sequence[int], count: int) -> Parts:
@@ -54,14 +56,13 @@ def _by_workers(setup: PartSetup, left: deque[int], begun: Sequence[WorkerProces
     with selectors.DefaultSelector() as ready:
         for worker in begun:
             worker.ask(said)
-            ready.register(worker, selectors.EVENT_READ)
+            ready.register(worker, selectors.EVENT_READ, worker)
         for worker in [*begun] * _AT_HAND:
             if left:
                 give(worker)
         while any(waiting.values()):
             for key, _ in ready.select():
-                worker = key.fileobj
-                assert isinstance(worker, WorkerProcess)  # noqa: S101 - nothing else was registered
+                worker = key.data
                 part = answered(worker.answer().content)
                 waiting[worker] -= 1
                 if left:
@@ -101,9 +102,13 @@ def read_parts(
     if not missing:
         return total
     setup = PartSetup(plan, str(folder.path.resolve()), how.strict, how.own_file, how.named)
-    for written in ENGINES[how.engine](setup, missing, how.workers):
-        folder.commit(written)
-        total += result_of(written.part.counts)
-        if progress is not None:
-            progress(total.tally, plan.bytes_of(written.part.number))
+    try:
+        with closing(ENGINES[how.engine](setup, missing, how.workers)) as parts:
+            for written in parts:
+                folder.commit(written)
+                total += result_of(written.part.counts)
+                if progress is not None:
+                    progress(total.tally, plan.bytes_of(written.part.number))
+    finally:
+        folder.clear(plan, shard)
     return total
