@@ -185,7 +185,7 @@ def test_strict_stops_at_the_first(tmp_path):
         read_parts(plan, folder, how=PartsRead(strict=True))
     with pytest.raises(InputError, match="8"):
         read_parts(plan, folder, how=PartsRead(strict=True, workers=2))
-    assert folder.parts(plan) == {}
+    assert 0 not in folder.parts(plan)
     assert not list(folder.path.glob(".*"))
 
 

@@ -89,20 +89,18 @@ def read(
 ) -> None:
     """Read outputs that exist already.
 
-    CONTRACT is one of those that `affidavit contracts` lists (mcqa, game24, judge ...), or a contract of
-    your own as my_file.py:name. FILES are JSON Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind,
-    recognised by their content; the first two may be compressed (.gz, .zst). `-`, or no file, is standard
-    input. The same rows come out in the same order, with the contract's fields at their end; JSON Lines
-    keep every byte that they had.
+    CONTRACT is one of those that `affidavit contracts` lists (mcqa, game24, judge ...), or a contract of your
+    own as my_file.py:name. FILES are JSON Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, recognised by
+    their content; the first two may be compressed (.gz, .zst). `-`, or no file, is standard input. The same rows
+    come out in the same order, with the contract's fields at their end; JSON Lines keep every byte they had.
 
     \b
     Rows go to -o FILE, else to standard output unless that is a terminal; the summary goes
     to standard output, or to standard error when the rows are there. With --json, standard
     output carries the summary alone. A FILE that ends in .gz or .zst is compressed.
 
-    With --out DIR the rows become a study instead: every text verbatim, the row's other
-    fields beside it, sealed. A COLUMN is a name, or a way into nested values, such as
-    response.body.choices[0].message.content.
+    With --out DIR the rows become a study instead: every text verbatim, the row's other fields beside it,
+    sealed. A COLUMN is a name, or a way into nested values, such as response.body.choices[0].message.content.
 
     With --parts DIR or --workers N, files of any size are read range by range: FILES may then
     be directories and patterns too, and a row that is none is left out and told, unless --strict.
@@ -119,9 +117,7 @@ def read(
     Exit codes: 0 done; 2 the command or a file is wrong; 4 a contract of your own raised
     on some outputs, or rows were left out; 5 the disk refused; 6 another run holds the directory.
     """
-    # Rows by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 50)
+    _look_for_garbage_rarely()
     columns = given_columns(given)
     if (parts := given_parts(given)).any:
         refuse_beside_parts({"--out": out, "--by": by, "--archive": archive})
@@ -137,6 +133,12 @@ def read(
         else:
             unread = _read_groups(order, contract, read_by, out, by, begun)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
+
+
+def _look_for_garbage_rarely() -> None:
+    """Rows by the hundred thousand are no garbage, and nothing here makes cycles."""
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 50)
 
 
 class _Order(NamedTuple):
