@@ -8,7 +8,7 @@ from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.frozen_contract import frozen_contract
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import AffidavitError, InputError, StorageError, UsageError
-from affidavit.reading.part_files.part_reading import PartReader, WrittenPart
+from affidavit.reading.part_files.part_reading import PartReader, Places, WrittenPart
 from affidavit.reading.part_files.plan import Plan
 from affidavit.reading.worker_channel import Answer, Message
 
@@ -22,6 +22,8 @@ class PartSetup(msgspec.Struct, frozen=True):
 
     plan: Plan
     folder: str
+    base: str
+    """The directory from which inputs are named."""
     strict: bool
     own_file: str | None
     """Where a contract of the user's own is; None for those that come with the package."""
@@ -70,7 +72,8 @@ class PartJob:
 
     def __init__(self, setup: PartSetup) -> None:
         contract = contract_of(setup.plan, setup.own_file)
-        self._reader = PartReader(setup.plan, contract, Path(setup.folder), setup.named, strict=setup.strict)
+        places = Places(Path(setup.base), Path(setup.folder))
+        self._reader = PartReader(setup.plan, contract, places, setup.named, strict=setup.strict)
 
     def __call__(self, message: Message) -> Answer:
         """The part of a range, or why there is none."""

@@ -9,9 +9,10 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import file_digest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -65,14 +66,21 @@ class WrittenPart(msgspec.Struct, frozen=True):
     bad_rows: str | None
 
 
+class Places(NamedTuple):
+    """Where inputs are named from, and where parts are written."""
+
+    base: Path
+    folder: Path
+
+
 class PartReader:
     """The ranges of a plan, one after another, under its contract."""
 
     def __init__(
-        self, plan: Plan, contract: AnyContract, folder: Path, named: Mapping[str, str], *, strict: bool
+        self, plan: Plan, contract: AnyContract, places: Places, named: Mapping[str, str], *, strict: bool
     ) -> None:
         self._plan = plan
-        self._folder = folder
+        self._base, self._folder = places
         self._named = named
         self._strict = strict
         read = plan.read
@@ -89,7 +97,7 @@ class PartReader:
 
     def _written(self, number: int, *, careful: bool) -> WrittenPart:
         taken = self._plan.ranges[number]
-        source = _source(self._plan, taken)
+        source = _source(self._plan, taken, self._base)
         batches = batch_reader(FORMATS[self._plan.format], self._row_reader)
         content = self._folder / f".{self._plan.name_of(number)}.{secrets.token_hex(6)}.partial"
         walk = _Walk(batches, self._plan.inputs[taken.input].name, self._named, careful=careful)
@@ -123,14 +131,15 @@ class PartReader:
         return beside.name
 
 
-def _source(plan: Plan, taken: InputRange) -> Source:
+def _source(plan: Plan, taken: InputRange, base: Path) -> Source:
     name = plan.inputs[taken.input].name
+    path = base / name
     if taken.stop is None:
-        return file_source(Path(name))
+        return replace(file_source(path), name=name)
     if plan.format == PARQUET.name:
-        whole = file_source(Path(name))
+        whole = file_source(path)
         return RowRange(name, whole.opened, whole.path, PARQUET, start=taken.start, stop=taken.stop)
-    return lines_between(name, Path(name), taken.start, taken.stop)
+    return lines_between(name, path, taken.start, taken.stop)
 
 
 class _Walk:

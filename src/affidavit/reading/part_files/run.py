@@ -8,6 +8,7 @@ import selectors
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -70,7 +71,13 @@ def _by_workers(setup: PartSetup, left: deque[int], begun: Sequence[WorkerProces
                 yield part
 
 
-ENGINES: dict[str, PartEngine] = {"local": local}
+def _on_ray(setup: PartSetup, numbers: Sequence[int], count: int) -> Parts:
+    from affidavit.reading.part_files.ray_engine import on_ray  # noqa: PLC0415 - few have a cluster
+
+    yield from on_ray(setup, numbers, count)
+
+
+ENGINES: dict[str, PartEngine] = {"local": local, "ray": _on_ray}
 """Every way to have ranges read, by its name."""
 
 
@@ -101,7 +108,7 @@ def read_parts(
     missing = [number for number in mine if number not in there]
     if not missing:
         return total
-    setup = PartSetup(plan, str(folder.path.resolve()), how.strict, how.own_file, how.named)
+    setup = PartSetup(plan, str(folder.path.resolve()), str(Path.cwd()), how.strict, how.own_file, how.named)
     try:
         with closing(ENGINES[how.engine](setup, missing, how.workers)) as parts:
             for written in parts:
