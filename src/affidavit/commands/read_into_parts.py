@@ -174,7 +174,7 @@ def say_manifest(folder: PartsFolder, manifest: Manifest) -> None:
 
 
 def _say_bad(count: int, where: Path) -> None:
-    _note(f"{counted_noun(count, 'row')} could not be read and are left out: see {where}")
+    _note(f"left out, as they could not be read: {counted_noun(count, 'row')}; see {where}")
 
 
 def _say_what_next(shard: Shard, folder: PartsFolder, plan: Plan) -> None:
