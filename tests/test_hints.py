@@ -53,7 +53,6 @@ SHOWN_BY = {
     "reading.engines": "read",
     "reading.frames": "read",
     "reading.output_columns": "read",
-    "reading.part_files.merge": "merge",
     "reading.part_files.plan": "read",
     "reading.part_files.ray_engine": "read",
     "reading.rows": "read",
