@@ -196,6 +196,8 @@ def misfits(path: Path) -> Iterator[str]:
 
 
 LATE = {
+    "reading.part_files.ray_engine": {"ray", "ray.data"},
+    "reading.part_files.run": {"affidavit.reading.part_files.ray_engine"},
     "contracts.labels": {"affidavit.contracts.label_columns"},
     "contracts.json_schema": {"jsonschema_rs"},
     "contracts.mcqa": {"affidavit.contracts.choice_columns"},

@@ -79,6 +79,7 @@ def followed(page: Path, folder: Path) -> Iterator[tuple[str, str]]:
         for command, shown in shown_steps(page):
             name = shown_file(command)
             if name and not (folder / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(shown.replace(around.address, here) if server else shown)
                 continue
             done = subprocess.run(

@@ -20,6 +20,7 @@ from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
 from affidavit.commands.import_logs import import_logs
 from affidavit.commands.init import init
 from affidavit.commands.judge import judge
+from affidavit.commands.merge import merge
 from affidavit.commands.models import models
 from affidavit.commands.read import read
 from affidavit.commands.results import compare, gate, report
@@ -72,6 +73,7 @@ for command in (
     run,
     batch,
     read,
+    merge,
     import_logs,
     audit,
     judge,
