@@ -16,6 +16,7 @@ from affidavit.commands.audit import audit
 from affidavit.commands.contracts import contracts
 from affidavit.commands.doctor import doctor
 from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
+from affidavit.commands.export import export
 from affidavit.commands.import_logs import import_logs
 from affidavit.commands.init import init
 from affidavit.commands.judge import judge
@@ -71,6 +72,7 @@ for command in (
     run,
     read,
     import_logs,
+    export,
     audit,
     judge,
     report,
