@@ -16,7 +16,7 @@ from typing import NamedTuple
 from affidavit.archive.disk import new_file
 from affidavit.archive.record import Failed, ImportIdentity, Judgement, JudgementIdentity, Label, Response
 from affidavit.archive.study_directory import FrozenStudy, ImportedStudy
-from affidavit.contracts.parts import Parts
+from affidavit.contracts.parts import NOT_COMPLIANT, Parts
 from affidavit.errors import UsageError
 from affidavit.exchange.export_format import ExportFormat, ExportOrder, Written
 from affidavit.json_values import Fields
@@ -45,7 +45,7 @@ def _score(record: Response | Failed, parts: Parts) -> _Score:
         return _Score(nan, _NOT_SCORED, f"unread: {record.fields.get('unread')}", "unread")
     failing = parts.kind_of_failing(record.reading)
     outcome = "compliant" if record.protocol_compliant else "non-compliant"
-    said = outcome if failing is None else f"{outcome}: {failing}"
+    said = outcome if failing is None or failing == NOT_COMPLIANT else f"{outcome}: {failing}"
     reason = _reason(record, has_answer=parts.holds_answer(record.reading))
     if reason is None and record.correct is not None:
         return _Score(_RIGHT if record.correct else _WRONG, None, said, outcome)
@@ -145,7 +145,7 @@ def _write(order: ExportOrder) -> Written:
                 raise _several(place.differs(at), order)
             row = _row(record, parts.get(record.subject.cell[0], _DEFAULT_PARTS))
             stream.write(json.dumps(row, sort_keys=True).encode() + b"\n")
-            written.rows["unscored" if row["value"] is nan else "scored"] += 1
+            written.rows["scored" if isinstance(row["value"], str) else "unscored"] += 1
         if place is None:
             raise UsageError(_where(order), expected="outputs to write scores of", found="none")
     return written

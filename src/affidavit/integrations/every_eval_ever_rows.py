@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from affidavit.archive.record import Failed, ImportIdentity, Response
 from affidavit.contracts.contract import guarded
-from affidavit.contracts.parts import Parts
+from affidavit.contracts.parts import NOT_COMPLIANT, Parts
 from affidavit.json_values import Fields, canonical
 from affidavit.reading.output_columns import OutputColumns
 
@@ -45,7 +45,8 @@ def left_out_as(record: Response | Failed, parts: Parts) -> str | None:
     if record.protocol_compliant is None:
         return "unread"
     if not parts.holds_answer(record.reading):
-        return f"non-compliant: {parts.kind_of_failing(record.reading) or 'no answer'}"
+        failing = parts.kind_of_failing(record.reading)
+        return "non-compliant" if failing in (None, NOT_COMPLIANT) else f"non-compliant: {failing}"
     return None if record.correct is not None else "right answer not known"
 
 
