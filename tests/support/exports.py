@@ -5,11 +5,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.frozen_contract import named_contract
 from affidavit.exchange.export_format import ExportFormat, ExportOrder, Written
+from affidavit.exchange.log_source import log_sources
 from affidavit.exchange.study_records import StudyRecords
 from affidavit.models.model import Failure, Reason
+from affidavit.running.import_files import output_files
+from affidavit.running.import_outputs import keep_outputs, name_in
 from support.kept_outputs import kept
-from support.written_study import Answer, questions, tables, written
+from support.written_study import Answer, Hasty, questions, tables, written
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 HOSTILE = (
@@ -59,6 +63,15 @@ def planned(folder: Path, *answers: Answer, sealed: bool = True) -> Path:
     got = {f"q{n}": answer for n, answer in enumerate(answers)}
     study, rows = tables(conditions={"plain": {}}), {"quiz": questions(len(answers) + 1)}
     return written(folder, study, rows, lambda asked: got.get(asked.item.id), sealed=sealed)
+
+
+def of_logs(folder: Path, *logs: Path, contract: str = "text") -> Path:
+    """A study of logs, as `affidavit import` makes one."""
+    read_by, directory = named_contract(contract), StudyDirectory(folder / "study")
+    outputs = output_files(log_sources(logs), {}, read_by)
+    with directory.made(Hasty()):
+        keep_outputs(directory, outputs.imported(name_in(directory), read_by), Hasty())
+    return directory.path
 
 
 TIMEOUT = Failure(Reason.TIMEOUT, "")

@@ -50,7 +50,7 @@ def _score(record: Response | Failed, parts: Parts) -> _Score:
     if reason is None and record.correct is not None:
         return _Score(_RIGHT if record.correct else _WRONG, None, said, outcome)
     if reason is None or record.keyed is False:
-        return _Score(nan, reason, f"{said}; the right answer is not known", outcome)
+        return _Score(nan, reason, f"{said}; no verdict on the answer", outcome)
     return _Score(_NO_ANSWER, reason, said, outcome)
 
 
