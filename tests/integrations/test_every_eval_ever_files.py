@@ -119,14 +119,34 @@ def test_figures_are_those_of_the_report(tmp_path):
     }  # fmt: skip
 
 
+SAME = ("sample_id", "output", "evaluation", "input", "sample_hash", "answer_attribution")
+"""What an instance says of an output, wherever it was written from."""
+
+
+def there_and_back(study: Path, contract: str, **parameters: object) -> tuple[list[dict], list[dict]]:
+    """The instances of a study, and those of the study that was made of them."""
+    folder = study.parent
+    exported(study, EVERY_EVAL_EVER, folder / "eee")
+    back = of_logs(folder / "back", folder / "eee", contract=contract, **parameters)
+    exported(back, EVERY_EVAL_EVER, folder / "again")
+    ((_, first),), ((_, second),) = files(folder / "eee"), files(folder / "again")
+    return first, second
+
+
+def said(rows: list[dict]) -> list[dict]:
+    return [{key: row[key] for key in SAME} for row in rows]
+
+
+def options_row(name: str, raw: str) -> dict:
+    row = {"id": name, "answer": "B", "question": f"[{name}]?", "options": ["w", "x", "y", "z"]}
+    return {**row, "raw_output": raw}
+
+
 @pytest.mark.slow
-def test_texts_and_verdicts_come_back_from_a_log_and_from_ours(tmp_path):
-    """log → import → export → import: every output with an answer is there again, with its text and our verdict."""
-    rows = [{"id": f"q{n}", "answer": "B", "question": f"[{n}]?", "options": ["w", "x", "y", "z"],
-             "raw_output": f"<answer>{letter}</answer>"} for n, letter in enumerate("BABCB")]
-    study = imported(tmp_path, [*rows, {"id": "q9", "answer": "B", "question": "?", "options": ["w", "x", "y", "z"],
-                                        "raw_output": "text"}])
-    exported(study, EVERY_EVAL_EVER, tmp_path / "eee")
+def test_every_output_with_an_answer_comes_back_with_its_text_and_our_verdict(tmp_path):
+    rows = [options_row(f"q{n}", f"<answer>{letter}</answer>") for n, letter in enumerate("BABCB")]
+    first, second = there_and_back(imported(tmp_path, [*rows, options_row("q9", "text")]), "mcqa")
+    assert said(first) == said(second)
     (log,) = logs_of([tmp_path / "eee"])
     outputs = list(log.outputs())
     assert {(each.item_id, each.raw_output, each.answer, each.question) for each in outputs} == {
@@ -140,12 +160,28 @@ def test_texts_and_verdicts_come_back_from_a_log_and_from_ours(tmp_path):
     for each in outputs:
         again.add(each)
     assert again.value() == pytest.approx(printed["accuracy over answers"].value) == 0.6
-    (tmp_path / "back").mkdir()
-    back = of_logs(tmp_path / "back", tmp_path / "eee", contract="mcqa")
-    exported(back, EVERY_EVAL_EVER, tmp_path / "again")
-    ((_, first),), ((_, second),) = files(tmp_path / "eee"), files(tmp_path / "again")
-    same = ("sample_id", "output", "evaluation", "input", "sample_hash", "answer_attribution")
-    assert [{key: row[key] for key in same} for row in second] == [{key: row[key] for key in same} for row in first]
+
+
+@pytest.mark.slow
+def test_a_real_log_comes_back_from_ours(public_data, tmp_path):
+    (log,) = (public_data / "logs" / "lm_eval").glob("samples_gsm8k*")
+    study = of_logs(tmp_path, log, contract="number", marker="####")
+    first, second = there_and_back(study, "number", marker="####")
+    assert said(first) == said(second)
+    texts = [json.loads(line)["resps"][0][0] for line in log.read_bytes().splitlines()]
+    assert {text for row in first for text in row["output"]["raw"]} == set(texts)
+
+
+@pytest.mark.slow
+def test_a_text_that_is_not_verbatim_stays_so(tmp_path):
+    """What an import says of its texts goes with them (ruling I1)."""
+    row = {**options_row("q", "<answer>B</answer>"), "verbatim": False}
+    first, _ = there_and_back(imported(tmp_path, [row]), "mcqa")
+    assert first[0]["metadata"]["verbatim"] == "false"
+    ((aggregate, _),) = files(tmp_path / "eee")
+    assert aggregate["source_metadata"]["additional_details"]["not verbatim"] == "1"
+    (log,) = logs_of([tmp_path / "eee"])
+    assert [each.verbatim for each in log.outputs()] == [False]
 
 
 @pytest.mark.slow

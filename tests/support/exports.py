@@ -65,9 +65,10 @@ def planned(folder: Path, *answers: Answer, sealed: bool = True) -> Path:
     return written(folder, study, rows, lambda asked: got.get(asked.item.id), sealed=sealed)
 
 
-def of_logs(folder: Path, *logs: Path, contract: str = "text") -> Path:
+def of_logs(folder: Path, *logs: Path, contract: str = "text", **parameters: object) -> Path:
     """A study of logs, as `affidavit import` makes one."""
-    read_by, directory = named_contract(contract), StudyDirectory(folder / "study")
+    folder.mkdir(exist_ok=True)
+    read_by, directory = named_contract(contract, None, parameters), StudyDirectory(folder / "study")
     outputs = output_files(log_sources(logs), {}, read_by)
     with directory.made(Hasty()):
         keep_outputs(directory, outputs.imported(name_in(directory), read_by), Hasty())

@@ -69,6 +69,8 @@ class _CellFiles:
     """What of the study tells these files from those of any other."""
     waiting: list[bytes] = field(default_factory=list)
     rows: int = 0
+    not_verbatim: int = 0
+    """Instances whose text is not the model's own, as their source recorded it (ruling I1)."""
     checksum: Any = field(default_factory=sha256)
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -169,7 +171,7 @@ def _cell_of(group: Group, cells: Mapping[Cell, _CellFiles]) -> Cell:
 
 def _walk(order: ExportOrder, cells: dict[Cell, _CellFiles], partial: Path, root: str) -> None:
     records, frozen, held = order.records, order.records.frozen, 0
-    asked = _asked(order)
+    asked = _Items(order)
     for record in records:
         if isinstance(record, Label) or isinstance(record.subject, JudgementIdentity):
             continue
@@ -180,7 +182,9 @@ def _walk(order: ExportOrder, cells: dict[Cell, _CellFiles], partial: Path, root
         files, parts = cells[cell], records.parts.get(cell[0], _DEFAULT_PARTS)
         why = left_out_as(record, parts)
         if why is None and isinstance(record, Response):
-            held += files.add(instance(record, asked.of(record), parts, files.run))
+            question = asked.of(record)
+            held += files.add(instance(record, question, parts, files.run))
+            files.not_verbatim += not question.verbatim
         elif why is not None:
             files.left_out[why] += 1
         if held > _HELD:
@@ -212,10 +216,6 @@ class _Items:
         if isinstance(subject, ImportIdentity):
             return Asked({}) if self._columns is None else asked_of_row(subject, self._columns)
         return Asked(self._items.get((subject.task, subject.item_id), {}))
-
-
-def _asked(order: ExportOrder) -> _Items:
-    return _Items(order)
 
 
 # --- the aggregate ---
@@ -259,6 +259,8 @@ def _counts(files: _CellFiles, group: Group) -> dict[str, str]:
     """What became of every planned question, and by kind what is no instance; the schema takes texts alone."""
     outcomes = {name.replace("_", "-"): group.total(name) for name in OUTCOMES}
     said = {"planned": group.planned, **outcomes, "pending": group.pending, "instances": files.rows}
+    if files.not_verbatim:
+        said["not verbatim"] = files.not_verbatim
     kinds = {f"left out: {kind}": count for kind, count in sorted(files.left_out.items())}
     return {name: str(count) for name, count in {**said, **kinds}.items()}
 

@@ -69,7 +69,8 @@ def instance(record: Response, asked: Asked, parts: Parts, run: OfRun) -> Fields
         "evaluation_name": run.evaluation_name,
         "evaluation_result_id": run.result_id,
         "sample_id": record.subject.item_id,
-        "sample_hash": sha256(canonical([question, references])).hexdigest(),
+        # The schema would have it of what was asked and what is right, one after the other.
+        "sample_hash": sha256("".join((question, *references)).encode("utf-8", "surrogatepass")).hexdigest(),
         "interaction_type": "single_turn",
         "input": given,
         "output": output,
