@@ -54,7 +54,9 @@ def test_a_file_that_is_named_is_replaced(tmp_path):
 
 
 def test_what_is_left_out_is_told_by_kind(tmp_path):
-    code, out, err = ended(imported(tmp_path), "--format", "eee", "-o", tmp_path / "eee", "--organization", "Our lab")
+    code, out, err = ended(
+        imported(tmp_path), "--format", "eee", "-o", tmp_path / "eee", "--organization", "Our lab"
+    )
     assert (code, out) == (0, f"{tmp_path / 'eee'}: 1 aggregates, 2 instances\n")
     assert "note: left out: 1 failed: no_content\n" in err
     assert "note: left out: 2 non-compliant: empty\n" in err

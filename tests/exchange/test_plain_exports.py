@@ -22,8 +22,8 @@ from affidavit.reading.csv_files import CSV as CSV_ROWS
 from affidavit.reading.csv_files import any_header
 from affidavit.reading.source import file_source
 from affidavit.study.files import load
-from support.golden_files import GOLDEN
 from support.exports import HOSTILE, TIMEOUT, exported, imported, planned
+from support.golden_files import GOLDEN
 from support.strategies import any_text
 from support.written_study import Hasty, append, plan_of_frozen
 
@@ -133,7 +133,9 @@ def test_no_cell_is_a_formula_and_every_text_comes_back(text):
     assert as_written(cell) == spelt
 
 
-@given(st.sampled_from(["", " ", "\u200b", "\ufeff", "\t"]), st.sampled_from("=+-@|%＝＋－＠"), st.text(max_size=3))
+@given(
+    st.sampled_from(["", " ", "\u200b", "\ufeff", "\t"]), st.sampled_from("=+-@|%＝＋－＠"), st.text(max_size=3)
+)
 def test_whatever_stands_before_a_sign_it_is_seen(before, sign, after):
     assert is_formula(before + sign + after)
 

@@ -50,7 +50,11 @@ STUDIES = {
     "without a verdict": lambda folder: imported(folder, contract="text"),
     "several conditions": lambda folder: written(
         folder,
-        tables(models=("org/m", "../x"), conditions={"plain": {}, "firm": {}}, decoding={"samples": 2, "temperature": 0.5}),
+        tables(
+            models=("org/m", "../x"),
+            conditions={"plain": {}, "firm": {}},
+            decoding={"samples": 2, "temperature": 0.5},
+        ),
         {"quiz": questions(3)},
         lambda asked: f"<answer>{'AB'[asked.sample]}</answer>",
     ),
@@ -83,8 +87,11 @@ def test_every_file_follows_the_published_schemas(public_data, tmp_path, name):
 def test_the_two_files_belong_together_and_add_up(tmp_path, name):
     exported(STUDIES[name](tmp_path), EVERY_EVAL_EVER, tmp_path / "eee")
     for aggregate, rows in files(tmp_path / "eee"):
-        counts = {key: int(value) for key, value in aggregate["source_metadata"]["additional_details"].items()
-                  if key != "root_sha256"}
+        counts = {
+            key: int(value)
+            for key, value in aggregate["source_metadata"]["additional_details"].items()
+            if key != "root_sha256"
+        }
         left = sum(count for key, count in counts.items() if key.startswith("left out: "))
         assert counts["planned"] == counts["instances"] + left + counts["pending"]
         assert counts["instances"] == len(rows)
@@ -106,8 +113,13 @@ def test_figures_are_those_of_the_report(tmp_path):
     study = STUDIES["planned"](tmp_path)
     ((aggregate, rows),) = written_files(study)
     (row,) = reported(here("report", study, "--format", "json"))["accuracy"]["rows"]
-    results = {each["metric_config"]["metric_id"]: each["score_details"] for each in aggregate["evaluation_results"]}
-    for name, column in (("accuracy_over_answers", "accuracy over compliant"), ("accuracy_over_all_outputs", "yield")):
+    results = {
+        each["metric_config"]["metric_id"]: each["score_details"] for each in aggregate["evaluation_results"]
+    }
+    for name, column in (
+        ("accuracy_over_answers", "accuracy over compliant"),
+        ("accuracy_over_all_outputs", "yield"),
+    ):
         interval = results[name]["uncertainty"]["confidence_interval"]
         assert results[name]["score"] == row[column]["value"]
         assert [interval["lower"], interval["upper"]] == [row[column]["low"], row[column]["high"]]
@@ -229,7 +241,9 @@ def response(raw: str, **fields: object) -> Response:
     ],
 )
 def test_what_was_asked_is_said_as_far_as_it_is_known(item, prompt, raw):
-    found = instance(response("<answer>B</answer>", extracted_answer="B", correct=True), Asked(item, prompt), mcqa, RUN)
+    found = instance(
+        response("<answer>B</answer>", extracted_answer="B", correct=True), Asked(item, prompt), mcqa, RUN
+    )
     assert found["input"]["raw"] == raw
     assert found["input"].get("formatted") == prompt
     assert found["metadata"]["epoch"] == "3"

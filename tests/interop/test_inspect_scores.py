@@ -29,7 +29,16 @@ def test_inspect_takes_our_scores(tmp_path, ending):
     study, scores = of_logs(tmp_path, tmp_path / log, contract="mcqa"), tmp_path / "scores.jsonl"
     written = exported(study, INSPECT_SCORES, scores)
     assert written.rows == {"scored": 6, "unscored": 2}
-    options = ("--action", "append", "--output-file", f"scored.{ending}", "--display", "plain", "--model", "mockllm/model")
+    options = (
+        "--action",
+        "append",
+        "--output-file",
+        f"scored.{ending}",
+        "--display",
+        "plain",
+        "--model",
+        "mockllm/model",
+    )
     by_inspect(
         "inspect", "score", log, "--scorer", "inspect_ai/precomputed_scores", "-S", f"scores={scores}", *options,
         cwd=tmp_path,

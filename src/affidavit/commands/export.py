@@ -37,9 +37,7 @@ _RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
     type=click.Choice(_RELATIONSHIPS),
     help="eee: how that organization is related to the models; `other` unless given.",
 )
-def export(
-    study: str, form: str, out: Path | None, organization: str | None, relationship: str | None
-) -> None:
+def export(study: str, form: str, out: Path | None, organization: str | None, relationship: str | None) -> None:
     """Write the records of a study out for other tools.
 
     Each question, judgement and label is one row: the answer, or else why there is none. Raw texts are verbatim.
@@ -54,9 +52,9 @@ def export(
     eee             Every Eval Ever 0.3.0: an aggregate file and an instance file for each
                     task, model and condition, in the directory PATH
 
-    What a format cannot say is left out and counted by kind, never written as something else. A file appears whole
-    or not at all, and what was there under the name of --out is replaced; nothing is written over a directory. With
-    inspect-scores DIRECTORY may be a part of a study: DIR@model=NAME,condition=NAME,task=NAME.
+    What a format cannot say is left out and counted by kind, never written as something else. A file appears
+    whole or not at all, and what was there under the name of --out is replaced; nothing is written over a
+    directory. With inspect-scores DIRECTORY may be a part of a study: DIR@model=NAME,condition=NAME,task=NAME.
 
     \b
     Examples:
@@ -81,7 +79,8 @@ def export(
     refuse_study_file(directory, "report")
     _refuse_names_of_nobody(wanted, organization, relationship)
     records = StudyRecords(StudyDirectory(directory))
-    sealed = records.frozen is not None and records.check()
+    records.frozen  # noqa: B018 - what is no study is refused before anything else
+    sealed = records.check()
     place = _free_place(directory, wanted) if out is None else out
     written = wanted.write(
         ExportOrder(

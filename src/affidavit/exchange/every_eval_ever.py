@@ -5,9 +5,9 @@ for several questions, as in suites, an item's name has the evaluation before it
 are no answer to one prompt: they are left out and counted in the facts; a file of nothing else is refused.
 
 `output.raw` should be the complete response. Rows made from lm-eval have what its filter left, and rows made from
-Inspect what its scorer read: neither is verbatim. What a row's metadata says under `verbatim`, as ours do, is taken
-for its word. Multiple choice by log-likelihoods names an option in its place, and is refused. `is_correct` is false
-for every graded metric: beside a score other than 0, false is no verdict.
+Inspect what its scorer read: neither is verbatim. What a row's metadata says under `verbatim`, as ours do, is
+taken for its word. Multiple choice by log-likelihoods names an option in its place, and is refused. `is_correct`
+is false for every graded metric: beside a score other than 0, false is no verdict.
 
 Versions 0.2 have the same fields. Where one of them has a text for a list of texts, it is refused.
 """

@@ -1,11 +1,12 @@
 """Scores for `inspect score`: JSON Lines as Inspect's `precomputed_scores()` takes them, by sample id and epoch.
 
-An answer that is right is `C`, one that is wrong `I`. An output without an answer is `N`, which Inspect counts as not
-right: its accuracy is then ours over all outputs. What has no verdict is unscored, in Inspect's own way: NaN, which
-its metrics leave out. That is so for a sample whose output never arrived, for an output that the contract could not
-read, and where the right answer is not known: none of these is a wrong answer (ruling C1).
+An answer that is right is `C`, one that is wrong `I`. An output without an answer is `N`, which Inspect counts as
+not right: its accuracy is then ours over all outputs. What has no verdict is unscored, in Inspect's own way: NaN,
+which its metrics leave out. That is so for a sample whose output never arrived, for an output that the contract
+could not read, and where the right answer is not known: none of these is a wrong answer (ruling C1).
 
-`precomputed_scores()` takes no `reason`. A `Score` takes one from `unscored_reason` in its metadata, and there it is.
+`precomputed_scores()` takes no `reason`. A `Score` takes one from `unscored_reason` in its metadata, and there it
+is.
 """
 
 import json
@@ -68,7 +69,9 @@ def _row(record: Response | Failed, parts: Parts) -> Fields:
     if isinstance(record, Failed):
         ours["failure"] = record.reason
     else:
-        answer = record.fields.get("own_answer", record.fields.get("extracted_answer", record.fields.get("candidate")))
+        answer = record.fields.get(
+            "own_answer", record.fields.get("extracted_answer", record.fields.get("candidate"))
+        )
         ours |= {
             "contract": record.contract,
             "contract_params": record.contract_params,

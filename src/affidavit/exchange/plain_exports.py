@@ -1,8 +1,9 @@
 """The records of a study as JSON Lines, CSV and Parquet.
 
-JSON Lines hold every field of every record under its own name, every text verbatim. CSV and Parquet hold the columns
-of `record_rows`. In CSV a text that a spreadsheet might compute has an apostrophe before it, and so has one that
-begins with an apostrophe: without the first apostrophe of a cell that begins with one, every text is what it was.
+JSON Lines hold every field of every record under its own name, every text verbatim. CSV and Parquet hold the
+columns of `record_rows`. In CSV a text that a spreadsheet might compute has an apostrophe before it, and so has
+one that begins with an apostrophe: without the first apostrophe of a cell that begins with one, every text is what
+it was.
 """
 
 import csv

@@ -1,7 +1,8 @@
 """Records as rows of a table that leaves: the columns for counting, and beside them what these leave out.
 
-The columns are those of `study.records()`, in their order, and then those of `ADDED`. In a column a text cannot hold
-half of a surrogate pair: such an output is null in `raw_output` and stands JSON-escaped in `raw_output_escaped`.
+The columns are those of `study.records()`, in their order, and then those of `ADDED`. In a column a text cannot
+hold half of a surrogate pair: such an output is null in `raw_output` and stands JSON-escaped in
+`raw_output_escaped`.
 """
 
 import json

@@ -1,8 +1,8 @@
 """The records of a study as they leave it for other tools: each question, judgement and label once.
 
-A question that failed and was answered later is answered: what leaves is the last word on it. The journal is walked
-once. Of a failure only its place is remembered until the walk has shown that nothing followed, so that what is in
-memory grows with what was never answered, and with nothing else.
+A question that failed and was answered later is answered: what leaves is the last word on it. The journal is
+walked once. Of a failure only its place is remembered until the walk has shown that nothing followed, so that what
+is in memory grows with what was never answered, and with nothing else.
 """
 
 from collections.abc import Iterator

@@ -1,14 +1,14 @@
 """Every Eval Ever 0.3.0: for each task, model and condition an aggregate file and the instances beside it.
 
-The aggregate has the figures of our tables with their intervals, and says by kind how many outputs are no instance:
-the schema of an instance has no word for an output without an answer. The two belong together as the schema has it:
-the aggregate names the file of instances with its digest, and every instance names the result that it counts in,
-accuracy over answers, which is the mean of their scores.
+The aggregate has the figures of our tables with their intervals, and says by kind how many outputs are no
+instance: the schema of an instance has no word for an output without an answer. The two belong together as the
+schema has it: the aggregate names the file of instances with its digest, and every instance names the result that
+it counts in, accuracy over answers, which is the mean of their scores.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from math import isfinite
@@ -155,7 +155,9 @@ def _write(order: ExportOrder) -> Written:
             files.write_waiting(partial)
             path = partial / files.place
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(json.dumps(_aggregate(files, group, frozen), indent=2, sort_keys=True).encode() + b"\n")
+            path.write_bytes(
+                json.dumps(_aggregate(files, group, frozen), indent=2, sort_keys=True).encode() + b"\n"
+            )
             written.rows["aggregates"] += 1
             written.rows["instances"] += files.rows
             written.left_out.update(files.left_out)

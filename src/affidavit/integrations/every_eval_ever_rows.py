@@ -1,8 +1,9 @@
 """Outputs as instance records of Every Eval Ever 0.3.0, and those that it has no words for.
 
-An instance must say whether the answer is correct. Of an output without an answer, or without a known right answer,
-there is nothing true to say there: it is left out, and its kind is counted. What is said of one output, the reader
-in `exchange.every_eval_ever` finds again: its text, its question, the repeat, the verdict, and whether it is verbatim.
+An instance must say whether the answer is correct. Of an output without an answer, or without a known right
+answer, there is nothing true to say there: it is left out, and its kind is counted. What is said of one output,
+the reader in `exchange.every_eval_ever` finds again: its text, its question, the repeat, the verdict, and whether
+it is verbatim.
 """
 
 import json
