@@ -20,6 +20,7 @@ from affidavit.archive.study_directory import FrozenStudy, ImportedStudy
 from affidavit.contracts.parts import NOT_COMPLIANT, Parts
 from affidavit.errors import UsageError
 from affidavit.exchange.export_format import ExportFormat, ExportOrder, Written
+from affidavit.exchange.study_records import answer_of
 from affidavit.json_values import Fields
 
 _RIGHT, _WRONG, _NO_ANSWER = "C", "I", "N"
@@ -65,13 +66,9 @@ def _reason(record: Response, *, has_answer: bool) -> str | None:
 def _row(record: Response | Failed, parts: Parts) -> Fields:
     score, subject = _score(record, parts), record.subject
     ours: Fields = {"key": record.key, "outcome": score.outcome}
-    answer = None
     if isinstance(record, Failed):
         ours["failure"] = record.reason
     else:
-        answer = record.fields.get(
-            "own_answer", record.fields.get("extracted_answer", record.fields.get("candidate"))
-        )
         ours |= {
             "contract": record.contract,
             "contract_params": record.contract_params,
@@ -86,7 +83,7 @@ def _row(record: Response | Failed, parts: Parts) -> Fields:
         "id": subject.item_id,
         "epoch": subject.sample + 1,
         "value": score.value,
-        "answer": answer if answer is None or isinstance(answer, str) else json.dumps(answer),
+        "answer": None if isinstance(record, Failed) else answer_of(record, parts),
         "explanation": score.explanation,
         "metadata": metadata,
     }
@@ -114,7 +111,7 @@ def _log_names(frozen: FrozenStudy) -> Sequence[str]:
 
 
 def _log_of(record: Response | Failed, names: Sequence[str]) -> str:
-    """The log that an output was read from, with the folders by which it is told from others; empty if from none."""
+    """The log that an output was read from, with the folders that tell it from others; empty if from none."""
     subject = record.subject
     output_id = subject.output_id if isinstance(subject, ImportIdentity) else None
     for name in names if output_id is not None else ():

@@ -5,14 +5,23 @@ walked once. Of a failure only its place is remembered until the walk has shown 
 is in memory grows with what was never answered, and with nothing else.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from affidavit.archive.record import Failed, ImportIdentity, Label, Record
+from affidavit.archive.record import Failed, ImportIdentity, Label, Record, Response
 from affidavit.archive.segments import Place
 from affidavit.archive.study_directory import FrozenStudy, StudyDirectory, parts_of_study
 from affidavit.contracts.parts import Parts
+
+
+def answer_of(response: Response, parts: Parts) -> str | None:
+    """What was read from an output, in the item's own letters, as a text; None where nothing was."""
+    own = response.fields
+    columns = parts.result_columns(own, response.contract_params)
+    value = columns.get("answer", own.get("own_answer", own.get("extracted_answer")))
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 @dataclass(frozen=True)

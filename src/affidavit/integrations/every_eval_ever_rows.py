@@ -14,6 +14,7 @@ from typing import NamedTuple
 from affidavit.archive.record import Failed, ImportIdentity, Response
 from affidavit.contracts.contract import guarded
 from affidavit.contracts.parts import NOT_COMPLIANT, Parts
+from affidavit.exchange.study_records import answer_of
 from affidavit.json_values import Fields, canonical
 from affidavit.reading.output_columns import OutputColumns
 
@@ -75,7 +76,7 @@ def instance(record: Response, asked: Asked, parts: Parts, run: OfRun) -> Fields
         "interaction_type": "single_turn",
         "input": given,
         "output": output,
-        "answer_attribution": [_attribution(record)],
+        "answer_attribution": [_attribution(record, parts)],
         "evaluation": {"score": 1.0 if record.correct else 0.0, "is_correct": bool(record.correct)},
         "metadata": _metadata(record, asked),
         **_usage(record),
@@ -93,13 +94,11 @@ def _question(asked: Asked, parts: Parts) -> str:
     return words if isinstance(words, str) else canonical(asked.item).decode()
 
 
-def _attribution(record: Response) -> Fields:
-    own = record.fields
-    value = own.get("own_answer", own.get("extracted_answer", own.get("candidate")))
+def _attribution(record: Response, parts: Parts) -> Fields:
     return {
         "turn_idx": 0,
         "source": "output.raw",
-        "extracted_value": "" if value is None else _text(value),
+        "extracted_value": answer_of(record, parts) or "",
         "extraction_method": record.contract,
         "is_terminal": True,
     }
