@@ -19,8 +19,8 @@ ADDED = (
     "output_id", "prompt", "prompt_sha256", "finish_reason", "reasoning", "contract_params", "reading", "usage",
     "about", "label", "rater", "date",
 )  # fmt: skip
-"""Texts. `reading` holds, as JSON, every field of the contract; `usage`, `contract_params` and `label` are JSON too.
-The last four are of labels by people."""
+"""Texts. `reading` holds, as JSON, every field of the contract; `usage`, `contract_params` and `label` are JSON as
+well. The last four are of labels by people."""
 _AT_ONCE = 1_000
 """Records that are Python objects at the same time."""
 
