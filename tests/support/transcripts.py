@@ -52,6 +52,7 @@ class Setting:
 
 SETTINGS = {
     "README.md": Setting(columns=80, examples=True),
+    "export.md": Setting(examples=True),
     "contracts.md": Setting(server=sums_of_the_page, address="127.0.0.1:8000"),
     "judging.md": Setting(columns=80, server=judge_of_the_page, address="127.0.0.1:8000"),
     "second-reading.md": Setting(columns=80, public=PUBLIC / "logs" / "opencompass"),

@@ -17,6 +17,7 @@ from affidavit.commands.batch import batch
 from affidavit.commands.contracts import contracts
 from affidavit.commands.doctor import doctor
 from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
+from affidavit.commands.export import export
 from affidavit.commands.import_logs import import_logs
 from affidavit.commands.init import init
 from affidavit.commands.judge import judge
@@ -75,6 +76,7 @@ for command in (
     read,
     merge,
     import_logs,
+    export,
     audit,
     judge,
     report,

@@ -45,8 +45,9 @@ def on_ray(setup: PartSetup, numbers: Sequence[int], count: int) -> Generator[Wr
         context.enable_progress_bars = False
         context.max_errored_blocks = 0
         rows = ray.data.from_items([{"number": number} for number in numbers], override_num_blocks=len(numbers))
+        task: Any = RangeTask  # a class of which Ray makes the function: its types do not say so
         done = rows.map(
-            RangeTask,
+            task,
             fn_constructor_args=(msgspec.msgpack.encode(setup),),
             concurrency=(1, max(1, min(count, len(numbers)))),
             num_cpus=1,
