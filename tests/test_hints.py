@@ -65,6 +65,7 @@ SHOWN_BY = {
     "results.gate": "gate",
     "results.majorities": "report gate",
     "results.read_groups": "read",
+    "results.second_readings": "audit",
     "results.study_results": "report gate",
     "running.import_outputs": "judge",
     "running.judge_panel": "judge",

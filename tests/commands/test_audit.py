@@ -39,6 +39,8 @@ COUNTS = {
     "compliant": 1,
     "answers": 1,
     "right": 1,
+    "deviations": {"option_text": 1},
+    "compared": 3,
     "moved": 2,
     "moves": {"no output, scored as wrong": 1, "right by the source, non-compliant": 1},
     "not_verbatim": 0,
@@ -92,7 +94,7 @@ def test_the_same_is_written_as_a_page(log):
     ("arguments", "code", "said"),
     [
         (["--max-moved", "0.7"], 0, ""),
-        (["--max-moved", "0.6"], 3, "66.67% of the outputs moved, more than 60.00%"),
+        (["--max-moved", "0.6"], 3, "2 of 3 outputs that can be compared moved, 66.67%: more than 60.00%"),
         (["--pattern", "B"], 2, "either --contract NAME or --pattern REGEX, found both"),
         (["--scorer", "loose"], 2, "expected a scorer of"),
         (["--source-rule", "inspekt"], 2, "--source-rule: expected one of"),
@@ -110,7 +112,7 @@ def test_ends_and_messages(log, arguments, code, said):
 
 def test_python_gives_the_tables_of_the_command(log):
     results = public.audit(log, "mcqa", options="A-D")
-    assert list(results) == ["second reading", "no answer", "four ways", "moved"]
+    assert list(results) == ["second reading", "no answer", "deviations", "four ways", "moved"]
     (row,) = results["second reading"].to_polars().rows(named=True)
     assert (row["outputs"], row["moved"], row["right by the source"], row["yield"]) == (3, 2, 2 / 3, 0.5)
     assert results["no answer"].to_polars().rows() == [(NAME, "quiz", "tiny", "missing", 1, 1)]

@@ -96,11 +96,17 @@ def test_verdicts_are_few_words(tmp_path, cell, verdict):
     assert output.words[0].points == (None if verdict is None else float(verdict))
 
 
-VERDICTS = {"true", "false", "1", "0", "yes", "no"}
+VERDICTS = {"true", "false", "1", "0", "1.0", "0.0", "yes", "no"}
 
 
 @given(
-    st.one_of(st.text(), st.integers(), st.floats(), st.lists(st.integers()), st.sampled_from(["1.0", "y", "C"]))
+    st.one_of(
+        st.text(),
+        st.integers(),
+        st.floats(),
+        st.lists(st.integers()),
+        st.sampled_from(["1.00", "true.0", "y", "C"]),
+    )
 )
 def test_any_other_cell_is_refused_with_its_row_and_value(tmp_path_factory, cell):
     """Or it is one of the words, or empty: nothing is a verdict by chance."""

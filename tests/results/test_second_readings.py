@@ -94,7 +94,7 @@ def test_every_output_is_in_one_place():
 def test_an_error_scored_as_wrong_is_told_first_and_shown_first():
     found = report(log("gone", [None, BARE, RIGHT], [False, True, True]))
     assert found.warnings[0] == "gone.jsonl, gone: 1 output without an answer scored as wrong: 1 error."
-    no_answer, moved = found.tables[1], found.tables[3]
+    no_answer, moved = found.tables[1], found.tables[4]
     assert no_answer.rows == (("gone.jsonl", "quiz", "gone", "error", 1, 1),)
     assert moved.column("move") == ["no output, scored as wrong", "right by the source, non-compliant"]
 
@@ -122,7 +122,11 @@ def test_each_figure_is_over_what_it_is_about():
 def test_so_many_rows_that_moved_are_shown_and_all_are_counted():
     moved = report(LOST, moved=3).tables[-1]
     assert (len(moved.rows), moved.notes) == (3, ("3 of 10 rows that moved.",))
-    assert [table.name for table in report(LOST, moved=0).tables] == ["second reading", "four ways"]
+    assert [table.name for table in report(LOST, moved=0).tables] == [
+        "second reading",
+        "deviations",
+        "four ways",
+    ]
 
 
 def test_texts_that_are_not_verbatim_are_told_before_any_figure():
@@ -179,11 +183,38 @@ def test_who_graded_is_told(graders, said):
 def test_a_log_that_moves_too_much_or_has_nothing_to_compare_is_named():
     silent = log("silent", [RIGHT], [None])
     assert list(moved_most(readings(SAME, LOST, silent), 0.8)) == [
-        "lost.jsonl, lost: 83.33% of the outputs moved, more than 80.00%",
+        "lost.jsonl, lost: 10 of 12 outputs that can be compared moved, 83.33%: more than 80.00%",
         "silent.jsonl, silent: the source has no verdict on any output, so nothing can be compared",
     ]
     assert list(moved_most(readings(SAME, LOST), 10 / 12)) == []
     assert list(moved_most([], 0)) == []
+
+
+def test_a_share_that_moved_is_of_what_can_be_compared():
+    """Outputs without a verdict of one of the two would hide those that moved."""
+    few = log("few", [BARE] * 2 + [RIGHT] * 98, [True] * 2 + [None] * 98)
+    assert list(moved_most(readings(few), 0.5)) == [
+        "few.jsonl, few: 2 of 2 outputs that can be compared moved, 100.00%: more than 50.00%"
+    ]
+    unknown = log("unknown", [RIGHT] * 4, [True] * 4, [{"answer": None}] * 4)
+    assert list(moved_most(readings(unknown), 0.5)) == [
+        "unknown.jsonl, unknown: the contract has no verdict on any output, so nothing can be compared"
+    ]
+    assert audit_fields(readings(few))["logs"][0]["compared"] == 2
+
+
+def test_a_contract_that_may_be_the_wrong_one_is_told():
+    bare = report(log("bare", [BARE] * 12, [True] * 12))
+    assert bare.warnings == [
+        "bare.jsonl, bare: none of 12 outputs follows the format; 12 are option_text. Was this format asked for?"
+    ]
+    assert bare.tables[1].rows == (("bare.jsonl", "quiz", "bare", "option_text", 12),)
+    wrong = report(log("wrong", [WRONG] * 12, [True] * 12))
+    (said,) = wrong.warnings
+    assert said.startswith(
+        'wrong.jsonl, wrong: none of 12 answers equals its right answer: right answers are like "B"'
+    )
+    assert report(log("few", [BARE] * 9 + [RIGHT], [True] * 10)).warnings == []
 
 
 def test_the_four_ways_are_there_for_programs():

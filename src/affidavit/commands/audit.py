@@ -8,6 +8,7 @@ import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, NOT_MET
+from affidavit.commands.own_inputs import refuse_over_input
 from affidavit.commands.rare_collection import look_for_garbage_rarely
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import UsageError
@@ -73,7 +74,7 @@ if TYPE_CHECKING:
     default=None,
     type=click.FloatRange(0, 1),
     metavar="SHARE",
-    help="Exit 3 if more than this share of the outputs of a log moved, or none can be compared.",
+    help="Exit 3 if more than this share of what can be compared in a log moved, or nothing can be compared.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def audit(
@@ -120,6 +121,7 @@ def audit(
     from affidavit.running.second_reading import audit_terms, audited
 
     reads = _contract(contract, pattern, options, parameters)
+    refuse_over_input("--page", page_file, logs)
     terms = audit_terms(
         reads,
         options=options,
@@ -164,7 +166,11 @@ def _contract(
 
     if (name is None) == (pattern is None):
         found = "neither" if name is None else "both"
-        raise UsageError("audit", expected="either --contract NAME or --pattern REGEX", found=found)
+        hint = (
+            "What reads the outputs is yours to say: `affidavit contracts` lists what there is, and "
+            "`affidavit read mcqa LOG --lenses` counts the forms that answers have."
+        )
+        raise UsageError("audit", expected="either --contract NAME or --pattern REGEX", found=found, hint=hint)
     if pattern is not None:
         return Pattern(name="pattern", version=1, pattern=pattern, words="")
     contract = typed_contract(str(name), options, parameters).contract

@@ -244,7 +244,9 @@ def _verdict(cell: object, column: str, where: str) -> bool | None:
     cell = _known(cell)
     if cell is None:
         return None
+    # A column of booleans with gaps is written as 1.0 and 0.0.
     word = f"{cell:g}" if isinstance(cell, float) else str(cell).strip().casefold()
+    word = word[0] if word in ("1.0", "0.0") else word
     if word in _VERDICTS:
         return _VERDICTS[word]
     hint = "Nothing is guessed of a verdict: write it as one of these words, or leave the cell empty."

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from affidavit.contracts.contract import COMPLIANT
 from affidavit.contracts.read_by import ReadBy
 from affidavit.exchange.logged_output import NoAnswer
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, shown
 from affidavit.plain_text import counted_noun
+from affidavit.results.caveats import FEWEST
 from affidavit.results.table import Table
 from affidavit.results.text_forms import READ_BY, Report
 from affidavit.results.values import Chance, Points, Value
@@ -36,7 +37,13 @@ def audit_report(readings: Sequence[SecondReading], read_by: ReadBy, *, moved: i
     verdicts = _verdicts(readings)
     pairs = sorted(zip(readings, verdicts, strict=True), key=lambda pair: _place(*pair))
     ordered, judged = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    tables = [_scores(ordered, judged), _no_answers(ordered), _four_ways(ordered), _moved(ordered, moved)]
+    tables = [
+        _scores(ordered, judged),
+        _no_answers(ordered),
+        _deviations(ordered),
+        _four_ways(ordered),
+        _moved(ordered, moved),
+    ]
     facts: Fields = {READ_BY: str(read_by)}
     notes = ["intervals: 95 %, over items; of differences at the level of their tests", *_notes(ordered)]
     return Report(
@@ -79,6 +86,8 @@ def _fields(reading: SecondReading) -> Fields:
         "compliant": sum(each.compliant for each in counts),
         "answers": sum(each.answers for each in counts),
         "right": sum(each.right for each in counts),
+        "deviations": dict(sorted(reading.deviations.items())),
+        "compared": reading.compared,
         "moved": reading.moves.total(),
         "moves": {move.value: reading.moves[move] for move in Move if reading.moves[move]},
         "not_verbatim": reading.not_verbatim,
@@ -88,15 +97,18 @@ def _fields(reading: SecondReading) -> Fields:
 
 
 def moved_most(readings: Sequence[SecondReading], most: float) -> Iterator[str]:
-    """What is not met where at most such a share of a log's verdicts may move: each log by its name.
+    """What is not met where at most such a share of what can be compared may move: each log by its name.
 
-    A log of which the source says nothing meets nothing: nobody knows what would move.
+    A log of which nothing can be compared meets nothing: nobody knows what would move.
     """
     for each in readings:
-        if not each.verdicts:
-            yield f"{_title(each)}: the source has no verdict on any output, so nothing can be compared"
-        elif (share_moved := each.moves.total() / each.outputs) > most:
-            yield f"{_title(each)}: {share_moved:.2%} of the outputs moved, more than {most:.2%}"
+        moved, compared = each.moves.total(), each.compared
+        if not compared:
+            which = "contract" if each.verdicts else "source"
+            yield f"{_title(each)}: the {which} has no verdict on any output, so nothing can be compared"
+        elif moved > most * compared:
+            said = f"{moved:,} of {compared:,} outputs that can be compared moved"
+            yield f"{_title(each)}: {said}, {moved / compared:.2%}: more than {most:.2%}"
 
 
 def _title(reading: SecondReading) -> str:
@@ -134,29 +146,31 @@ def _share(reading: SecondReading, part: str, whole: str) -> Estimate | None:
 
 def _scores(readings: Sequence[SecondReading], verdicts: Sequence[Verdict | None]) -> Table:
     columns = (
-        *_NAMES, "outputs", "printed", "from its rows", "right by the source", "compliance",
-        "accuracy over answers", "yield", "difference", "p, Holm", "moved",
+        *_NAMES, "outputs", "right by the source", "difference", "compared", "moved", "compliance",
+        "accuracy over answers", "yield", "p, Holm", "printed", "from its rows",
     )  # fmt: skip
     rows = tuple(
         (
             *_named(each),
             each.outputs,
-            _printed(each),
-            None if each.recomputed is None else f"{each.recomputed:.4g}",
             _share(each, "source_right", "verdicts"),
+            None if verdict is None else Points(verdict.estimate),
+            each.compared,
+            each.moves.total(),
             _share(each, "compliant", "arrived"),
             _share(each, "right", "answers"),
             _share(each, "right", "known"),
-            None if verdict is None else Points(verdict.estimate),
             None if verdict is None else Chance(verdict.adjusted),
-            each.moves.total(),
+            _printed(each),
+            None if each.recomputed is None else f"{each.recomputed:.4g}",
         )
         for each, verdict in zip(readings, verdicts, strict=True)
     )
     note = (
         "Difference: right by the contract less right by the source, paired by item, over outputs that were read, "
-        "of which the source has a verdict and the right answer is known; what never arrived is not in it. Moved: "
-        "outputs whose verdict is not the source's, and those that never arrived and that it scored."
+        "of which the source has a verdict and the right answer is known; what never arrived is not in it. "
+        "Compared: outputs of which both have a verdict. Moved: those whose verdict is another, and those that "
+        "never arrived and that the source scored."
     )
     return Table(
         "second reading",
@@ -198,6 +212,16 @@ def _no_answers(readings: Sequence[SecondReading]) -> Table:
     question = "Where did the source have no answer, and what did it score there?"
     columns = (*_NAMES, "why", "outputs", "scored as wrong")
     return Table("no answer", question, columns, rows, _identity(readings))
+
+
+def _deviations(readings: Sequence[SecondReading]) -> Table:
+    rows = tuple(
+        (*_named(each), deviation, count)
+        for each in readings
+        for deviation, count in sorted(each.deviations.items(), key=lambda pair: (-pair[1], pair[0]))
+    )
+    question = "What did outputs that do not follow the format do instead?"
+    return Table("deviations", question, (*_NAMES, "deviation", "outputs"), rows, _identity(readings))
 
 
 def _four_ways(readings: Sequence[SecondReading]) -> Table:
@@ -278,6 +302,7 @@ def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
             yield f"{name}: {noun} without an answer scored as wrong{by}: {kinds}."
         if given := each.table[SourceVerdict.RIGHT, OwnVerdict.NO_OUTPUT]:
             yield f"{name}: {counted_noun(given, 'output')} that never arrived scored as right."
+        yield from _unfitting(each, name)
         yield from _who_graded(each, name)
         if each.unread:
             noun = counted_noun(each.unread, "output")
@@ -286,6 +311,21 @@ def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
             noun = counted_noun(each.not_verbatim, "text")
             yield f"{name}: {noun} not verbatim: a filter or a transform may have changed what the model wrote."
         yield from _about_scores(each, name)
+
+
+def _unfitting(each: SecondReading, name: str) -> Iterator[str]:
+    """That the contract may be the wrong one: no output follows it, or no answer equals its key."""
+    if (others := each.deviations.total()) >= FEWEST and not any(item.compliant for item in each.items.values()):
+        deviation, count = each.deviations.most_common(1)[0]
+        said = f"none of {others:,} outputs follows the format; {count:,} are {deviation}"
+        yield f"{name}: {said}. Was this format asked for?"
+    answers = sum(item.answers for item in each.items.values())
+    if each.unequal is not None and answers >= FEWEST and not any(item.right for item in each.items.values()):
+        right, read = (shown(_cut(text)) for text in each.unequal)
+        yield (
+            f"{name}: none of {answers:,} answers equals its right answer: right answers are like {right}, "
+            f"answers like {read}. --answer-pattern takes an answer out of a longer text."
+        )
 
 
 def _who_graded(each: SecondReading, name: str) -> Iterator[str]:

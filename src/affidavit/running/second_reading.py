@@ -29,6 +29,8 @@ from affidavit.reading.column_path import ColumnPath
 from affidavit.reading.output_columns import ANSWER, Role
 from affidavit.reading.rows import UNREAD, RowReader
 
+NO_DIAGNOSIS = "unspecified"
+"""What a deviation is called where a contract has no words for it."""
 MOST_KEPT = 200
 """Rows of each kind of move that are kept with their texts."""
 MOST_TEXT = 1 << 22
@@ -143,6 +145,10 @@ class SecondReading:
     items: dict[str, ItemCounts] = field(default_factory=dict)
     moves: Counter[Move] = field(default_factory=Counter)
     moved: dict[Move, list[MovedRow]] = field(default_factory=dict)
+    deviations: Counter[str] = field(default_factory=Counter)
+    """Why outputs are not compliant, by the contract's own words."""
+    unequal: tuple[str, str] | None = None
+    """A right answer, and the first answer that the source called right and that is not equal to it."""
     _kept: int = 0
     """Characters of what moved that are kept."""
 
@@ -155,6 +161,13 @@ class SecondReading:
     def unread(self) -> int:
         """Outputs on which a contract of the user's own raised an error."""
         return sum(self.table[said, OwnVerdict.UNREAD] for said in SourceVerdict)
+
+    @property
+    def compared(self) -> int:
+        """Outputs of which both the source and the contract say something that could differ."""
+        said = (SourceVerdict.RIGHT, SourceVerdict.WRONG)
+        own = (OwnVerdict.RIGHT, OwnVerdict.WRONG, OwnVerdict.NON_COMPLIANT, OwnVerdict.NO_OUTPUT)
+        return sum(self.table[each, other] for each in said for other in own)
 
     @property
     def verdicts(self) -> int:
@@ -185,6 +198,7 @@ class SecondReading:
         said, own = _source_verdict(word), _own_verdict(output, result.added, reader)
         self.table[said, own] += 1
         self.not_verbatim += not output.verbatim
+        self._note(row, said, own, result.added)
         kind = output.no_answer or (None if word is None else word.no_answer)
         if kind is not None and not (word is not None and word.about_item and output.item_id in self.items):
             self.no_answer[kind] += 1
@@ -200,6 +214,14 @@ class SecondReading:
             if len(kept) < MOST_KEPT and self._kept + size <= MOST_TEXT:
                 kept.append(moved)
                 self._kept += size
+
+    def _note(self, row: Fields, said: SourceVerdict, own: OwnVerdict, added: Fields) -> None:
+        """What a reader needs to know of an output that is not as it should be."""
+        if own is OwnVerdict.NON_COMPLIANT:
+            self.deviations[str(added.get("deviation") or NO_DIAGNOSIS)] += 1
+        is_unequal = said is SourceVerdict.RIGHT and own is OwnVerdict.WRONG and self.unequal is None
+        if is_unequal and isinstance(answer := added.get("extracted_answer"), str):
+            self.unequal = str(row.get(ANSWER)), answer
 
     def _count(self, item_id: str, said: SourceVerdict, own: OwnVerdict, *, known: bool) -> None:
         counts = self.items.setdefault(item_id, ItemCounts())
