@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "judging": "contracts archive reading items models",
     "running": "contracts archive reading items models exchange study judging",
     "results": "contracts statistics archive reading items exchange study judging running",
-    "commands": "contracts statistics archive reading items models exchange study judging running results",
+    "integrations": "contracts statistics archive reading items models exchange study judging running results",
+    "commands": "contracts statistics archive reading items models exchange study judging running results integrations",
 }
 TOP = {"errors", "json_values", "plain_text", "python_words", "interface", "__init__", "__main__"}
 ABOVE_ALL_ROOMS = {"interface", "__init__", "__main__"}
@@ -196,6 +197,8 @@ def misfits(path: Path) -> Iterator[str]:
 
 
 LATE = {
+    "reading.part_files.ray_engine": {"ray", "ray.data"},
+    "reading.part_files.run": {"affidavit.reading.part_files.ray_engine"},
     "contracts.labels": {"affidavit.contracts.label_columns"},
     "contracts.json_schema": {"jsonschema_rs"},
     "contracts.mcqa": {"affidavit.contracts.choice_columns"},

@@ -14,7 +14,9 @@ from affidavit.commands.main import cli
 
 PACKAGE = Path(__file__).parents[1] / "src" / "affidavit"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-TYPED = re.compile(r"\baffidavit ((?:models |contracts (?=show|try))?[a-z]+)\b((?:(?!\baffidavit\b|&&)[^`;|\n])*)")
+TYPED = re.compile(
+    r"\baffidavit ((?:models |batch |contracts (?=show|try))?[a-z]+)\b((?:(?!\baffidavit\b|&&)[^`;|\n])*)"
+)
 """A command as one types it, up to its end; a sentence that only speaks of a command puts it between backticks."""
 
 SHOWN_BY = {
@@ -23,11 +25,16 @@ SHOWN_BY = {
     "archive.versions": "read",
     "commands.audit": "audit",
     "commands.doctor": "doctor",
+    "commands.export": "export",
     "commands.given_code": "judge verify",
     "commands.import_logs": "import",
     "commands.judge": "judge",
     "commands.main": "run",
+    "commands.merge": "merge",
+    "commands.part_options": "read",
     "commands.read": "read",
+    "commands.read_into_parts": "read",
+    "commands.read_summary": "read",
     "commands.read_into_study": "read",
     "commands.run": "run",
     "commands.starter": "run",
@@ -43,6 +50,7 @@ SHOWN_BY = {
     "errors": "read",
     "exchange.plain_tables": "audit import",
     "exchange.registry": "audit import",
+    "integrations.export_formats": "export",
     "judging.outputs": "judge",
     "judging.prompt": "judge",
     "models.environment_values": "report",
@@ -51,6 +59,8 @@ SHOWN_BY = {
     "reading.engines": "read",
     "reading.frames": "read",
     "reading.output_columns": "read audit import",
+    "reading.part_files.plan": "read",
+    "reading.part_files.ray_engine": "read",
     "reading.rows": "read",
     "results.gate": "gate",
     "results.majorities": "report gate",
@@ -70,14 +80,24 @@ SHOWN_BY = {
     "study.freezing": "run",
     "study.models_file": "judge",
 }
-OF_SEVERAL = {"commands.contracts", "commands.models", "commands.results", "interface", "results.page.study_page"}
+OF_SEVERAL = {
+    "commands.batch",
+    "commands.contracts",
+    "commands.models",
+    "commands.results",
+    "interface",
+    "models.batch_files",
+    "results.page.study_page",
+    "running.batch_export",
+}
 """Modules of several commands, whose texts are about now the one, now the other: some command has the option."""
 OF_OTHER_PROGRAMS = {
     "archive.provenance": "--no-pager --no-optional-locks --get-regexp --porcelain --ignore-submodules",
+    "commands.batch_words": "--model",
     "models.weights": "--no-deps --only-binary --no-input --disable-pip-version-check --retries --dest --no-index "
     "--find-links",
 }
-"""Of git, and of pip."""
+"""Of git, of pip, and of vLLM."""
 
 
 def commands(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:

@@ -1,4 +1,7 @@
-"""Text that cannot command a terminal, whoever wrote it; and counts with their nouns, as people read them."""
+"""Text that cannot command a terminal or a spreadsheet, whoever wrote it; and counts with their nouns, as people
+read them."""
+
+_BREAKS, _FORMULA = tuple("\t\r\n"), tuple("=+-@|%＝＋－＠")
 
 
 def plain(text: str) -> str:
@@ -15,6 +18,17 @@ def plain(text: str) -> str:
 def plain_lines(text: str) -> str:
     """The same, with its lines kept."""
     return "\n".join(map(plain, text.split("\n")))
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet might compute the text of a cell.
+
+    >>> is_formula("=1+1"), is_formula(" -2"), is_formula("\\tx"), is_formula("1 + 1"), is_formula("")
+    (True, True, True, False, False)
+    """
+    # Spreadsheets skip blanks and what cannot be seen, and some know the wide forms of East Asian texts.
+    seen = next((each for each in text if each.isprintable() and not each.isspace()), "")
+    return text[:1] in _BREAKS or seen in _FORMULA
 
 
 def counted_noun(count: int, noun: str) -> str:

@@ -12,12 +12,15 @@ from rich.table import Table
 
 from affidavit.commands import (
     audit,
+    batch,
     contracts,
     doctor,
     exit_codes,
+    export,
     import_logs,
     init,
     judge,
+    merge,
     models,
     output,
     read,
@@ -34,12 +37,15 @@ from affidavit.study.check import parse_study
 
 COMMANDS = {
     "audit": audit.audit,
+    "batch": batch.batch,
     "import": import_logs.import_logs,
     "contracts": contracts.contracts,
+    "export": export.export,
     "doctor": doctor.doctor,
     "init": init.init,
     "run": run.run,
     "read": read.read,
+    "merge": merge.merge,
     "judge": judge.judge,
     "report": results.report,
     "compare": results.compare,

@@ -201,7 +201,7 @@ def test_the_facts_are_those_of_this_installation(tmp_path, monkeypatch):
     found = this_machine()
     assert found.versions["affidavit"] == __version__
     assert re.fullmatch(r"\d.*", found.versions["polars"])
-    assert [extra.name for extra in found.extras] == ["bulk", "embedded", "hf"]
+    assert [extra.name for extra in found.extras] == ["bulk", "embedded", "hf", "ray"]
     assert set(found.extras[1].libraries) == {"gguf", "xllamacpp"}
     assert (found.cache, found.cache_bytes) == (str(tmp_path / "cache"), 300)
     assert found.models_directory == str(tmp_path / "models")

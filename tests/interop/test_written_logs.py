@@ -13,19 +13,13 @@ import pytest
 from affidavit.exchange.log import Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from affidavit.exchange.registry import logs_of
-from support.fault_server import Call, Fault, FaultServer, body, chat, every, first, says, status
+from support.fault_server import Call, FaultServer, every, first, says, status
 from support.golden_files import GOLDEN
+from support.inspect_runs import ENVIRONMENTS, OFFLINE, as_tiny, logs_by_inspect
 from support.pages import ROOT
 
 KEPT = "2026-01-02T03-04-05.678901"
 """The time in the names of logs that are kept."""
-ENVIRONMENTS = ROOT / ".venv-interop"
-OFFLINE = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "NO_PROXY": "127.0.0.1"}
-
-
-def as_tiny(text: str, finish: str = "stop") -> Fault:
-    """This text, by a server that says which model it has: Inspect insists on it."""
-    return body(chat({"content": text}, finish, model="tiny", id="chatcmpl-1", created=0))
 
 
 async def grading(call: Call) -> None:
@@ -49,7 +43,6 @@ def recounted(log: Log, outputs: list[LoggedOutput]) -> dict[tuple[str, str], tu
 @pytest.fixture(scope="module")
 def inspect(tmp_path_factory) -> tuple[Path, list[dict]]:
     folder = tmp_path_factory.mktemp("inspect")
-    script = ROOT / "tests" / "support" / "write_inspect_logs.py"
     answers = {
         "q1": every(as_tiny("I think so.\n\nANSWER: B")),
         "q2": every(as_tiny("ANSWER: C")),
@@ -57,11 +50,7 @@ def inspect(tmp_path_factory) -> tuple[Path, list[dict]]:
         "Task": every(grading),
         "q4": every(as_tiny("No idea", "length")),
     }
-    with FaultServer(answers) as server:
-        order = [ENVIRONMENTS / "inspect" / "bin" / "python", "-W", "ignore", script, server.url, folder]
-        done = subprocess.run(order, capture_output=True, text=True, check=False, env=OFFLINE, cwd=folder)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return folder, json.loads(done.stdout[done.stdout.index("[{") :])
+    return folder, logs_by_inspect(folder, answers)
 
 
 def test_inspect_logs_are_read_as_inspect_reads_them(inspect):

@@ -7,7 +7,6 @@ on the way is then made again, and the run goes on from there.
 import random
 import shutil
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
 from itertools import chain
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from affidavit.running.study_run import Ended, Options, run_study
 from affidavit.running.verify import verify
 from affidavit.study.files import load
 from support.command import affidavit
-from support.crash_disk import DROPPED, KEPT, InstantDisk, Platter, State, TraceDisk, torn
+from support.crash_disk import InstantDisk, State, TraceDisk, kills, losses, once
 from support.fault_server import FaultServer
 from support.killed_command import calls, killed
 from support.kills import journal
@@ -62,36 +61,6 @@ def write(folder: Path, url: str, step: int) -> None:
 
 def grown(folder: Path, disk: InstantDisk | None = None) -> Ended:
     return run_study(load(folder / "study.toml"), Options(folder / "out", disk=disk or InstantDisk()))
-
-
-def kills(disk: TraceDisk) -> Iterator[State]:
-    """What a kill may leave: all calls up to one are done, and of a write perhaps half."""
-    platter = Platter(disk.before, disk.numbers)
-    for call in disk.calls:
-        if call.name == "write":
-            halfway = deepcopy(platter)
-            halfway.apply(call._replace(content=call.content[: len(call.content) // 2]))
-            yield halfway.after_power_loss(KEPT)
-        platter.apply(call)
-        yield platter.after_power_loss(KEPT)
-
-
-def losses(disk: TraceDisk, rng: random.Random, tears: int) -> Iterator[State]:
-    """What a loss of power may leave: of what was not synced nothing, or any part."""
-    platter = Platter(disk.before, disk.numbers)
-    for call in disk.calls:
-        platter.apply(call)
-        yield platter.after_power_loss(DROPPED)
-        yield from (platter.after_power_loss(torn(rng)) for _ in range(tears))
-
-
-def once(states: Iterator[State]) -> Iterator[State]:
-    seen = set()
-    for state in states:
-        known = (tuple(sorted(state.files.items())), state.directories)
-        if known not in seen:
-            seen.add(known)
-            yield state
 
 
 class Grown:

@@ -10,6 +10,7 @@ import random
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -377,3 +378,36 @@ class FailingDisk(InstantDisk):
     def sync_directory(self, path):
         self._step()
         super().sync_directory(path)
+
+
+# --- everything that may be found after a bad moment ---
+
+
+def kills(disk: TraceDisk) -> Iterator[State]:
+    """What a kill may leave: all calls up to one are done, and of a write perhaps half."""
+    platter = Platter(disk.before, disk.numbers)
+    for call in disk.calls:
+        if call.name == "write":
+            halfway = deepcopy(platter)
+            halfway.apply(call._replace(content=call.content[: len(call.content) // 2]))
+            yield halfway.after_power_loss(KEPT)
+        platter.apply(call)
+        yield platter.after_power_loss(KEPT)
+
+
+def losses(disk: TraceDisk, rng: random.Random, tears: int) -> Iterator[State]:
+    """What a loss of power may leave: of what was not synced nothing, or any part."""
+    platter = Platter(disk.before, disk.numbers)
+    for call in disk.calls:
+        platter.apply(call)
+        yield platter.after_power_loss(DROPPED)
+        yield from (platter.after_power_loss(torn(rng)) for _ in range(tears))
+
+
+def once(states: Iterator[State]) -> Iterator[State]:
+    seen = set()
+    for state in states:
+        known = (tuple(sorted(state.files.items())), state.directories)
+        if known not in seen:
+            seen.add(known)
+            yield state

@@ -52,6 +52,7 @@ class Setting:
 
 SETTINGS = {
     "README.md": Setting(columns=80, examples=True),
+    "export.md": Setting(examples=True),
     "contracts.md": Setting(server=sums_of_the_page, address="127.0.0.1:8000"),
     "judging.md": Setting(columns=80, server=judge_of_the_page, address="127.0.0.1:8000"),
     "second-reading.md": Setting(columns=80, public=PUBLIC / "logs" / "opencompass"),
@@ -79,6 +80,7 @@ def followed(page: Path, folder: Path) -> Iterator[tuple[str, str]]:
         for command, shown in shown_steps(page):
             name = shown_file(command)
             if name and not (folder / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 (folder / name).write_text(shown.replace(around.address, here) if server else shown)
                 continue
             done = subprocess.run(

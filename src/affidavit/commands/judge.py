@@ -71,6 +71,12 @@ if TYPE_CHECKING:
 @click.option(
     "--dry-run", is_flag=True, help="Print what would be asked, with tokens and cost; ask and write nothing."
 )
+@click.option(
+    "--batch",
+    type=click.Path(path_type=Path),
+    help="Write what would be asked as batch files to this new folder, and ask nothing: see `affidavit batch`.",
+    metavar="FOLDER",
+)
 @click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
 @click.option("--retry-failed", is_flag=True, help="Also ask again what failed permanently, such as bad_request.")
 @click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
@@ -83,6 +89,7 @@ def judge(
     tasks_file: Path | None,
     contracts: tuple[str, ...],
     study: Path | None,
+    batch: Path | None,
     *,
     dry_run: bool,
     include_self: bool,
@@ -98,10 +105,9 @@ def judge(
     models of the study's own file, which is looked for here, or of --models FILE.
 
     A judge is shown the task with the output. Outputs from elsewhere bring its words in a column prompt, or
-    --tasks FILE has them; without them nothing is judged unless --without-task says so.
-
-    The first judging freezes rubric, prompts, date and the set of outputs; further judges are bound by them.
-    Run it again to continue. What is wrong is told before anything is written.
+    --tasks FILE has them; without them nothing is judged unless --without-task says so. The first judging freezes
+    rubric, prompts, date and the set of outputs; further judges are bound by them. Run it again to continue.
+    What is wrong is told before anything is written.
 
     \b
     Examples:
@@ -124,8 +130,8 @@ def judge(
     intake = outputs_in(source, out=out, pattern=pattern, tasks=tasks_file, without_task=wanted.without_task)
     models = models_for(intake.directory, models_file, wanted.judges)
     order = _Order(intake, models, wanted, given_contracts(contracts, study))
-    if dry_run:
-        _show_plan(order, retry_failed=retry_failed, as_json=as_json)
+    if dry_run or batch is not None:
+        _without_asking(order, None if dry_run else batch, code, retry_failed=retry_failed, as_json=as_json)
         return
     judged = _judged(order, judgements := Judgements(), retry_failed=retry_failed)
     if judged.begun:
@@ -171,6 +177,25 @@ def _show_plan(order: _Order, *, retry_failed: bool, as_json: bool) -> None:
         beside = order.models.beside
         planned = judging_dry_run(order.intake, panel, order.given, beside=beside, retry_failed=retry_failed)
     show(planned.as_json() if as_json else planned.as_table())
+
+
+def _without_asking(
+    order: _Order, folder: Path | None, code: Sequence[str], *, retry_failed: bool, as_json: bool
+) -> None:
+    """What would be asked: printed, or as files in a folder, for which the terms are frozen."""
+    if folder is None:
+        _show_plan(order, retry_failed=retry_failed, as_json=as_json)
+        return
+    from affidavit.commands.batch_words import exported_json, say_exported
+    from affidavit.commands.output import show
+    from affidavit.running.batch_export import ExportOptions, export_judging
+
+    with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
+        exported = export_judging(*order, ExportOptions(folder, retry_failed=retry_failed))
+    if as_json:
+        show(exported_json(exported))
+    else:
+        say_exported(exported, code)
 
 
 def _judged(order: _Order, judgements: "Judgements", *, retry_failed: bool) -> "Judged":

@@ -13,12 +13,15 @@ import click
 
 from affidavit import __version__
 from affidavit.commands.audit import audit
+from affidavit.commands.batch import batch
 from affidavit.commands.contracts import contracts
 from affidavit.commands.doctor import doctor
 from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
+from affidavit.commands.export import export
 from affidavit.commands.import_logs import import_logs
 from affidavit.commands.init import init
 from affidavit.commands.judge import judge
+from affidavit.commands.merge import merge
 from affidavit.commands.models import models
 from affidavit.commands.read import read
 from affidavit.commands.results import compare, gate, report
@@ -69,8 +72,11 @@ def cli() -> None:
 for command in (
     init,
     run,
+    batch,
     read,
+    merge,
     import_logs,
+    export,
     audit,
     judge,
     report,

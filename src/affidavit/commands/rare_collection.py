@@ -4,6 +4,6 @@ import gc
 
 
 def look_for_garbage_rarely() -> None:
-    """Rows are no garbage, and nothing that reads them makes cycles: looking for some takes a tenth of the time."""
+    """Rows are no garbage, and nothing that reads them makes cycles: looking costs a tenth of the time."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)

@@ -1,17 +1,16 @@
 """`affidavit read`: outputs that exist already, through a contract."""
 
-import gc
-import json
 import sys
 from contextlib import ExitStack, redirect_stdout, suppress
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import click
 
 from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.part_options import PartOptions, given_parts, part_options, refuse_beside_parts
+from affidavit.commands.rare_collection import look_for_garbage_rarely
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.errors import AffidavitError, UsageError
 from affidavit.plain_text import plain_lines
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from affidavit.contracts.frozen_contract import NamedContract
     from affidavit.contracts.judge import Judge
     from affidavit.judging.coverage import Coverage
-    from affidavit.reading.batches import OnRow, Result, RowReading
+    from affidavit.reading.batches import OnRow, RowReading
     from affidavit.reading.output_columns import Role
     from affidavit.reading.rows import RowReader
     from affidavit.reading.source import Source
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="judge: sort valid and invalid evaluations into this directory.",
 )
+@part_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def read(
     contract: str,
@@ -85,24 +85,25 @@ def read(
     *,
     lenses: bool,
     as_json: bool,
-    **columns: str | None,
+    **given: Any,  # noqa: ANN401 - the columns, and how parts are read
 ) -> None:
     """Read outputs that exist already.
 
-    CONTRACT is one of those that `affidavit contracts` lists (mcqa, game24, judge ...), or a contract of
-    your own as my_file.py:name. FILES are JSON Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind,
-    recognised by their content; the first two may be compressed (.gz, .zst). `-`, or no file, is standard
-    input. The same rows come out in the same order, with the contract's fields at their end; JSON Lines
-    keep every byte that they had.
+    CONTRACT is one of those that `affidavit contracts` lists (mcqa, game24, judge ...), or a contract of your
+    own as my_file.py:name. FILES are JSON Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, recognised by
+    their content; the first two may be compressed (.gz, .zst). `-`, or no file, is standard input. The same rows
+    come out in the same order, with the contract's fields at their end; JSON Lines keep every byte they had.
 
     \b
     Rows go to -o FILE, else to standard output unless that is a terminal; the summary goes
     to standard output, or to standard error when the rows are there. With --json, standard
     output carries the summary alone. A FILE that ends in .gz or .zst is compressed.
 
-    With --out DIR the rows become a study instead: every text verbatim, the row's other
-    fields beside it, sealed. A COLUMN is a name, or a way into nested values, such as
-    response.body.choices[0].message.content.
+    With --out DIR the rows become a study instead: every text verbatim, the row's other fields beside it,
+    sealed. A COLUMN is a name, or a way into nested values, such as response.body.choices[0].message.content.
+
+    With --parts DIR or --workers N, files of any size are read range by range: FILES may then
+    be directories and patterns too, and a row that is none is left out and told, unless --strict.
 
     \b
     Examples:
@@ -110,26 +111,26 @@ def read(
       affidavit read mcqa outputs.jsonl --answer target --model model_name --out my-study
       affidavit read game24 --field completion samples.jsonl --json
       cat judgements.jsonl | affidavit read judge --archive judged/ > read.jsonl
+      affidavit read mcqa 'outputs/*.parquet' --parts read/ --workers 4
 
     \b
     Exit codes: 0 done; 2 the command or a file is wrong; 4 a contract of your own raised
-    on some outputs; 5 the disk refused; 6 another run holds the directory.
+    on some outputs, or rows were left out; 5 the disk refused; 6 another run holds the directory.
     """
-    # Rows by the hundred thousand are no garbage, and nothing here makes cycles: look for them rarely.
-    gc.freeze()
-    gc.set_threshold(100_000, 50, 50)
-    given = given_columns(columns)
-    sources = [_source(path, given) for path in files or (Path("-"),)]
-    order = _Order(sources, rows_file, given, archive, lenses=lenses, as_json=as_json)
+    look_for_garbage_rarely()
+    columns = given_columns(given)
+    if (parts := given_parts(given)).any:
+        refuse_beside_parts({"--out": out, "--by": by, "--archive": archive})
+        order = _Order((), rows_file, columns, None, lenses=lenses, as_json=as_json)
+        sys.exit(_read_parts(order, parts, files, contract, typed_contract(contract, options, parameters)))
+    sources = [_source(path, columns) for path in files or (Path("-"),)]
+    order = _Order(sources, rows_file, columns, archive, lenses=lenses, as_json=as_json)
     with _workers(order, out) as begun:
         read_by = typed_contract(contract, options, parameters)
         say_parameter_notes(read_by.contract)
         if out is None and by is None:
             unread = _read_rows(order, read_by.contract)
         else:
-            _refuse_beside("--by" if out is None else "--out", order)
-            if lenses:
-                _point_to_the_report(read_by.contract)
             unread = _read_groups(order, contract, read_by, out, by, begun)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
 
@@ -197,6 +198,9 @@ def _read_groups(
     from affidavit.commands.read_into_study import read_into_study, report_groups, report_study
     from affidavit.reading.spooled import read_again
 
+    _refuse_beside("--by" if out is None else "--out", order)
+    if order.lenses:
+        _point_to_the_report(read_by.contract)
     columns = [] if by is None else [name.strip() for name in by.split(",") if name.strip()]
     with read_again(list(order.sources)) as sources:
         if out is None:
@@ -210,6 +214,7 @@ def _read_rows(order: _Order, contract: "AnyContract") -> int:
     """Read rows and write them with their new fields; how many of them are unread."""
     from affidavit.commands.progress import Progress
     from affidavit.commands.read_into_study import refuse_directory
+    from affidavit.commands.read_summary import column_notes, print_summary, repeats_notes
     from affidavit.contracts.contract import RAW_OUTPUT
     from affidavit.judging.coverage import Coverage
     from affidavit.reading.engines import batch_reader, common_format, read_files
@@ -239,13 +244,31 @@ def _read_rows(order: _Order, contract: "AnyContract") -> int:
         result = read_files(sources, batches, out=rows, on_row=on_row, progress=progress.tell, named=named)
         if rows is not None and on_stdout:
             rows.flush()
-    _report(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)
+    print_summary(result, reader, coverage, as_json=as_json, rows_on_stdout=on_stdout)
     by_model = "--by model" if out is None else "--by model in place of -o"
-    for note in _repeats(sources, by_model):
+    for note in repeats_notes(sources, by_model):
         click.echo(f"note: {note}", err=True)
-    for note in _column_notes(names, order.columns, reader, by_model):
+    for note in column_notes(names, order.columns, reader, by_model):
         click.echo(f"note: {plain_lines(note)}", err=True)
     return result.tally.unread
+
+
+def _read_parts(
+    order: _Order, given: PartOptions, files: "Sequence[Path]", contract: str, read_by: "NamedContract"
+) -> int:
+    """Read ranges into part files, or by several workers into one; the exit code."""
+    from affidavit.commands.read_into_parts import parts_order, read_into_parts
+    from affidavit.commands.read_summary import print_summary
+    from affidavit.contracts.contract import RAW_OUTPUT
+    from affidavit.reading.output_columns import ANSWER, Role
+    from affidavit.reading.rows import RowReader
+
+    say_parameter_notes(read_by.contract)
+    field, answer = order.columns.get(Role.TEXT, RAW_OUTPUT), order.columns.get(Role.ANSWER, ANSWER)
+    reader = RowReader(read_by.contract, field=field, answer=answer, lenses=order.lenses)
+    result, bad = read_into_parts(parts_order(given, files, order.out, reader, order.columns), contract, read_by)
+    print_summary(result, reader, None, as_json=order.as_json, rows_on_stdout=False)
+    return ENDED_WITH_FAILURES if bad or result.tally.unread else DONE
 
 
 def _source(path: Path, given: "Mapping[Role, str]") -> "Source":
@@ -338,88 +361,3 @@ def _rows_out(stack: ExitStack, out: Path | None, *, as_json: bool) -> BinaryIO 
     if sys.stdout is None:
         raise UsageError("standard output", expected="a place for the rows", found="nothing: it is closed")
     return None if out is None and sys.stdout.isatty() else sys.stdout.buffer
-
-
-def _report(
-    result: "Result", reader: "RowReader", coverage: "Coverage | None", *, as_json: bool, rows_on_stdout: bool
-) -> None:
-    from affidavit import label
-    from affidavit.contracts.read_by import ReadBy
-    from affidavit.reading.summary import figures, shares_of, text
-
-    name = label(reader.contract)
-    if as_json:
-        said = figures(result.tally, name, dict(reader.contract.params), reader.parts, shares_of(result.tally))
-        summary = json.dumps(said if coverage is None else {**said, "coverage": coverage.fields()}, indent=2)
-    else:
-        summary = text(result.tally, str(ReadBy.of(reader.contract)), reader.parts)
-        summary += "" if coverage is None else f"\n\n{coverage.text()}"
-    click.echo(plain_lines(summary), err=rows_on_stdout)
-    for note in _notes(result, reader):
-        click.echo(f"note: {plain_lines(note)}", err=True)
-
-
-def _repeats(sources: "Sequence[Source]", by_model: str) -> list[str]:
-    """That several rows are of one item, if that shows in the first ones: then they are not independent (S1).
-
-    `by_model` is what to type for figures by model.
-    """
-    from affidavit.reading.sources import rows_of
-
-    if sources[0].path is None:
-        return []
-    names = [row.fields.get("id") for row in islice(rows_of(sources[0]), _LOOKED_AT)]
-    told = [name for name in names if isinstance(name, str | int)]
-    if len(set(told)) == len(told):
-        return []
-    return [
-        "several rows have one id: the intervals above take every row for itself and are too narrow; --out DIR, "
-        f"or {by_model}, makes them over items"
-    ]
-
-
-_LOOKED_AT = 1_000
-"""Rows in which an id is looked for that is there twice."""
-
-
-def _notes(result: "Result", reader: "RowReader") -> list[str]:
-    from affidavit.reading.advice_notes import advice_notes
-    from affidavit.reading.summary import unknown_answers_note
-
-    notes = [] if result.tally.n else ["there are columns and no rows: nothing was read"]
-    if (unknown := unknown_answers_note(result.tally)) is not None:
-        notes.append(unknown)
-    if result.unchecked:
-        notes.append(
-            f"{result.unchecked:,} of {result.tally.n:,} rows have no '{reader.parts.checked_by}': "
-            f"{reader.parts.unchecked}"
-        )
-    if result.empty_cells:
-        notes.append(
-            f"{result.empty_cells:,} cells without a text were read as empty outputs: CSV cannot say that none "
-            "arrived; JSON Lines and Parquet can, with null"
-        )
-    notes.extend(advice_notes(result.advised))
-    if result.replaced:
-        notes.append(f"fields that were there already were replaced: {', '.join(sorted(result.replaced))}")
-    notes.extend(f"{count:,} unread: {error}" for error, count in result.tally.errors.most_common(5))
-    return notes
-
-
-def _column_notes(
-    names: "Sequence[str]", given: "Mapping[Role, str]", reader: "RowReader", by_model: str
-) -> list[str]:
-    """What a person should be told of the columns: likely right answers, and models that were pooled."""
-    from affidavit.contracts.parts import readings_that_need_more
-    from affidavit.reading.output_columns import ANSWER, OutputColumns, Role, options_proposals, proposals
-
-    paths = {role.value: name for role, name in given.items()}
-    paths |= {role.value: role.value for role in (Role.ANSWER, Role.MODEL) if role.value in names}
-    columns = OutputColumns.of({**paths, Role.TEXT.value: reader.field})
-    keyed = not reader.ours or ANSWER in (reader.parts.item_fields or ())
-    notes = proposals(names, columns, (Role.ANSWER,)) if keyed else []
-    for lens in readings_that_need_more(reader.lenses):
-        notes.extend(options_proposals(names, lens))
-    if Role.MODEL in columns.paths:
-        notes.append(f"rows name their models: these figures are of all together; {by_model} has them apart")
-    return notes

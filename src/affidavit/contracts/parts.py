@@ -73,6 +73,10 @@ MARKED: Mapping[str, str] = {
 """What people are told of a mark, by its kind."""
 
 
+NOT_COMPLIANT = "not compliant"
+"""What is out of order in an output of which the contract says nothing more."""
+
+
 class Parts:
     """Every optional part, as it is for a contract that has none of its own."""
 
@@ -307,7 +311,7 @@ class Parts:
         if fields.get("protocol_compliant") is not False:
             return None
         said = fields.get(self.failing_field)
-        return said if isinstance(said, str) and said else "not compliant"
+        return said if isinstance(said, str) and said else NOT_COMPLIANT
 
     def result_columns(self, fields: Mapping[str, object], params: Mapping[str, object]) -> Fields:
         """Further columns of a record for the tables that cannot be declared."""

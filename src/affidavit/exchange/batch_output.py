@@ -14,7 +14,6 @@ asked by: the answer's counts, and the facts say that they differ. A failure has
 under the name that answered the other requests to the same model, where that is one.
 """
 
-import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -27,6 +26,7 @@ from typing import BinaryIO, NamedTuple, NoReturn
 from msgspec.structs import replace
 
 from affidavit.errors import InputError
+from affidavit.exchange.batch_line import body_in, judged, response_in, returned
 from affidavit.exchange.json_documents import lines, list_in, object_in, refuse, text_in
 from affidavit.exchange.log import HEAD, Log, LogFormat
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
@@ -101,7 +101,8 @@ def _recognises(head: bytes, _path: Path) -> bool:
     return "custom_id" in keys and not keys.isdisjoint({"response", "error"}) and "url" not in keys
 
 
-def _is_input(head: bytes, _path: Path) -> bool:
+def is_requests(head: bytes, _path: Path) -> bool:
+    """Whether a file holds the requests of a batch, by its head."""
     keys = _keys_of_object(head)
     return {"custom_id", "url"} <= keys and keys.isdisjoint({"response", "error"})
 
@@ -205,7 +206,7 @@ def _requests_beside(path: Path, answered: Mapping[str, str | None]) -> tuple[Pa
     """The one file of requests that has all ids; otherwise none, and why."""
     fitting: list[tuple[Path, dict[str, _Asked]]] = []
     said = []
-    for each in _files_beside(path, _is_input):
+    for each in _files_beside(path, is_requests):
         try:
             asked = _asked_in(each)
         except InputError as error:
@@ -325,85 +326,26 @@ class _Came(NamedTuple):
 
 def _answers(fields: Fields, where: str) -> Sequence[_Came]:
     """What came back, each with the number of its sample."""
-    error, response = _error_in(fields, where), _response_in(fields, where)
-    if response is None:
-        return [_Came(_Silence(_said(error)))]
-    status, body = _status_in(response, where), _body_in(response, where)
+    came = returned(fields, where)
+    status, body, error = came.status, came.body, came.error
+    if status is None:
+        return [_Came(_Silence(came.said))]
     if status != 200:
-        return [_Came(_judged(partial(read_refusal, status), body or error, where))]
+        return [_Came(judged(partial(read_refusal, status), body or error, where))]
     if not body and not isinstance(body, dict):
-        return [_Came(_Silence(_said(error)))]
+        return [_Came(_Silence(came.said))]
     failed = isinstance(body, dict) and body.get("error")
     if error is not None and not failed:
         refuse(where, expected="an answer or an error, not both", found=fields.get("error"))
     if isinstance(body, str):
-        return [_Came(_judged(read_chat, body, where))]
+        return [_Came(judged(read_chat, body, where))]
     return _choices(_as_chat(body, where), where)
-
-
-def _response_in(fields: Fields, where: str) -> Fields | None:
-    if fields.get("response") is None:
-        if not fields.keys() & {"response", "error"}:
-            refuse(where, expected="a 'response' or an 'error'", found=fields)
-        return None
-    return object_in(fields, "response", where=where)
-
-
-def _error_in(fields: Fields, where: str) -> Fields | None:
-    """What went wrong, as an object that says so; None if nothing did."""
-    error = fields.get("error")
-    if error is None or error in ("", {}):
-        return None
-    if isinstance(error, str):
-        return {"error": error}
-    if not isinstance(error, dict):
-        refuse(where, expected="a text or an object in 'error'", found=error)
-    return error if error.get("error") else {"error": error}
-
-
-def _said(error: Fields | None) -> str:
-    """The words of an error that came instead of a response: its code and its message."""
-    inner = None if error is None else error["error"]
-    if not isinstance(inner, dict):
-        return "" if inner is None else inner if isinstance(inner, str) else shown(inner)
-    said = [each for name in ("code", "message") if isinstance(each := inner.get(name), str) and each]
-    return ": ".join(said) or shown(inner)
-
-
-def _status_in(response: Fields, where: str) -> int:
-    status = response.get("status_code")
-    if not isinstance(status, int) or isinstance(status, bool):
-        refuse(where, expected="a number in 'status_code'", found=status)
-    return status
-
-
-def _body_in(response: Fields, where: str) -> Fields | str | None:
-    """The body, taken out of a text where it is in one; a text that holds no object stays one."""
-    body = response.get("body")
-    if isinstance(body, str) and body:
-        try:
-            inner = decode_row(body, where=where)
-        except InputError:
-            return body
-        return inner
-    if body is not None and not isinstance(body, dict | str):
-        refuse(where, expected="an object in 'body'", found=body)
-    return body
-
-
-def _judged(rule: Callable[[bytes], Answer], body: object, where: str) -> Answer:
-    """What the rule for live responses says of a body, as it may have come over the wire."""
-    try:
-        content = body if isinstance(body, str) else json.dumps(body)
-        return rule(content.encode("utf-8", "surrogatepass"))
-    except RecursionError as error:
-        raise InputError(where, expected="a body", found="one nested too deeply") from error
 
 
 def _model_in(fields: Fields, where: str) -> str | None:
     """The model that says it answered; None where none did."""
-    response = _response_in(fields, where)
-    body = None if response is None else _body_in(response, where)
+    response = response_in(fields, where)
+    body = None if response is None else body_in(response, where)
     model = body.get("model") if isinstance(body, dict) else None
     if model is not None and not isinstance(model, str):
         refuse(where, expected="a text in 'model' of the body", found=model)
@@ -485,11 +427,11 @@ def _choices(chat: Fields, where: str) -> Sequence[_Came]:
     """Each choice by the rule for chats; what is not about one choice goes with the first."""
     choices = chat.get("choices")
     if not isinstance(choices, list) or not choices:
-        return [_Came(_judged(read_chat, chat, where))]
+        return [_Came(judged(read_chat, chat, where))]
     samples, found = _samples(choices, where), list[_Came]()
     for sample, (choice, is_as_it_came) in zip(samples, [_choice(each, where) for each in choices], strict=True):
         about = {} if found else chat
-        answer = _judged(read_chat, {**about, "choices": [choice]}, where)
+        answer = judged(read_chat, {**about, "choices": [choice]}, where)
         found.append(_Came(answer, sample, is_as_it_came))
     return sorted(found, key=lambda each: each.sample)
 
@@ -590,4 +532,4 @@ def _last_words(messages: object) -> str | None:
     return content if isinstance(content, str) else None
 
 
-BATCH = LogFormat("batch output", _recognises, _opened, _is_input)
+BATCH = LogFormat("batch output", _recognises, _opened, is_requests)

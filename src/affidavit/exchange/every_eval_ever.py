@@ -5,9 +5,10 @@ for several questions, as in suites, an item's name has the evaluation before it
 are no answer to one prompt: they are left out and counted in the facts; a file of nothing else is refused.
 
 `output.raw` should be the complete response. Rows made from lm-eval have what its filter left, and rows made from
-Inspect what its scorer read: neither is verbatim. Multiple choice by log-likelihoods names an option in its place,
-and is refused. Some converters write `is_correct` false for every graded metric: beside a score other than 0,
-false is a verdict only of a metric that says true somewhere in the file.
+Inspect what its scorer read: neither is verbatim. What a row's metadata says under `verbatim`, as ours do, is
+taken for its word. Multiple choice by log-likelihoods names an option in its place, and is refused. Some
+converters write `is_correct` false for every graded metric: beside a score other than 0, false is a verdict only
+of a metric that says true somewhere in the file.
 
 Versions 0.2 have the same fields. Where one of them has a text for a list of texts, it is refused.
 """
@@ -334,7 +335,9 @@ def _is_of_lm_eval(row: _Row, library: str) -> bool:
 
 
 def _is_rewritten(row: _Row, library: str) -> bool:
-    """Whether the texts are what was left of the model's own."""
+    """Whether the texts are what was left of the model's own: as the row itself says, or else by its marks."""
+    if (said := row.more.get("verbatim")) in ("true", "false"):
+        return said == "false"
     if _REWRITTEN.search(library) or _is_of_lm_eval(row, library) or row.more.keys() >= {"stop_reason", "epoch"}:
         return True
     return row.extracted in row.texts and not _AS_THEY_ARE.issuperset(row.methods)

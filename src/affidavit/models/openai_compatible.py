@@ -6,7 +6,6 @@ secret was taken out of it.
 """
 
 import asyncio
-import json
 import re
 import socket
 import ssl
@@ -25,11 +24,12 @@ from affidavit.json_values import Fields
 from affidavit.models.chat_response import listed_models, read_chat, read_refusal
 from affidavit.models.connections import MOST_CONNECTIONS, Connections
 from affidavit.models.endpoint import Endpoint, addresses_meant, is_address, shown_address
-from affidavit.models.environment_values import is_secret_header, look_up, name_of, variables_in, with_values
+from affidavit.models.environment_values import is_secret_header, look_up, name_of
 from affidavit.models.http_connection import EndedEarlyError, HttpError, HttpResponse, NotHttpError, TooLargeError
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, SetupFault
 from affidavit.models.redaction import Redaction
 from affidavit.models.retry_after import retry_after
+from affidavit.models.sent_body import SentBody
 from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
 from affidavit.models.setup_fault import NO_CONNECTION, AskedServer, fault_of
 from affidavit.models.shown_names import quoted_name, shown_name
@@ -77,6 +77,11 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     @property
     def takes_schema(self) -> bool:
         """Every flavour has `response_format`."""
+        return True
+
+    @property
+    def takes_batches(self) -> bool:
+        """Every flavour: who answers a file is not our matter, and need not be the server itself."""
         return True
 
     def grammar_fields(self, grammar: str) -> Fields:
@@ -149,8 +154,7 @@ class OpenAICompatible:
         self._endpoints = [
             Endpoint(url, self._redaction, self._headers, repeats_ids=repeats) for url in server.addresses
         ]
-        self._from_environment = self._looked_up(body or {})
-        """The further keys of requests that have a value of the environment in them, with that value."""
+        self._sent = SentBody(name, body or {}, self._redaction)
         self._outputs_with_secret = 0
         self._connections: Connections | None = None
         self._astray: dict[bytes, None] = {}
@@ -177,14 +181,6 @@ class OpenAICompatible:
             own = {name: value for name, value in own.items() if name.lower() != "authorization"}
             own["Authorization"] = f"Bearer {key}"
         return own
-
-    def _looked_up(self, body: Mapping[str, object]) -> Fields:
-        needed = {key: value for key, value in body.items() if any(variables_in(value))}
-        place = f"models.{self.name}.body"
-        values = {name: look_up(name, place=place) for name in variables_in(needed)}
-        for value in values.values():
-            self._redaction.add(value)
-        return {key: with_values(value, values) for key, value in needed.items()}
 
     def _refuse_breaks(self, place: str, value: str) -> None:
         if any(character < " " and character != "\t" for character in value) or not value.isascii():
@@ -300,7 +296,7 @@ class OpenAICompatible:
         endpoint = self._failed_at = self._endpoints[0]
         request = endpoint.get(path)
         if fields is not None:
-            request = endpoint.post(path, json.dumps({**fields, **self._from_environment}).encode())
+            request = endpoint.post(path, self._sent.of(fields))
         try:
             response = await self._exchange(endpoint, request)
         except (HttpError, OSError, UnicodeError) as error:
@@ -317,9 +313,7 @@ class OpenAICompatible:
     async def complete(self, request: Request) -> Answer:
         """One attempt; whoever calls sets its deadline."""
         endpoint = min(self._endpoints, key=lambda endpoint: endpoint.in_flight)
-        content = request.encoded
-        if content is None or self._from_environment:
-            content = json.dumps({**request.body, **self._from_environment}).encode()
+        content = self._sent.encoded(request)
         endpoint.in_flight += 1
         try:
             answer = await self._own_answer(endpoint, content)

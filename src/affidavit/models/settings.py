@@ -75,6 +75,11 @@ class Provider:
         return False
 
     @property
+    def takes_batches(self) -> bool:
+        """Whether its requests can be put into files for a batch service, which answers them some time later."""
+        return False
+
+    @property
     def own_fields(self) -> Fields:
         """What it adds to every request by itself."""
         return {}

@@ -75,6 +75,9 @@ class AnyBatch(Protocol):
     def size(self) -> int:
         """The bytes of the file that were taken for them."""
 
+    def halves(self) -> "tuple[AnyBatch, AnyBatch] | None":
+        """The same rows in two batches, so that a bad one can be found; None of a single row."""
+
 
 @dataclass(frozen=True, slots=True)
 class BatchResult(Generic[Content]):
@@ -117,6 +120,11 @@ class RowBatch:
 
     rows: list[Row]
     size: int = 0
+
+    def halves(self) -> "tuple[RowBatch, RowBatch] | None":
+        """The rows in two."""
+        middle = len(self.rows) // 2
+        return (RowBatch(self.rows[:middle]), RowBatch(self.rows[middle:])) if middle else None
 
 
 class RowBatches:

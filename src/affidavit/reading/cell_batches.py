@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import BinaryIO, ClassVar
 
@@ -44,6 +44,15 @@ class CellBatch:
     begins_output: bool
     """Whether the header of the output comes before these rows."""
     size: int
+
+    def halves(self) -> "tuple[CellBatch, CellBatch] | None":
+        """The rows in two."""
+        middle = len(self.cells) // 2
+        if not middle:
+            return None
+        first = replace(self, lines=self.lines[:middle], cells=self.cells[:middle])
+        rest = replace(self, lines=self.lines[middle:], cells=self.cells[middle:], begins_output=False)
+        return first, rest
 
 
 class CellBatches:

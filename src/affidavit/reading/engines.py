@@ -94,7 +94,7 @@ class _Joined:
 
     def add(self, batch: BatchResult[Content]) -> Content:
         """Add a batch; its rows are given back, to be written."""
-        _refuse_replaced(batch.result.replaced, self._named)
+        refuse_replaced(batch.result.replaced, self._named)
         self.result += batch.result
         if self._on_row is not None:
             for reading in batch.row_readings:
@@ -104,7 +104,7 @@ class _Joined:
         return batch.content
 
 
-def _refuse_replaced(replaced: Collection[str], named: Mapping[str, str]) -> None:
+def refuse_replaced(replaced: Collection[str], named: Mapping[str, str]) -> None:
     """Refuse to write over what a person has named: right answers would be gone, and what was read in their place.
 
     Asked of a batch before it is written, as only its rows tell which fields a contract of the user's own adds.

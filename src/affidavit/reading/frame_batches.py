@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, ClassVar
 
 import polars as pl
@@ -13,7 +13,7 @@ from affidavit.errors import InputError
 from affidavit.reading.batches import BatchResult, Result, RowReading
 from affidavit.reading.columns import polars_type
 from affidavit.reading.output_columns import text_hint
-from affidavit.reading.parquet_files import frames
+from affidavit.reading.parquet_files import RowRange, frames
 from affidavit.reading.row_cache import RowCache
 from affidavit.reading.rows import RowReader, column_values, columns_added
 from affidavit.reading.shortest_decimals import with_shortest_decimals
@@ -34,6 +34,14 @@ class FrameBatch:
     frame: pl.DataFrame
     size: int
 
+    def halves(self) -> "tuple[FrameBatch, FrameBatch] | None":
+        """The rows in two."""
+        middle = len(self.frame) // 2
+        if not middle:
+            return None
+        first, second = self.frame[:middle], self.frame[middle:]
+        return replace(self, frame=first), replace(self, frame=second, rows_before=self.rows_before + middle)
+
 
 class FrameBatches:
     """Parquet under one contract."""
@@ -49,10 +57,11 @@ class FrameBatches:
         """Some thousands of rows at a time; a file begins with a batch of no rows, which shows its columns."""
         first: FrameBatch | None = None
         for source in sources:
-            rows_before, bytes_per_row = 0, _bytes_per_row(source)
+            begin = source.start if isinstance(source, RowRange) else 0
+            rows_before, bytes_per_row = begin, _bytes_per_row(source)
             for frame in frames(source):
                 batch = FrameBatch(source.name, rows_before, frame, round(bytes_per_row * len(frame)))
-                if rows_before == 0:
+                if rows_before == begin:
                     self._check_columns(batch, first)
                     first = first or batch
                 if first is not None:

@@ -58,6 +58,16 @@ class LineBatch:
             self._height = sum(Lines(self.name, 1, content).height for content in self._pieces)
         return self._height
 
+    def halves(self) -> "tuple[LineBatch, LineBatch] | None":
+        """The lines in two, so that a bad one can be found; None of a single line."""
+        self.hold()
+        lines = [line for content in self._pieces for line in content.splitlines(keepends=True)]
+        middle = len(lines) // 2
+        if not middle:
+            return None
+        first, second = b"".join(lines[:middle]), b"".join(lines[middle:])
+        return LineBatch(self.name, self.first, [first]), LineBatch(self.name, self.first + middle, [second])
+
     def __reduce__(self) -> tuple[type["LineBatch"], tuple[str, int, Iterable[bytes], int]]:
         self.hold()
         return LineBatch, (self.name, self.first, self._pieces, self.size)

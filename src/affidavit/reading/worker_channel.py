@@ -51,6 +51,10 @@ class Channel:
         self._let_go: deque[int] = deque()
         """Memory of the other end that nobody looks at any more."""
 
+    def fileno(self) -> int:
+        """Of the socket: there is something to receive when it can be read from."""
+        return self._end.fileno()
+
     def send(self, content: bytes, body: Sequence[Bytes] = ()) -> None:
         """Say something; it may be done before it is heard."""
         size, place = sum(len(part) for part in body), 0

@@ -52,6 +52,10 @@ class WorkerProcess:
         """Of the process."""
         return self._process.pid
 
+    def fileno(self) -> int:
+        """What can be read from when there is an answer."""
+        return self._channel.fileno()
+
     def ask(self, content: bytes, body: Sequence[Bytes] = ()) -> None:
         """Have something done, after all that was asked before; what comes first is what the job is about."""
         try:

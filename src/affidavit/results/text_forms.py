@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from affidavit.json_values import Fields
-from affidavit.plain_text import plain, plain_lines
+from affidavit.plain_text import is_formula, plain, plain_lines
 from affidavit.results.latex import NEEDS, label_name
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Value, estimate_of
@@ -178,10 +178,5 @@ def safe(text: str) -> str:
     >>> safe("=1+1"), safe(" -2"), safe("plain"), safe("two\\nlines"), safe("\\tx\\x1b")
     ("'=1+1", "' -2", 'plain', 'two\\nlines', "'\\\\u0009x\\\\u001b")
     """
-    # Spreadsheets skip blanks and what cannot be seen, and some know the wide forms of East Asian texts.
-    seen = next((each for each in text if each.isprintable() and not each.isspace()), "")
     spelt = plain_lines(text)
-    return f"'{spelt}" if text[:1] in _BREAKS or seen in _FORMULA else spelt
-
-
-_BREAKS, _FORMULA = tuple("\t\r\n"), tuple("=+-@|%＝＋－＠")
+    return f"'{spelt}" if is_formula(text) else spelt

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import ATTEMPTS
+from affidavit.json_values import Fields
 from affidavit.models.model import Answer, Failure
 
 
@@ -23,6 +24,14 @@ class Attempt(NamedTuple):
     answer: Answer
 
 
+def _outcome(answer: Answer) -> Fields:
+    """What came of an attempt, and the id of the response (ruling C9)."""
+    said: Fields = {"outcome": "response"}
+    if isinstance(answer, Failure):
+        said = {"outcome": answer.reason, "detail": answer.detail}
+    return said if answer.response_id is None else {**said, "id": answer.response_id}
+
+
 class Attempts:
     """The file, for one run; until it is opened, what is added waits."""
 
@@ -38,15 +47,16 @@ class Attempts:
 
     def add(self, attempt: Attempt) -> None:
         """One attempt more; it is written with others."""
-        outcome, detail = "response", ""
-        if isinstance(attempt.answer, Failure):
-            outcome, detail = attempt.answer.reason, f', "detail": {json.dumps(attempt.answer.detail)}'
-        if (response_id := attempt.answer.response_id) is not None:
-            detail += f', "id": {json.dumps(response_id)}'
-        self._waiting.append(
-            f'{{"key": "{attempt.key}", "model": {json.dumps(attempt.model)}, "attempt": {attempt.number}, '
-            f'"began": {attempt.began:.3f}, "seconds": {attempt.seconds:.4f}, "outcome": "{outcome}"{detail}}}'
-        )
+        fields: Fields = {"key": attempt.key, "model": attempt.model, "attempt": attempt.number}
+        fields |= {"began": round(attempt.began, 3), "seconds": round(attempt.seconds, 4)}
+        self._add({**fields, **_outcome(attempt.answer)})
+
+    def add_batched(self, key: str, model: str, batch: str, answer: Answer) -> None:
+        """An answer that came in a file of this name: when it was asked for and how long it took, nobody knows."""
+        self._add({"key": key, "model": model, "batch": batch, **_outcome(answer)})
+
+    def _add(self, fields: Fields) -> None:
+        self._waiting.append(json.dumps(fields))
         if len(self._waiting) >= 200:
             self.flush()
 

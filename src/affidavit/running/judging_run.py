@@ -102,13 +102,7 @@ def judge_outputs(
     """
     panel = judge_panel(intake.directory, file, wanted)
     if intake.is_new and intake.taken is not None:
-        tasks = tuple(panel.tasks or (IMPORTED,))
-        first_terms(
-            intake.directory,
-            panel,
-            TakenOutputs(intake.records, tasks, where=intake.used[0], unused_words=intake.unused_words),
-            tasks,
-        )
+        check_first_terms(intake, panel)
         check_environment({judge.name: panel.tables[judge.name] for judge in panel.judges})
         for judge in panel.judges:
             panel.model(judge.name)
@@ -117,8 +111,15 @@ def judge_outputs(
         return judge_study(directory, judge_panel(directory, file, wanted), given, options)
 
 
+def check_first_terms(intake: Intake, panel: JudgePanel) -> None:
+    """Refuse terms under which new outputs could not be judged, before anything is written."""
+    tasks = tuple(panel.tasks or (IMPORTED,))
+    outputs = TakenOutputs(intake.records, tasks, where=intake.used[0], unused_words=intake.unused_words)
+    first_terms(intake.directory, panel, outputs, tasks)
+
+
 @dataclass(frozen=True)
-class _JudgeWork:
+class JudgeWork:
     """The judgements of a plan, about the outputs of a study."""
 
     plan: JudgingPlan
@@ -148,28 +149,35 @@ def judge_study(
 
     The journal is walked twice: once to recover it, which tells what there is to judge, and once for the trees.
     """
+    with closing(directory.archive(options.disk)) as archive:
+        judging, sealed = open_judging(directory, panel, given, archive, retry_failed=options.retry_failed)
+        if sealed is not None and not judging.is_new and not judging.asked:
+            return judging.ended(sealed, options)  # nothing is left to ask: nothing is written
+        return asyncio.run(_go_on(judging, options))
+
+
+def open_judging(
+    directory: StudyDirectory, panel: JudgePanel, given: GivenContracts, archive: Archive, *, retry_failed: bool
+) -> "tuple[OpenJudging, Seal | None]":
+    """The judging of a study as far as it is, its journal recovered; and the seal, if all is sealed so."""
     study = directory.frozen()
     plan = plan_of(study, given)
     before = read_judging(directory)
     tasks = tuple(panel.tasks or (before.tasks if before is not None else open_tasks(study)))
     frozen = None if before is None else same_terms(directory, panel, before, tasks)
-    ledger = StudyLedger.of(study, plan, frozen, retry_failed=options.retry_failed)
+    ledger = StudyLedger.of(study, plan, frozen, retry_failed=retry_failed)
     outputs = StudyOutputs(directory, study, plan, tasks)
     seal = directory.seal()
     sealed = seal if seal is not None and not directory.check_seal(seal) else None
-    with closing(directory.archive(options.disk)) as archive:
-        for line in archive.recover():
-            ledger.load(line.record)
-            outputs.add(line)
-        if isinstance(ledger.outputs, ImportLedger) and ledger.outputs.pending:
-            raise _not_all_there(directory, ledger.outputs.pending)
-        if frozen is None:
-            frozen = first_terms(directory, panel, outputs, tasks)
-            ledger.open_judging(frozen, retry_failed=options.retry_failed)
-        judging = _Judging(directory, panel, frozen, ledger, outputs, archive, is_new=frozen != before)
-        if sealed is not None and not judging.is_new and not judging.asked:
-            return judging.ended(sealed, options)  # nothing is left to ask: nothing is written
-        return asyncio.run(_go_on(judging, options))
+    for line in archive.recover():
+        ledger.load(line.record)
+        outputs.add(line)
+    if isinstance(ledger.outputs, ImportLedger) and ledger.outputs.pending:
+        raise _not_all_there(directory, ledger.outputs.pending)
+    if frozen is None:
+        frozen = first_terms(directory, panel, outputs, tasks)
+        ledger.open_judging(frozen, retry_failed=retry_failed)
+    return OpenJudging(directory, panel, frozen, ledger, outputs, archive, is_new=frozen != before), sealed
 
 
 def _not_all_there(directory: StudyDirectory, missing: int) -> UsageError:
@@ -233,7 +241,7 @@ def _refuse_changes(directory: StudyDirectory, before: Fields, after: Fields) ->
 
 
 @dataclass(frozen=True)
-class _Judging:
+class OpenJudging:
     """Everything that a judging goes on with."""
 
     directory: StudyDirectory
@@ -268,12 +276,16 @@ class _Judging:
 
     def sealed(self, log: RunLog, facts: Fields, options: JudgeOptions) -> Judged:
         """How it ended, sealed as it stands now."""
-        write_manifest(self.directory.path, self.ledger.manifest(), options.disk)
         # Before the seal, which covers it.
         log.ended({**facts, "root_sha256": self.archive.root_sha256()})
+        return self.ended(self.seal(options.disk), options)
+
+    def seal(self, disk: Disk) -> Seal:
+        """Put a seal over everything as it stands now."""
+        write_manifest(self.directory.path, self.ledger.manifest(), disk)
         seal = self.archive.seal(self.ledger.counts())
         keep_copy(self.directory, seal)
-        return self.ended(seal, options)
+        return seal
 
     def ended(self, seal: Seal, options: JudgeOptions) -> Judged:
         """How it stands under a seal; the trees are written anew."""
@@ -291,12 +303,12 @@ class _Judging:
         )
 
 
-async def _go_on(judging: _Judging, options: JudgeOptions) -> Judged:
+async def _go_on(judging: OpenJudging, options: JudgeOptions) -> Judged:
     directory, panel, ledger = judging.directory, judging.panel, judging.judgements
     check_environment({name: panel.tables[name] for name in judging.asked})
     models = [panel.model(name) for name in judging.asked]
     async with Runner(
-        _JudgeWork(judging.plan, judging.outputs),
+        JudgeWork(judging.plan, judging.outputs),
         models,
         ledger,
         limits=panel.limits,

@@ -112,6 +112,10 @@ class Ledger(ABC, Generic[CellT]):
             if cell not in self.rendered or key < self.rendered[cell][0]:
                 self.rendered[cell] = (key, rendered)
 
+    def failure_of(self, key: str) -> str | None:
+        """Why a question has no answer, where the last that was heard of it is a failure."""
+        return self._failures.get(key)
+
     def add_all(self, records: Iterable[Response | Failed]) -> None:
         """Count records of earlier runs, as `add` does one by one; those that are alike, together."""
         alike: dict[bytes, AlikeResponses] = {}

@@ -39,7 +39,17 @@ class RunLog:
             for model in models
             for table in [tables[model.name]]
         }
-        tools = {model.name: requests[model.name].get("tools") for model in models}
+        self._began(facts, described, {model.name: requests[model.name] for model in models})
+
+    def began_import(self, facts: Fields, requests: Mapping[str, Mapping[str, object]]) -> None:
+        """The same of an import of batch answers: who was asked what is known, but not where or when."""
+        described = {name: {"model": request["model"], "request": request} for name, request in requests.items()}
+        self._began(facts, described, requests)
+
+    def _began(
+        self, facts: Fields, described: Mapping[str, Fields], requests: Mapping[str, Mapping[str, object]]
+    ) -> None:
+        tools = {name: request.get("tools") for name, request in requests.items()}
         surroundings = {"versions": versions(), "git": git_state(Path.cwd()), "machine": machine()}
         self._add("began", {**facts, "models": described, "tools": tools, **surroundings})
 

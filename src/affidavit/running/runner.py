@@ -419,7 +419,7 @@ class Runner(Generic[AskingT]):
         except StorageError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it is about this question alone
-            answer = _unexpected(error)
+            answer = unexpected(error)
         seconds = monotonic() - start
         self._attempts.add(Attempt(question.key, question.model, number, at, seconds, answer))
         return answer
@@ -461,7 +461,7 @@ class Runner(Generic[AskingT]):
             except StorageError:
                 raise
             except Exception as error:  # noqa: BLE001 - the run goes on
-                answer = _unexpected(error)
+                answer = unexpected(error)
         self.details[f"{answer.reason}: {answer.detail}"] += 1
         return self._work.failure(question, answer)
 
@@ -489,6 +489,6 @@ def _of_each_kind(questions: Iterable[AskingT]) -> Iterator[AskingT]:
                 return
 
 
-def _unexpected(error: Exception) -> Failure:
+def unexpected(error: Exception) -> Failure:
     """The failure of a question whose answer could not be handled; what an exception says may hold a secret."""
     return Failure(Reason.BAD_BODY, f"an unexpected {type(error).__name__} while the answer was handled")

@@ -119,7 +119,7 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
         path, files = trial_directory(path), files.limited(options.limit)
         _refuse_link(path)
     directory = StudyDirectory(path)
-    with directory.made(options.disk), _without_draft(directory, options.disk):
+    with directory.made(options.disk), without_draft(directory, options.disk):
         drafted = draft(directory, files, options.disk)
         names = {name: label(each) for name, each in files.contracts.items()}
         study = files.study
@@ -136,7 +136,7 @@ def run_study(files: StudyFiles, options: Options) -> Ended:
             return ended
         if not ended.begun:
             return ended
-        waits = _waits_for(ended, table.tasks or open_tasks(directory.frozen()))
+        waits = waits_for(ended.tallies, table.tasks or open_tasks(directory.frozen()))
         if ended.stopped is not None or waits or not ended.seal_sha256:
             return replace(ended, judging_waits_for=waits)
         return replace(ended, judged=_judge(directory, table, files, options))
@@ -150,7 +150,7 @@ def _refuse_link(trial: Path) -> None:
 
 
 @contextmanager
-def _without_draft(directory: StudyDirectory, disk: Disk) -> Iterator[None]:
+def without_draft(directory: StudyDirectory, disk: Disk) -> Iterator[None]:
     """What was drafted and not frozen goes when a run ends."""
     try:
         yield
@@ -158,16 +158,17 @@ def _without_draft(directory: StudyDirectory, disk: Disk) -> Iterator[None]:
         directory.drop_draft(disk)
 
 
-def _waits_for(ended: Ended, tasks: Collection[str]) -> int:
+def waits_for(tallies: Mapping[Cell, Tally], tasks: Collection[str]) -> int:
     """How many outputs of the tasks that are judged may still come.
 
     What failed permanently is not waited for, also if it failed once more because it was asked for again.
     """
-    judged = [tally for cell, tally in ended.tallies.items() if cell.task in tasks]
+    judged = [tally for cell, tally in tallies.items() if cell.task in tasks]
     return sum(tally.failed + tally.pending for tally in judged if asks_again(tally, retry_failed=False))
 
 
-def _judge(directory: StudyDirectory, table: JudgingTable, files: StudyFiles, options: Options) -> Judged:
+def panel_of(table: JudgingTable, files: StudyFiles) -> JudgePanel:
+    """Who judges a study by its own file."""
     models = files.study.models
     judges = [
         JudgeTerms(
@@ -179,7 +180,10 @@ def _judge(directory: StudyDirectory, table: JudgingTable, files: StudyFiles, op
         )
         for name in table.judges
     ]
-    panel = JudgePanel(judges, models, files.model, files.rubric, table.tasks, files.study.limits, table.blind)
+    return JudgePanel(judges, models, files.model, files.rubric, table.tasks, files.study.limits, table.blind)
+
+
+def _judge(directory: StudyDirectory, table: JudgingTable, files: StudyFiles, options: Options) -> Judged:
     how = JudgeOptions(
         options.retry_failed,
         options.judging_progress,
@@ -187,7 +191,7 @@ def _judge(directory: StudyDirectory, table: JudgingTable, files: StudyFiles, op
         options.judging_watch,
         options.stop,
     )
-    return judge_study(directory, panel, files.given_contracts, how)
+    return judge_study(directory, panel_of(table, files), files.given_contracts, how)
 
 
 def _as_it_stands(ended: Ended, drafted: Draft) -> Ended:
@@ -198,10 +202,10 @@ def _as_it_stands(ended: Ended, drafted: Draft) -> Ended:
         return ended
     ledger = StudyLedger.planned(plan, read_judging(directory))
     ledger.count_all(directory.records())
-    return _counted(ended, ledger.questions, seal, plan)
+    return counted(ended, ledger.questions, seal, plan)
 
 
-def _counted(ended: Ended, questions: QuestionLedger, seal: Seal | None, plan: Plan) -> Ended:
+def counted(ended: Ended, questions: QuestionLedger, seal: Seal | None, plan: Plan) -> Ended:
     """The counts of a ledger, in the order of the study's file."""
     counts: Mapping[str, Any] = questions.counts()
     flips: list[Mapping[str, Any]] = counts["flips"]
@@ -232,7 +236,7 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
     archive, grown_from, taken = directory.archive(disk), None, 0
     if drafted.before is not None:
         if drafted.content:
-            grown_from = _sealed_before(drafted.before, directory, files, disk)
+            grown_from = sealed_before(drafted.before, directory, files, disk)
         for line in archive.recover():
             ledger.load(line.record)
     reused = reused_directories(directory, study.study.name, options.reuse, trial=options.limit is None)
@@ -281,7 +285,7 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         archive.close()
         stopped = _with_dropped(ended.stopped, runner.trial_answers)
         return replace(ended, tallies=questions.tallies, stopped=stopped)
-    return _counted(ended, questions, _sealed(ended, directory, ledger, archive, log, disk), drafted.plan)
+    return counted(ended, questions, _sealed(ended, directory, ledger, archive, log, disk), drafted.plan)
 
 
 def _begins_at_once(work: StudyWork, taken_over: TakenOver) -> bool:
@@ -337,7 +341,7 @@ def _later_judges(directory: StudyDirectory, files: StudyFiles, options: Options
     return table.judges
 
 
-def _sealed_before(before: PlannedStudy, directory: StudyDirectory, files: StudyFiles, disk: Disk) -> BeforeGrowth:
+def sealed_before(before: PlannedStudy, directory: StudyDirectory, files: StudyFiles, disk: Disk) -> BeforeGrowth:
     """What there is of a study that is about to grow; it is sealed first, if a kill has left it open."""
     archive, records = directory.archive(disk), 0
     ledger = StudyLedger.planned(frozen_plan(before, files.given_contracts), None)
