@@ -215,3 +215,23 @@ def test_columns_that_no_import_could_have_frozen_are_corruption(columns):
     assert frozen_columns(study).text.text == "raw_output"
     with pytest.raises(StorageError, match=r"study\.json:1: expected the columns of the rows, found"):
         frozen_columns(forged)
+
+
+@pytest.mark.parametrize(
+    ("items", "one_each"),
+    [
+        (["a", "b"], True),
+        (["a", "b", "a"], False),
+        ([str(n) for n in range(1_300)], True),
+        ([*(str(n) for n in range(1_300)), "7"], False),
+    ],
+)
+def test_it_is_known_whether_an_item_has_two_outputs(items, one_each):
+    facts = ImportFacts("s")
+    rows = [{"id": item, "raw_output": "B", "output_id": str(n)} for n, item in enumerate(items)]
+    for record in made(*rows):
+        facts.count(record)
+    assert facts.one_output_each is one_each
+    assert facts.one_output_each is one_each
+    facts.count_many(record, 2, samples=1)
+    assert not facts.one_output_each  # of these nobody has looked at the items

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import NamedTuple
 
+import numpy as np
 from msgspec.structs import replace
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
@@ -40,6 +41,7 @@ from affidavit.reading.output_columns import (
     refuse_new_names,
 )
 from affidavit.reading.record_fields import record_fields_of
+from affidavit.reading.repeat_counts import ALL_BITS, RepeatCounts
 from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
 from affidavit.reading.source import Row
 
@@ -292,6 +294,10 @@ def record_makers(study: ImportedStudy, given: GivenContracts) -> dict[str, Reco
         return makers
 
 
+_AT_ONCE = 512
+"""Records whose items are looked at together."""
+
+
 class ImportFacts:
     """What is frozen of outputs from elsewhere and follows from their records."""
 
@@ -302,6 +308,10 @@ class ImportFacts:
         self.cells: Counter[tuple[str, str, str]] = Counter()
         """How many rows there are, by task, model and condition."""
         self._samples = 1
+        self._waiting: list[int] = []
+        self._repeats = RepeatCounts()
+        self._looked_at = 0
+        self._some_repeat = False
 
     def add(self, record: Response | Failed, content: bytes) -> None:
         """One record more, and the digest of what it says."""
@@ -311,7 +321,22 @@ class ImportFacts:
     def count(self, record: Response | Failed) -> None:
         """The same, if what it says is in the root digest already."""
         subject = record.subject
+        self._waiting.append(hash((subject.cell, subject.item_id)) & ALL_BITS)
+        if len(self._waiting) == _AT_ONCE:
+            self._look_at_items()
         self.count_many(record, 1, samples=subject.sample + 1)
+
+    def _look_at_items(self) -> None:
+        hashes = np.array(self._waiting, np.uint64)
+        self._some_repeat = bool(self._repeats.before(hashes).any()) or self._some_repeat
+        self._looked_at += len(self._waiting)
+        self._waiting = []
+
+    @property
+    def one_output_each(self) -> bool:
+        """Whether it is known that no item has two records in one cell, whatever the names of its outputs are."""
+        self._look_at_items()
+        return not self._some_repeat and self._looked_at == self.cells.total()
 
     def count_many(self, record: Response | Failed, times: int, *, samples: int) -> None:
         """So many records of the cell of this one, whose samples have numbers below this."""

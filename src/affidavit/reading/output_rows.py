@@ -12,12 +12,11 @@ from affidavit.errors import InputError
 from affidavit.json_values import shown
 from affidavit.reading.imported_records import NamedRow, Prompts, RecordMaker, RowNames
 from affidavit.reading.output_columns import OutputColumns, Role
-from affidavit.reading.repeat_counts import RepeatCounts, hashes_of
+from affidavit.reading.repeat_counts import ALL_BITS, RepeatCounts, hashes_of
 from affidavit.reading.source import Row
 
 _AT_ONCE = 512
 """Rows whose names are counted together."""
-_ALL_BITS = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class SampleNumbers:
             names += [[row.condition for row in batch], [row.model for row in batch]]
             earlier = self.repeats.before(hashes_of(names)).tolist()
         if self._named:
-            hashes = np.fromiter((hash(_own_names(row)) & _ALL_BITS for row in batch), np.uint64, len(batch))
+            hashes = np.fromiter((hash(_own_names(row)) & ALL_BITS for row in batch), np.uint64, len(batch))
             told = self._told.before(hashes).tolist()
             for row in (row for row, times in zip(batch, told, strict=True) if times):
                 self._rows.refuse_double(row)

@@ -14,6 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
+ALL_BITS = 2**64 - 1
+"""Of a number of these; what Python has for a hash may be negative."""
 
 
 def hashes_of(columns: Sequence[pl.Series | Sequence[str]]) -> Hashes:

@@ -121,10 +121,10 @@ def closed_import(kept: "Kept", *, with_tasks: bool = False) -> ClosedRun:
     tallies, counted = dict(sorted(kept.tallies.items())), _Counted()
     groups = groups_of_tallies(tallies, seed=0)
     # Outputs that have names of their own may be several of one item, such as those of two runs.
-    named = Role.OUTPUT_ID in config["columns"]
+    may_be_several = Role.OUTPUT_ID in config["columns"] and not kept.one_output_each
     if (
         kept.samples > 1
-        or named
+        or may_be_several
         or every
         or _labels_are_scored(parts.values())
         or _some_say_nothing(tallies.values())

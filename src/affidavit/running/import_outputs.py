@@ -111,6 +111,8 @@ class Kept:
     seal: Seal
     tallies: Mapping[Cell, Tally]
     samples: int
+    one_output_each: bool = False
+    """Whether it is known that no item has two outputs in one cell."""
 
 
 def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) -> Kept:
@@ -142,7 +144,8 @@ def keep_outputs(directory: StudyDirectory, taken: ImportedOutputs, disk: Disk) 
         raise
     if copied is None or not copied.keep(directory, seal):
         keep_copy(directory, seal)
-    return Kept(directory, seal, ledger.tallies, study.samples if isinstance(study, ImportedStudy) else 1)
+    samples = study.samples if isinstance(study, ImportedStudy) else 1
+    return Kept(directory, seal, ledger.tallies, samples, facts.one_output_each)
 
 
 def _is_without_records(directory: StudyDirectory) -> bool:
