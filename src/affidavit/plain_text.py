@@ -26,6 +26,8 @@ def is_formula(text: str) -> bool:
     >>> is_formula("=1+1"), is_formula(" -2"), is_formula("\\tx"), is_formula("1 + 1"), is_formula("")
     (True, True, True, False, False)
     """
+    if text[:1].isalnum():
+        return False  # most texts begin with what they are
     # Spreadsheets skip blanks and what cannot be seen, and some know the wide forms of East Asian texts.
     seen = next((each for each in text if each.isprintable() and not each.isspace()), "")
     return text[:1] in _BREAKS or seen in _FORMULA

@@ -61,7 +61,7 @@ def _cell(value: object) -> object:
     ("'=1", "''a", 'a', 'true', '["b"]', -1, '\\ud800')
     """
     if isinstance(value, str):
-        spelt = without_surrogates(value)
+        spelt = value if value.isascii() else without_surrogates(value)
         return f"'{spelt}" if spelt.startswith("'") or is_formula(spelt) else spelt
     return json.dumps(value) if isinstance(value, bool | list) else value
 
