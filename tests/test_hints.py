@@ -50,6 +50,7 @@ SHOWN_BY = {
     "errors": "read",
     "exchange.plain_tables": "audit import",
     "exchange.registry": "audit import",
+    "exchange.right_answers": "audit import",
     "integrations.export_formats": "export",
     "judging.outputs": "judge",
     "judging.prompt": "judge",

@@ -161,3 +161,15 @@ def test_memory_hardly_grows_with_a_log(tmp_path, command):
     name, *options = command
     few, many = (peak_memory(name, log, *options, cwd=log.parent) for log in logs)
     assert many < 1.5 * few
+
+
+@pytest.mark.slow
+def test_right_answers_are_taken_out_of_longer_ones(tmp_path):
+    (tmp_path / "t.csv").write_text("raw_output,answer\n<answer>B</answer>,The answer is B.\n")
+    order = ("import", "t.csv", "-o", "study", "--contract", "mcqa", "--answer-pattern")
+    code, _, err = ended(*order, r"The answer is (?P<answer>[A-D])\.", cwd=tmp_path)
+    assert code == 0, err
+    (record,) = records(tmp_path / "study")
+    assert (record["correct"], record["right_answer"]) == (True, "B")
+    assert record["row"]["source_right_answer"] == "The answer is B."
+    assert ended("verify", "study", cwd=tmp_path)[0] == 0

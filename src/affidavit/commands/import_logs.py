@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="A parameter of the contract, as for `read`.",
 )
+@click.option(
+    "--answer-pattern",
+    default=None,
+    metavar="REGEX",
+    help="What a whole right answer must match, if it holds more than the answer: the group named `answer`.",
+)
 @source_column_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def import_logs(
@@ -39,6 +46,7 @@ def import_logs(
     contract: str,
     options: str | None,
     parameters: tuple[str, ...],
+    answer_pattern: str | None,
     *,
     as_json: bool,
     **columns: str | None,
@@ -67,6 +75,7 @@ def import_logs(
     from affidavit.contracts.parts import parts_of
     from affidavit.exchange.log_source import log_sources
     from affidavit.exchange.plain_tables import Tables
+    from affidavit.exchange.right_answers import AnswerPattern
     from affidavit.reading.cell_values import unknown_if_empty
     from affidavit.reading.output_columns import ANSWER, Role
 
@@ -76,6 +85,8 @@ def import_logs(
     answer = given.get(Role.ANSWER, ANSWER)
     unknown = unknown_if_empty(parts_of(read_by.contract), answer)
     sources = log_sources(logs, Tables(given, given_source_columns(columns), unknown))
+    if answer_pattern is not None:
+        sources = [replace(source, answers=AnswerPattern(answer_pattern, answer)) for source in sources]
     kept, outputs = read_into_study(sources, out, read_by, {Role.ANSWER: answer} if answer != ANSWER else {})
     for note in _notes(sources):
         click.echo(f"note: {plain_lines(note)}", err=True)

@@ -11,6 +11,7 @@ from affidavit.exchange.log import Log
 from affidavit.exchange.logged_output import LoggedOutput
 from affidavit.exchange.plain_tables import Tables
 from affidavit.exchange.registry import distinct_names, format_of_log, logs_of
+from affidavit.exchange.right_answers import AnswerPattern
 from affidavit.reading.source import Columns, Format, Row, Source, Stream
 
 NOT_VERBATIM, SENTINELS = "not verbatim", "sentinels"
@@ -25,6 +26,8 @@ class LogSource(Source):
     """Which no other log beside it has: what its outputs are called by."""
     counted: Counter[str] = field(default_factory=Counter)
     """What was seen of outputs in the last walk: why there was none, texts that are not verbatim, sentinels."""
+    answers: AnswerPattern | None = None
+    """What takes right answers out of what the log keeps of them; None: they are it as they stand."""
 
 
 def _rows(source: Source, _columns: Columns) -> Iterator[Row]:
@@ -32,8 +35,8 @@ def _rows(source: Source, _columns: Columns) -> Iterator[Row]:
     source.counted.clear()
     for number, output in enumerate(source.log.outputs(), 1):
         _count(source.counted, output)
-        row = output.row(log=source.log_name, task=source.log.task)
-        yield Row(f"{source.name}: {output.place}", number, row)
+        row, where = output.row(log=source.log_name, task=source.log.task), f"{source.name}: {output.place}"
+        yield Row(where, number, row if source.answers is None else source.answers.of(row, where=where))
 
 
 def _count(counted: Counter[str], output: LoggedOutput) -> None:

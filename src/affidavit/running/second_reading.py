@@ -16,14 +16,14 @@ from affidavit.contracts.contract import COMPLIANT, AnyContract, label
 from affidavit.contracts.harness_readings import NoAnswer as NothingRead
 from affidavit.contracts.mcqa import MultipleChoice, mcqa
 from affidavit.contracts.parts import parts_of
-from affidavit.contracts.pattern import Pattern
 from affidavit.errors import InputError, UsageError, did_you_mean
 from affidavit.exchange.log import Grader, PrintedScore, Recount
 from affidavit.exchange.log_source import LogSource, log_sources
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.plain_tables import SourceRole, Tables
 from affidavit.exchange.recounts import MeanOfItems
-from affidavit.json_values import Fields, shown
+from affidavit.exchange.right_answers import AnswerPattern
+from affidavit.json_values import Fields
 from affidavit.reading.cell_values import unknown_if_empty
 from affidavit.reading.column_path import ColumnPath
 from affidavit.reading.output_columns import ANSWER, Role
@@ -273,7 +273,7 @@ class Terms:
     """What stands for the source's word where its log has none: the rule by which another harness would read."""
     answer: str = ANSWER
     """The column of right answers."""
-    answer_pattern: Pattern | None = None
+    answer_pattern: AnswerPattern | None = None
     """What these must match, to give the answer alone; None: they are it as they are."""
     columns: Mapping[Role, str] = field(default_factory=dict)
     """The columns of tables that were named."""
@@ -303,15 +303,7 @@ class Terms:
 
     def right_answer(self, row: Fields, *, where: str) -> Fields:
         """The row with the right answer alone in its column."""
-        path = ColumnPath(self.answer)
-        said = path.of(row)
-        if self.answer_pattern is None or said is None:
-            return row
-        found = self.answer_pattern.read(said).extracted_answer if isinstance(said, str) else None
-        if found is None:
-            expected = f"a right answer that --answer-pattern {self.answer_pattern.pattern} matches"
-            raise InputError(where, expected=expected, found=shown(said))
-        return {**row, self.answer: found}
+        return row if self.answer_pattern is None else self.answer_pattern.of(row, where=where)
 
 
 def audit_terms(  # noqa: PLR0913 - all that can be said of an audit
@@ -327,10 +319,10 @@ def audit_terms(  # noqa: PLR0913 - all that can be said of an audit
     """The terms as they are typed; UsageError for what has no meaning."""
     if parts_of(contract).evaluates:
         raise UsageError("--contract", expected="a contract that reads answers", found=contract.name)
-    pattern = None if answer_pattern is None else Pattern("right answers", 1, answer_pattern, "")
     rule = None if source_rule is None else _rule(source_rule, options)
     given = columns or {}
     answer = given.get(Role.ANSWER, ANSWER)
+    pattern = None if answer_pattern is None else AnswerPattern(answer_pattern, answer)
     return Terms(contract, scorer, rule, answer, pattern, given, source_columns or {})
 
 
