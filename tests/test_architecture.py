@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "judging": "contracts archive reading items models",
     "running": "contracts archive reading items models exchange study judging",
     "results": "contracts statistics archive reading items exchange study judging running",
-    "commands": "contracts statistics archive reading items models exchange study judging running results",
+    "integrations": "contracts statistics archive reading items models exchange study judging running results",
+    "commands": "contracts statistics archive reading items models exchange study judging running results integrations",
 }
 TOP = {"errors", "json_values", "plain_text", "python_words", "interface", "__init__", "__main__"}
 ABOVE_ALL_ROOMS = {"interface", "__init__", "__main__"}
@@ -203,6 +204,7 @@ LATE = {
     "contracts.number": {"affidavit.contracts.number_columns"},
     "contracts.pattern": {"polars"},
     "exchange.lighteval_details": {"polars"},
+    "integrations.inspect": {"inspect_ai", "inspect_ai.scorer"},
     "items.hub": {"datasets"},
     "reading.column_digests": {"polars_hash"},
     "reading.worker_channel": {"numpy"},
