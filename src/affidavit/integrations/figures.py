@@ -1,6 +1,6 @@
 """The three figures of outputs, as harnesses have them: what an output counts in each, and their shares.
 
-Compliance is over the outputs that were read; accuracy over answers is over those that hold an answer, where it could
+Compliance is over the outputs that were read; accuracy over answers is over those that hold an answer, if it could
 be compared; accuracy over all outputs is over those whose right answer is known, and what holds no answer is not
 right there (ruling M6). The same rules as in the summary of `affidavit read`, output by output.
 """

@@ -4,9 +4,9 @@
 
     Task(dataset=..., solver=[contract_prompt("mcqa"), generate()], scorer=contract_scorer("mcqa"))
 
-`compliance`, `accuracy_over_answers` and `accuracy_over_all_outputs` are metrics, over every sample and epoch. Each
-gives its value, the ends of its interval, and its n. Inspect knows all of these names as soon as one of them is
-imported from here; until then nothing of Inspect is imported.
+Its metrics are `compliance`, `accuracy_over_answers` and `accuracy_over_all_outputs`, over every sample and epoch.
+Each gives its value, the ends of its interval, and its n. Inspect knows all of these names as soon as one of them
+is imported from here; until then nothing of Inspect is imported.
 """
 
 from collections.abc import Callable, Mapping
