@@ -1,7 +1,7 @@
 """A task of Inspect that asks in a contract's words and is scored by it.
 
 inspect eval examples/inside_harnesses/inspect_quiz.py --model openai-api/local/tiny --model-base-url http://127.0.0.1:8000/v1
-"""  # noqa: E501
+"""
 
 from pathlib import Path
 

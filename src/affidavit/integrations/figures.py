@@ -68,7 +68,7 @@ def estimate(counted: Iterable[tuple[object, bool]]) -> Estimate | None:
     """The share of successes with its interval over clusters, each named beside its outputs; None over nothing.
 
     >>> print(estimate([("q1", True), ("q1", True), ("q2", False)]))
-    66.7% [12.5, 96.8] n=3 (2 clusters)
+    66.7% [12.9, 96.4] n=3 (2 clusters)
     """
     clusters: dict[object, list[bool]] = {}
     for cluster, success in counted:

@@ -141,8 +141,8 @@ def figure(name: str, scores: Iterable[Scored]) -> dict[str, float]:
 
 def _counts(score: Any) -> OutputCounts:  # noqa: ANN401 - Inspect's own type
     """What a score counts, as it stands in a log; a value that is no object of ours counts nowhere."""
-    value, metadata = score.value, score.metadata or {}
-    said = [value.get(name) for name in FIGURES] if isinstance(value, Mapping) else [None] * len(FIGURES)
-    counted = [bool(each) if isinstance(each, int | float) and each in (0, 1) else None for each in said]
-    unsaid = isinstance(value, Mapping) and metadata.get(_KNOWN, False) is None
-    return OutputCounts(*counted, unsaid=unsaid)
+    if not isinstance(score.value, Mapping):
+        return OutputCounts(None, None, None)
+    said = (score.value.get(name) for name in FIGURES)
+    compliance, answered, of_all = (bool(each) if each in (0, 1) else None for each in said)
+    return OutputCounts(compliance, answered, of_all, unsaid=(score.metadata or {}).get(_KNOWN, False) is None)
