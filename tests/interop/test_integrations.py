@@ -97,9 +97,9 @@ def small_model():
 
 
 def shown(first: str) -> str:
-    """The output on the page that begins so, line by line without what is at their ends."""
+    """The block of the page that begins so."""
     page = PAGE.read_text()
-    return page[page.index(first) :].partition("```")[0]
+    return page[page.index(f"```\n{first}") + 4 :].partition("```")[0]
 
 
 def lines(text: str) -> list[str]:
