@@ -8,6 +8,7 @@ import os
 import subprocess
 import tomllib
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -34,8 +35,9 @@ def said(_asked: Asked) -> dict[str, object]:
 def run(harness: str, *order: str | Path, folder: Path, package: Path = ROOT / "src") -> str:
     """What a command of a harness prints that finds our package in this folder."""
     command = ENVIRONMENTS / harness / "bin" / ("inspect" if harness == "inspect" else "lm_eval")
-    env = {**OFFLINE, "PYTHONPATH": str(package), "HF_HOME": str(folder / "hf")}
-    done = subprocess.run([command, *order], capture_output=True, text=True, check=False, env=env, cwd=folder)
+    with TemporaryDirectory() as cache:
+        env = {**OFFLINE, "PYTHONPATH": str(package), "HF_HOME": cache}
+        done = subprocess.run([command, *order], capture_output=True, text=True, check=False, env=env, cwd=folder)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout
 
