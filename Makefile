@@ -77,7 +77,7 @@ rulings: $(STAMP)
 
 # Heavy peers are no dependency of ours, of the tests or of CI: what is found here is kept in the tests as a fixture.
 interop: $(STAMP) .venv-interop/litellm/installed .venv-interop/inspect/installed .venv-interop/lm_eval/installed
-	$(BIN)/pytest -q -n 0 -rs tests/interop/test_litellm.py tests/interop/test_harness_readings.py tests/interop/test_written_logs.py tests/interop/test_inspect_scores.py
+	$(BIN)/pytest -q -n 0 -rs tests/interop/test_litellm.py tests/interop/test_harness_readings.py tests/interop/test_written_logs.py tests/interop/test_inspect_scores.py tests/interop/test_integrations.py
 
 .venv-interop/%/installed: tests/interop/%.txt
 	$(PYTHON) -m venv $(@D)

@@ -206,6 +206,7 @@ LATE = {
     "contracts.number": {"affidavit.contracts.number_columns"},
     "contracts.pattern": {"polars"},
     "exchange.lighteval_details": {"polars"},
+    "integrations.inspect": {"inspect_ai", "inspect_ai.scorer"},
     "items.hub": {"datasets"},
     "reading.column_digests": {"polars_hash"},
     "reading.worker_channel": {"numpy"},

@@ -26,12 +26,10 @@ from affidavit.archive.parquet_copy import records_frame
 from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.commands.run_progress import RunProgress
 from affidavit.contracts.contract import AnyContract
-from affidavit.contracts.own_file import checked_contract
-from affidavit.contracts.parts import parts_of
 from affidavit.contracts.read_by import ReadBy
-from affidavit.contracts.registry import contract_named
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.exchange.plain_tables import roles_named
+from affidavit.integrations.given_contract import given_contract
 from affidavit.json_values import Fields
 from affidavit.models.environment_values import mask_of
 from affidavit.python_words import Names, Place, for_python, names_in, path_of
@@ -522,17 +520,9 @@ def read_frame(
     the lenient readings. Right answers are looked for where the command looks: in `answer`, or in `numbers` and
     `target`. Polars comes back as a DataFrame, from a LazyFrame too; pandas as pandas, with its index.
     """
-    asked = _contract(contract, options)
+    asked = given_contract(contract, options)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no part of the frame
         return frames.read_frame(frame, RowReader(asked, field=text, lenses=lenses))
-
-
-def _contract(contract: str | AnyContract, options: str | None) -> AnyContract:
-    """The contract that was meant, by its name or as it is."""
-    if isinstance(contract, str):
-        return contract_named(contract, options)
-    asked = checked_contract(contract, "contract")
-    return asked if options is None else parts_of(asked).with_options(options)
 
 
 # --- logs of other harnesses ---
@@ -559,7 +549,7 @@ def audit(  # noqa: PLR0913 - the options of the command
     """
     given, source_columns = roles_named(columns or {})
     paths = [logs] if isinstance(logs, str | os.PathLike) else list(logs)
-    reads = _contract(contract, options)
+    reads = given_contract(contract, options)
     terms = audit_terms(
         reads,
         options=options,
