@@ -92,6 +92,8 @@ class PlannedStudy(msgspec.Struct, frozen=True):
     """What the plan was at first, and after each growth; the last is what `config` and `counts` say."""
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task, or of its sample."""
+    order: Mapping[str, Sequence[str]] = {}
+    """The names of models, tasks and conditions in the order of the study's file; nothing where that was not kept."""
 
 
 class BeforeGrowth(msgspec.Struct, frozen=True):
@@ -192,6 +194,7 @@ class _StudyFile(msgspec.Struct, frozen=True):
     items_file_sha256: str = ""
     trial: _Count | None = None
     files: list[SourceFile] = []
+    order: dict[str, list[str]] = {}
 
 
 class _RevisionFile(msgspec.Struct, frozen=True):
@@ -201,6 +204,7 @@ class _RevisionFile(msgspec.Struct, frozen=True):
     date: Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
     before: BeforeGrowth
     trial: _Count | None = None
+    order: dict[str, list[str]] = {}
 
 
 def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
@@ -210,7 +214,7 @@ def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
     shared = (where, config.name, config.seed, identities, file.config, file.versions, file.git)
     if config.imported is None:
         first = Revision(1, where, file.config, file.counts, file.items_file_sha256)
-        return PlannedStudy(*shared, file.counts, file.items_file_sha256, (first,), file.trial)
+        return PlannedStudy(*shared, file.counts, file.items_file_sha256, (first,), file.trial, file.order)
     cells = {(task, model, condition): count for task, model, condition, count in config.imported.cells}
     if len(cells) < len(config.imported.cells):
         raise ValueError("a cell is there twice")
@@ -238,6 +242,7 @@ def _grown(study: FrozenStudy, fields: Fields, number: int, where: str) -> Plann
         counts=file.counts,
         revisions=(*study.revisions, revision),
         trial=file.trial,
+        order=file.order,
     )
 
 
