@@ -127,12 +127,14 @@ def _write_page(
     include_self: bool,
 ) -> None:
     from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.results.page.content import PageOptions
     from affidavit.results.page.headline import as_lines
     from affidavit.results.page.study_page import write_page
 
-    opened = StudyDirectory(directory)
-    written = write_page(opened, by=by, cluster=cluster, include_self=include_self, out=out, mask=mask)
-    click.echo(plain_lines(mask(f"{as_lines(written.answers)}the page: {written.path}")))
+    options = PageOptions(by=by, cluster=cluster, include_self=include_self, mask=mask)
+    written = write_page(StudyDirectory(directory), options, out=out)
+    said = "".join(f"{warning}\n" for warning in written.warnings)
+    click.echo(plain_lines(mask(f"{said}{as_lines(written.summaries)}the page: {written.path}")))
 
 
 @click.command(no_args_is_help=True)

@@ -11,6 +11,7 @@ from affidavit.judging.plan import JudgeCell
 from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import counted_noun, plain
 from affidavit.reading.tally import Tally
+from affidavit.results.judged_summary import target_summary
 from affidavit.results.judging import JudgingFigures
 from affidavit.results.judging_tables import (
     BLIND,
@@ -18,7 +19,6 @@ from affidavit.results.judging_tables import (
     OWN_ALONE,
     WITHOUT_TASK,
     judging_tables,
-    target_summary,
     tasks_note,
 )
 from affidavit.results.table import Table

@@ -1,11 +1,38 @@
 """Everything that is on the page of a study, before it is a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from affidavit.results.page.headline import Answer
-from affidavit.results.page.samples import JudgeSample, Sample
+from affidavit.results.groups import CELL
+from affidavit.results.page.headline import Summary
+from affidavit.results.page.overview import Fact
+from affidavit.results.page.samples import PER_KIND, JudgeSample, Sample
+from affidavit.results.page.summary_table import SummaryTable
 from affidavit.results.table import Table
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """What a page is asked to show, and how."""
+
+    by: Sequence[str] = CELL
+    cluster: str | None = None
+    include_self: bool = False
+    samples: int = PER_KIND
+    """Outputs of each kind that are shown."""
+    every: bool = False
+    """Whether every output is shown."""
+    mask: Callable[[str], str] = _as_it_is
+    """Covers what must not be shown in a text, which stays as long as it is."""
+
+    @property
+    def masked(self) -> bool:
+        """Whether anything may be covered."""
+        return self.mask is not _as_it_is
 
 
 @dataclass(frozen=True)
@@ -31,6 +58,14 @@ class AskedSection:
 
 
 @dataclass(frozen=True)
+class Section:
+    """The summary of a task, or of a judging: its sentences, then its tables."""
+
+    summary: Summary
+    tables: Sequence[SummaryTable] = ()
+
+
+@dataclass(frozen=True)
 class Content:
     """Everything that is on the page."""
 
@@ -39,8 +74,13 @@ class Content:
     root_sha256: str | None
     by: Sequence[str]
     asked: AskedSection
-    answers: Sequence[Answer]
+    sections: Sequence[Section]
     tables: Sequence[Table]
+    overview: Sequence[Fact] = ()
+    warnings: Sequence[str] = ()
+    """What must be known before any figure."""
+    models: Table | None = None
+    """Every two models of a task, compared."""
     comparisons: Mapping[str, Table] = field(default_factory=dict)
     """Differences from the control, by condition and control."""
     samples: Sequence[Sample] = ()

@@ -21,7 +21,7 @@ from affidavit.contracts.mcqa import LETTERS
 from affidavit.contracts.parts import ANSWER, MARKED, Mark, Parts, parts_of
 from affidavit.results.page.text import MOST_MARKS, Piece, brief, pieces
 
-PER_KIND, PER_FINDING, MOST_KINDS = 3, 2, 40
+PER_KIND, PER_FINDING, MOST_KINDS, MOST_SAMPLES = 3, 2, 40, 1_000
 MOST_PLACES, MOST_QUOTES = 4, 12
 """Of one evaluation: places with the same finding, quotes."""
 WRONG = "compliant, wrong"
