@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from affidavit.results.groups import CELL
+from affidavit.results.page.chosen_outputs import PER_KIND
 from affidavit.results.page.headline import Summary
+from affidavit.results.page.judge_samples import JudgeSample
 from affidavit.results.page.overview import Fact
-from affidavit.results.page.samples import PER_KIND, JudgeSample, Sample
+from affidavit.results.page.samples import Sample
 from affidavit.results.page.summary_table import SummaryTable
 from affidavit.results.table import Table
 
@@ -85,7 +87,11 @@ class Content:
     """Differences from the control, by condition and control."""
     samples: Sequence[Sample] = ()
     kinds: int = 0
-    """How many kinds of outputs there are, non-compliant or wrong, shown or not."""
+    """How many kinds of outputs there are, shown or not."""
+    per_kind: int = PER_KIND
+    """How many of each kind are shown at most."""
+    every: Sequence[Sample] = ()
+    """All outputs, where that was asked for."""
     findings: Sequence[JudgeSample] = ()
     notes: Sequence[str] = ()
     digests: Sequence[tuple[str, str]] = ()

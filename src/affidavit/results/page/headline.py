@@ -106,7 +106,7 @@ def _task_answers(
     if preferred := _letters(tables.get("letters"), names):
         yield Answer("Letters", preferred, "letters")
     if why := _why(tables, by):
-        yield Answer("Not compliant, or missing", why, "deviations")
+        yield Answer("Not compliant", why, "deviations")
     if none := _without_figures(compliance, names):
         yield Answer("No figure", none, "compliance")
 
@@ -346,8 +346,7 @@ def judging_answers(tables: Mapping[str, Table]) -> Iterator[Answer]:
         names = [name for name in ("judging condition", "task", "target", "variant") if name in targets.columns]
         totals = [name for name in targets.columns if "overall" in name]
         for total in totals[-1:]:
-            scores = figures(targets, total, names)
-            said = in_range(f"Mean {label_of(total).replace('_', ' ')}", scores, "questions")
+            said = in_range(total[:1].upper() + total[1:], figures(targets, total, names), "questions")
             yield Answer("Scores", " ".join((said, *_SAME_JUDGES[bool(targets.notes)])), "targets")
     valid = figures(tables["judges"], "share valid", _JUDGE)
     if not valid:

@@ -21,8 +21,9 @@ from affidavit.results.page.cells import LONGEST_CELL, Cell, cell, same_names
 from affidavit.results.page.charts import Chart
 from affidavit.results.page.content import Content
 from affidavit.results.page.headline import why_not_compliant
+from affidavit.results.page.judge_samples import PER_FINDING, JudgeSample
 from affidavit.results.page.row_names import naming
-from affidavit.results.page.samples import PER_FINDING, PER_KIND, JudgeSample, Sample
+from affidavit.results.page.samples import Sample
 from affidavit.results.page.shown_summary import legend, shown_sections
 from affidavit.results.page.text import HEAD, brief, visible
 from affidavit.results.table import Table
@@ -95,7 +96,7 @@ def page(content: Content) -> str:
         samples=_by_kind(content.samples),
         findings=_by_code(content.findings),
         methods=sorted(_methods([*content.tables, *content.comparisons.values()])),
-        limits={"samples": PER_KIND, "findings": PER_FINDING, "characters": HEAD},
+        limits={"samples": content.per_kind, "findings": PER_FINDING, "characters": HEAD},
     )
 
 
@@ -268,7 +269,7 @@ _COUNTS = re.compile(r"(?:,| over) [0-9][0-9,]* (?:clusters?|items?|discordant).
 # --- samples ---
 
 
-def _by_kind(samples: Sequence[Sample]) -> list[tuple[str, str, int, list[Sample]]]:
+def _by_kind(samples: Sequence[Sample]) -> list[tuple[str, str, int | None, list[Sample]]]:
     """Kind, contract, how many there are in all, and those that are shown."""
     found: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:

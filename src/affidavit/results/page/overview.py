@@ -1,7 +1,7 @@
 """What was asked of whom, when and with which settings: the first thing on the page, in a few lines each.
 
-Only what is known stands there. A study that was interrupted has several runs; outputs from elsewhere have files in
-their place, and nothing of requests.
+Only what is known stands there. A study that was interrupted has several runs; outputs from elsewhere have files
+instead, and nothing of requests.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,8 +13,9 @@ from affidavit.archive.run_events import RunTimes
 from affidavit.plain_text import counted_noun
 from affidavit.results.page.text import brief
 
-MOST_NAMED, LONGEST = 8, 120
-"""Names that a fact lists, and characters of each: the setup has all of them in full."""
+MOST_NAMED, LONGEST, _IN_LINES = 8, 120, 3
+"""Names that a fact lists, and characters of each: the setup has all of them in full; names that have lines of their
+own, where nothing else is said of them."""
 
 
 class Fact(NamedTuple):
@@ -55,7 +56,7 @@ class Asked:
     seed: int | None = None
     counts: str = ""
     """Of questions, in words."""
-    times: RunTimes = RunTimes()
+    times: RunTimes = field(default_factory=RunTimes)
     tokens: TokenSums = TokenSums()
     judge_tokens: TokenSums = TokenSums()
     judges: Sequence[str] = ()
@@ -71,7 +72,9 @@ def overview(asked: Asked) -> list[Fact]:
 
 
 def _facts(asked: Asked) -> Iterator[tuple[str, list[str]]]:
-    yield "models", _listed(_model(name, fields, asked.times) for name, fields in asked.models)
+    models = [_model(name, fields, asked.times) for name, fields in asked.models]
+    plain_names = len(models) > _IN_LINES and models == [name for name, _ in asked.models]
+    yield "models", _in_a_line(models) if plain_names else _listed(models)
     noun = "item" if asked.files is None else "row"
     tasks = (f"{name}: {contract}, {counted_noun(size, noun)}" for name, contract, size in asked.tasks)
     yield "tasks", _listed(tasks)
@@ -142,8 +145,9 @@ def _when(times: RunTimes) -> Iterator[str]:
     """
     if times.began is None:
         return
-    runs = f", to {_moment(times.ended)}, in {times.runs:,} runs" if times.runs > 1 and times.ended else ""
-    yield f"{_moment(times.began)}{runs}"
+    began, ended = _moment(times.began), None if times.ended is None else _moment(times.ended)
+    until = f", to {ended}" if times.runs > 1 and ended not in (None, began) else ""
+    yield f"{began}{until}{f', in {times.runs:,} runs' if times.runs > 1 else ''}"
     cut = "one run that was" if times.without_end == 1 else f"{times.without_end:,} runs that were"
     parts = [_duration(times.took)] if times.runs > times.without_end else []
     parts += [f"{cut} cut off"] if times.without_end else []

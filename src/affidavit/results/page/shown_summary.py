@@ -9,6 +9,7 @@ from typing import NamedTuple
 from affidavit.results.page.cells import Cell, cell, same_names
 from affidavit.results.page.content import Section
 from affidavit.results.page.headline import Answer
+from affidavit.results.page.row_names import naming
 from affidavit.results.page.summary_table import FORMAT, SHARES, Axis, SummaryTable
 from affidavit.results.page.text import brief
 from affidavit.results.values import Value, estimate_of
@@ -108,6 +109,9 @@ def shown_summary(summary: SummaryTable, most: int = MOST_ROWS) -> ShownTable:
     """A table of the summary, as many of its rows as there is room for."""
     table = summary.table
     same = {name: value for name, value in same_names(table, summary.names).items() if name != summary.group}
+    if len(table.rows) == 1 and len(summary.names) > 1:  # a lone row goes by its model or judge
+        lone = naming(summary.names)
+        same = {name: str(table.rows[0][at]) for at, name in enumerate(summary.names) if at != lone}
     kept = [name for name in summary.names if name not in same and name != summary.group]
     if not kept and not summary.group:  # one row, or rows without a name: then all of its names are said
         kept, same = list(summary.names), {}
@@ -125,7 +129,9 @@ def shown_summary(summary: SummaryTable, most: int = MOST_ROWS) -> ShownTable:
         len(table.rows) - len(rows),
         ", ".join(f"{name} {brief(value, 60)}" for name, value in same.items()),
         table.notes,
-        any(each is not None for marks in summary.marks.values() for each in marks),
+        any(
+            figure.strip is not None and figure.strip.mark is not None for _, row in rows for figure in row.figures
+        ),
     )
 
 

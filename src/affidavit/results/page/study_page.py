@@ -3,10 +3,10 @@
 A reader opens it first and can do without it: everything on it is made from the archive, and can be made again.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 from msgspec.structs import replace
@@ -14,33 +14,25 @@ from msgspec.structs import replace
 from affidavit import __version__
 from affidavit.archive.disk import Disk, new_file, storage_errors
 from affidavit.archive.layout import PAGE
-from affidavit.archive.record import ImportIdentity, Judgement, Record, Response
-from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
+from affidavit.archive.record import Judgement, Record
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.json_values import Fields, canonical
-from affidavit.reading.output_columns import Role
 from affidavit.results.counting import ITEM
+from affidavit.results.page.asked_texts import asked_texts
+from affidavit.results.page.chosen_outputs import chosen_outputs, every_output
 from affidavit.results.page.content import Content, PageOptions
 from affidavit.results.page.differences import compared
 from affidavit.results.page.headline import Summary
+from affidavit.results.page.judge_samples import FindingSamples
 from affidavit.results.page.overview import overview
-from affidavit.results.page.samples import (
-    FindingSamples,
-    Sample,
-    imported_samples,
-    output_samples,
-    raw_of,
-    sampled,
-)
+from affidavit.results.page.samples import Asked, Sample, Shower, raw_of
 from affidavit.results.page.setup_section import setup
 from affidavit.results.page.study_facts import asked_of
 from affidavit.results.page.summaries import sections
 from affidavit.results.page.verification import commands, digests, notes
 from affidavit.results.study_order import order_of
 from affidavit.results.study_results import StudyResults
-from affidavit.study.freezing import frozen_items
 
-MOST_ITEMS, MOST_PROMPTED = 50_000, 10_000
-"""Items, and rows from elsewhere, that are looked through for the questions of samples."""
 DEFAULT = PageOptions()
 
 
@@ -88,8 +80,7 @@ def content(directory: StudyDirectory, options: PageOptions = DEFAULT, *, called
         # Both are mostly outside of Python's own lock: on two cores one hides behind the other.
         tested = aside.submit(compared, results)
         report = results.report(include_self=options.include_self)
-    rows, kinds = sampled(results.records.outputs())
-    rows = rows.with_columns(pl.col("raw_output", "raw_output_escaped", "unread").map_elements(mask, pl.String))
+    shown = _shown_outputs(results, options)
     name, differences = called or directory.path.resolve().name, tested.result()
     sealed, order = results.seal if results.sealed else None, order_of(results)
     with_accuracy = any(table.name == "accuracy" for table in report.tables)
@@ -106,8 +97,10 @@ def content(directory: StudyDirectory, options: PageOptions = DEFAULT, *, called
         tables=[order.rows_of(table) for table in report.tables],
         comparisons={key: order.rows_of(table) for key, table in differences.controls.items()},
         models=None if differences.models is None else order.rows_of(differences.models),
-        samples=_samples(results, rows),
-        kinds=kinds,
+        samples=shown.samples,
+        kinds=shown.kinds,
+        every=shown.every,
+        per_kind=options.samples,
         findings=list(
             findings.shown({key: mask(text) for key, text in _outputs(results, findings.judged_keys()).items()})
         ),
@@ -143,38 +136,31 @@ def _masked(record: Record, mask: Callable[[str], str]) -> Record:
 # --- samples ---
 
 
-def _samples(results: StudyResults, rows: pl.DataFrame) -> list[Sample]:
-    if isinstance(results.frozen, ImportedStudy):
-        prompts = _prompts_of_rows(results, set(rows["key"]))
-        return list(imported_samples(rows, prompts, results.records.parts))
-    wanted = set(zip(rows["task"], rows["item_id"], strict=True))
-    items: dict[tuple[str, str], Mapping[str, object]] = {}
-    if wanted and sum(results.counts.values()) <= MOST_ITEMS:
-        for task, item in frozen_items(results.directory):
-            if (task, item.id) in wanted:
-                items[task, item.id] = item.fields
-                if len(items) == len(wanted):
-                    break
-    arranged = [] if results.study is None else [
-        name for name, task in results.study.tasks.items() if task.option_order != "as_given"
-    ]  # fmt: skip
-    return list(output_samples(rows, items, results.records.parts, arranged))
+class _Shown(NamedTuple):
+    """The outputs that are shown."""
+
+    samples: Sequence[Sample]
+    kinds: int
+    every: Sequence[Sample]
+    """All of them, where that was asked for."""
 
 
-def _prompts_of_rows(results: StudyResults, keys: set[str]) -> dict[str, str]:
-    """The prompts of these rows, as far as they have one; of a large import none is looked for."""
-    large = int(results.records.planned["planned"].sum()) > MOST_PROMPTED
-    if large or Role.PROMPT not in results.config["columns"]:
-        return {}
-    found: dict[str, str] = {}
-    for record in results.directory.records():
-        if not isinstance(record, Response) or record.key not in keys:
-            continue
-        if isinstance(record.subject, ImportIdentity) and record.subject.prompt:
-            found[record.key] = record.subject.prompt
-        if len(found) == len(keys):
-            break
-    return found
+def _shown_outputs(results: StudyResults, options: PageOptions) -> _Shown:
+    outputs, parts, texts = results.records.outputs(), results.records.parts, results.records.shown_options
+    reader = Shower(parts, lambda row: Asked(""), texts)
+    chosen = chosen_outputs(outputs, options.samples, lenient=reader.is_right_by_lenient_reading)
+    rows = _masked_rows(chosen.rows, options)
+    every = _masked_rows(every_output(outputs), options) if options.every else []
+    asked = asked_texts(results, [*rows, *every])
+    shower, whole = (Shower(parts, asked, texts, whole=whole) for whole in (False, True))
+    return _Shown(list(shower.samples(rows)), chosen.kinds, list(whole.samples(every)))
+
+
+def _masked_rows(rows: pl.DataFrame, options: PageOptions) -> list[dict[str, Any]]:
+    if options.masked:
+        texts = pl.col("raw_output", "raw_output_escaped", "unread")
+        rows = rows.with_columns(texts.map_elements(options.mask, pl.String))
+    return rows.rows(named=True)
 
 
 def _outputs(results: StudyResults, keys: Sequence[str]) -> dict[str, str]:

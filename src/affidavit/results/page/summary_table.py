@@ -64,8 +64,7 @@ def _columns(own: Mapping[str, Table], by: Sequence[str]) -> dict[str, _Find]:
     """The figures of a task by their columns, each found by the names of a row."""
 
     def of(table: str, column: str) -> _Find:
-        found = _by_names(_whole(own.get(table)), by, column)
-        return lambda names: found.get(names)
+        return _by_names(_whole(own.get(table)), by, column).get
 
     source = {"right by the source": of("source scores", "right by the source")} if "source scores" in own else {}
     solved = own.get("solve rate")
@@ -76,12 +75,14 @@ def _columns(own: Mapping[str, Table], by: Sequence[str]) -> dict[str, _Find]:
             "accuracy over answers": of("solve rate", "accuracy over answers"),
             "with an answer": of("solve rate", "with an answer"),
         }
-    columns = {FORMAT: of("compliance", "compliance")}
+    followed = {FORMAT: of("compliance", "compliance")}
     accuracy = own.get("accuracy")
-    if accuracy is not None and any(estimate_of(value) for value in accuracy.column("yield")):
-        columns["accuracy over compliant"] = of("accuracy", "accuracy over compliant")
-        columns["yield"] = of("accuracy", "yield")
-    return {**source, **columns}
+    if accuracy is None or not any(estimate_of(value) for value in accuracy.column("yield")):
+        return {**source, **followed}
+    answered = {"accuracy over compliant": of("accuracy", "accuracy over compliant")}
+    over_all = {"yield": of("accuracy", "yield")}
+    # Where a source scored too, its score stands beside what it is compared with.
+    return {**source, **over_all, **followed, **answered} if source else {**followed, **answered, **over_all}
 
 
 def _whole(table: Table | None) -> Table | None:
@@ -125,12 +126,14 @@ def judged_summary(targets: Table, overall: Axis, order: StudyOrder) -> SummaryT
     names = [name for name in ("variant", "task", "target", "judging condition") if name in targets.columns]
     totals = [name for name in targets.columns if "overall" in name]
     shares = [name for name in targets.columns if name not in (*names, *totals, "valid evaluations")]
-    columns = (*names, *totals[-1:], *shares, "valid evaluations")
-    places = [targets.columns.index(name) for name in columns]
+    chosen = (*names, *totals[-1:], *shares, "valid evaluations")
+    places = [targets.columns.index(name) for name in chosen]
+    scores = [f"mean {name.replace('_', ' ')} ({overall[0]:g}–{overall[1]:g})" for name in totals[-1:]]
+    columns = (*names, *scores, *shares, "valid evaluations")
     rows = [tuple(row[at] for at in places) for row in targets.rows]
     rows.sort(key=lambda row: [order.key(name, str(value)) for name, value in zip(names, row, strict=False)])
     table = replace(targets, columns=columns, rows=tuple(rows))
-    axes = {**dict.fromkeys(totals[-1:], overall), **dict.fromkeys(shares, SHARES)}
+    axes = {**dict.fromkeys(scores, overall), **dict.fromkeys(shares, SHARES)}
     return SummaryTable(table, names, _group(table, names), axes)
 
 

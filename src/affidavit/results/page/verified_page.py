@@ -12,8 +12,8 @@ from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import UsageError
+from affidavit.results.page.chosen_outputs import MOST_SAMPLES, PER_KIND
 from affidavit.results.page.content import PageOptions
-from affidavit.results.page.samples import MOST_SAMPLES, PER_KIND
 from affidavit.results.page.study_page import make_page
 from affidavit.running.verify import Verified, verify
 
