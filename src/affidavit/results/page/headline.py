@@ -347,7 +347,7 @@ def judging_answers(tables: Mapping[str, Table]) -> Iterator[Answer]:
         totals = [name for name in targets.columns if "overall" in name]
         for total in totals[-1:]:
             said = in_range(total[:1].upper() + total[1:], figures(targets, total, names), "questions")
-            yield Answer("Scores", " ".join((said, *_SAME_JUDGES[bool(targets.notes)])), "targets")
+            yield Answer("Scores", " ".join((said, *_SAME_JUDGES[bool(targets.notes)])), "pooled scores")
     valid = figures(tables["judges"], "share valid", _JUDGE)
     if not valid:
         planned = any(tables["judges"].counts("planned"))

@@ -14,12 +14,13 @@ from affidavit.results.page.text import Piece, brief, pieces
 from affidavit.results.shown_options import ShownOptions
 
 DEFAULT_PARTS = Parts()
+NO_ANSWER = "no answer"
 
 
 class Reading(NamedTuple):
-    """What one reading says of an output."""
+    """What some readings say of an output, all the same."""
 
-    name: str
+    names: str
     answer: str
     verdict: str
     """Right or wrong; empty where nothing is compared."""
@@ -94,7 +95,7 @@ class Shower:
             pieces(asked.question),
             pieces(asked.row),
             pieces(asked.prompt, whole=self.whole),
-            list(self._readings(row, raw)) if arrived else (),
+            list(self._readings(row)) if arrived else (),
             _outcome(row),
         )
 
@@ -102,13 +103,16 @@ class Shower:
         own = self.parts.get(row["task"], DEFAULT_PARTS)
         return own if row["options"] is None else parts_of(own.with_options(row["options"]))
 
-    def _readings(self, row: Mapping[str, Any], raw: str) -> Iterator[Reading]:
-        """What the contract and every lenient reading say; nothing where the contract has no other reading."""
-        lenient = list(self.lenient_answers(row))
-        if lenient:
-            yield Reading(row["contract"], row["letter"] or "–", _verdict(row["letter"], row["right_letter"]))
-        for name, answer in lenient:
-            yield Reading(name, answer or "–", _verdict(answer, row["right_letter"]))
+    def _readings(self, row: Mapping[str, Any]) -> Iterator[Reading]:
+        """What the contract says, then the lenient readings by their answers; nothing where there are none."""
+        by_answer: dict[str | None, list[str]] = {}
+        for name, answer in self.lenient_answers(row):
+            by_answer.setdefault(answer, []).append(name)
+        right = row["right_letter"]
+        if by_answer:
+            yield Reading(row["contract"], row["letter"] or NO_ANSWER, _verdict(row["letter"], right))
+        for answer, names in sorted(by_answer.items(), key=lambda said: (said[0] is None, -len(said[1]), said[0])):
+            yield Reading(", ".join(names), answer or NO_ANSWER, _verdict(answer, right))
 
     def lenient_answers(self, row: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
         """The answer of every lenient reading that knows enough of the question."""

@@ -146,6 +146,8 @@ class _Shown(NamedTuple):
 
 
 def _shown_outputs(results: StudyResults, options: PageOptions) -> _Shown:
+    if not options.samples and not options.every:
+        return _Shown((), 0, ())
     outputs, parts, texts = results.records.outputs(), results.records.parts, results.records.shown_options
     reader = Shower(parts, lambda row: Asked(""), texts)
     chosen = chosen_outputs(outputs, options.samples, lenient=reader.is_right_by_lenient_reading)

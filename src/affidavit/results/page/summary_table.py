@@ -7,6 +7,7 @@ overall score and the verdicts. Each column has one axis for all of its rows, on
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from affidavit.results.groups import identity_of_counts
 from affidavit.results.page.headline import of_task
 from affidavit.results.solving import ALL
 from affidavit.results.study_order import StudyOrder
@@ -17,6 +18,7 @@ from affidavit.statistics.estimate import Estimate
 Axis = tuple[float, float]
 SHARES: Axis = (0.0, 1.0)
 FORMAT = "format compliance"
+_OUTCOMES = ("compliant", "non-compliant", "unread", "failed", "pending")
 _GROUPS = ("condition", "variant")
 """By which rows are grouped, where there are several."""
 
@@ -50,7 +52,8 @@ def task_summary(
     listed.sort(key=lambda each: [order.key(name, str(value)) for name, value in zip(names, each[0], strict=True)])
     chance = _by_names(own.get("chance"), by, "chance level")
     found = tuple((*shown, *cells[key]) for shown, key in listed)
-    table = Table(f"summary of {task}", "", (*names, *columns), found, own["compliance"].foot)
+    counts = {name: sum(own["compliance"].counts(name)) for name in _OUTCOMES}
+    table = Table(f"summary of {task}", "", (*names, *columns), found, identity_of_counts(counts))
     levels = [chance.get(key) for _, key in listed]
     marks = {name: [each if isinstance(each, float) else None for each in levels] for name in _ANSWERED}
     return SummaryTable(table, names, _group(table, names), dict.fromkeys(columns, SHARES), marks)
@@ -128,7 +131,7 @@ def judged_summary(targets: Table, overall: Axis, order: StudyOrder) -> SummaryT
     shares = [name for name in targets.columns if name not in (*names, *totals, "valid evaluations")]
     chosen = (*names, *totals[-1:], *shares, "valid evaluations")
     places = [targets.columns.index(name) for name in chosen]
-    scores = [f"mean {name.replace('_', ' ')} ({overall[0]:g}–{overall[1]:g})" for name in totals[-1:]]
+    scores = [f"mean {name.replace('_', ' ')} ({overall[0]:g} to {overall[1]:g})" for name in totals[-1:]]
     columns = (*names, *scores, *shares, "valid evaluations")
     rows = [tuple(row[at] for at in places) for row in targets.rows]
     rows.sort(key=lambda row: [order.key(name, str(value)) for name, value in zip(names, row, strict=False)])
