@@ -54,7 +54,9 @@ _NAMES = pl.col("task", "model", "item_id").cast(pl.Categorical)
 
 def compared_conditions(results: StudyResults) -> dict[str, str]:
     """Conditions with their controls, as many as a page can wait for: of a large study, a few."""
-    return dict(list(results.controls.items())[: MOST_COMPARED if is_large(results) else None])
+    controls = results.controls
+    ordered = order_of(results).sorted("condition", controls)
+    return {name: controls[name] for name in ordered[: MOST_COMPARED if is_large(results) else None]}
 
 
 def against_controls(results: StudyResults) -> dict[str, Table]:

@@ -132,6 +132,8 @@ def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Cha
         breakdowns = [name for name, table in tables.items() if table.explains != () and table.rows]
         beside = breakdowns[0] if breakdowns else "compliance"
         found[beside] = [*found.get(beside, ()), charts.deviations(why)]
+    if "letters" in tables and (drawn_letters := charts.letters(tables["letters"], content.by)) is not None:
+        found["letters"] = [drawn_letters]
     if "quotes" in tables and charts.quoted(tables["quotes"]):
         found["quotes"] = [charts.quotes(tables["quotes"])]
     if "scores" in tables and tables["scores"].rows:

@@ -20,7 +20,7 @@ NO_ANSWER = "no answer"
 class Reading(NamedTuple):
     """What some readings say of an output, all the same."""
 
-    names: str
+    names: Sequence[str]
     answer: str
     verdict: str
     """Right or wrong; empty where nothing is compared."""
@@ -43,7 +43,16 @@ class Sample:
     prompt: Sequence[Piece] = ()
     """What was sent, to the letter."""
     readings: Sequence[Reading] = ()
+    """The contract's first, then lenient ones by their answers."""
     outcome: str = ""
+
+    @property
+    def readings_in_short(self) -> str:
+        """How many lenient readings say what."""
+        return ", ".join(
+            f"{len(each.names)} {each.answer}{f' ({each.verdict})' if each.verdict else ''}"
+            for each in self.readings[1:]
+        )
 
 
 class Asked(NamedTuple):
@@ -110,9 +119,9 @@ class Shower:
             by_answer.setdefault(answer, []).append(name)
         right = row["right_letter"]
         if by_answer:
-            yield Reading(row["contract"], row["letter"] or NO_ANSWER, _verdict(row["letter"], right))
+            yield Reading((row["contract"],), row["letter"] or NO_ANSWER, _verdict(row["letter"], right))
         for answer, names in sorted(by_answer.items(), key=lambda said: (said[0] is None, -len(said[1]), said[0])):
-            yield Reading(", ".join(names), answer or NO_ANSWER, _verdict(answer, right))
+            yield Reading(names, answer or NO_ANSWER, _verdict(answer, right))
 
     def lenient_answers(self, row: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
         """The answer of every lenient reading that knows enough of the question."""
