@@ -1,7 +1,7 @@
 """`run_log.jsonl` read again: when the runs of a study began and ended, and what they knew of its models.
 
-Nothing in it decides an answer. Of a sealed study only the part that was sealed is read, so that one seal tells one
-time; a line that no run could have written says nothing, and is passed over.
+Nothing in it decides an answer. Of a sealed study only the part that was sealed is read, so that one seal tells
+one time; a line that no run could have written says nothing, and is passed over.
 """
 
 from collections.abc import Iterable, Mapping

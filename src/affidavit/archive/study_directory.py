@@ -93,7 +93,7 @@ class PlannedStudy(msgspec.Struct, frozen=True):
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task, or of its sample."""
     order: Mapping[str, Sequence[str]] = {}
-    """The names of models, tasks and conditions in the order of the study's file; nothing where that was not kept."""
+    """Names of models, tasks and conditions in the order of the study's file; empty where it was not kept."""
 
 
 class BeforeGrowth(msgspec.Struct, frozen=True):

@@ -68,7 +68,7 @@ class _TableForm(click.Choice):  # type: ignore[type-arg]  # not generic before 
 )
 @click.option("--all", "every", is_flag=True, help="Show every output on the page, in full; up to 5,000.")
 @click.option("--text", "as_text", is_flag=True, help="Print the page for a pager, without charts and samples.")
-def report(  # noqa: PLR0913 - what is shown, how, and where
+def report(
     directory: Path,
     form: str | None,
     out: Path | None,
@@ -109,11 +109,8 @@ def report(  # noqa: PLR0913 - what is shown, how, and where
         refuse_no_page(out)
         from affidavit.results.page.content import PageOptions
 
-        covered = {"mask": mask} if masked else {}
-        shown = {} if samples is None else {"samples": samples}
-        options = PageOptions(
-            by=_groups(by), cluster=cluster, include_self=include_self, every=every, **covered, **shown
-        )
+        options = PageOptions(by=_groups(by), cluster=cluster, include_self=include_self, every=every, mask=mask)
+        options = options if samples is None else replace(options, samples=samples)
         (_print_page if as_text else _write_page)(directory, options, out)
         return
     from affidavit.archive.study_directory import StudyDirectory

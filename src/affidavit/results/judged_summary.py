@@ -21,7 +21,7 @@ TARGETS, RELIABILITY = "targets", "reliability"
 
 
 def target_summary(figures: JudgingFigures, by: Sequence[str] = ("model",)) -> Table:
-    """A row for each target: the shares of its verdicts and its overall score, over judges; by variant if asked for.
+    """A row for each target: the shares of its verdicts and its overall score, over judges; also by variant.
 
     These are the figures of *verdicts* and *scores by target* of `report --by model`, side by side; with
     `model` and `condition` those of *verdicts* and *pooled scores* of the report.

@@ -53,9 +53,9 @@ def source_scores(records: RecordSet) -> Table | None:
     scorers = sorted({str(name) for names in counted["scorers"] for name in names if name is not None})
     columns = (*by, "outputs", "right by the source", "yield", "difference", "level", "p, Holm", "in words")
     foot = (
-        "Right by the source: of outputs of which it has a verdict. Difference: right by the contract less right by "
-        "the source, over those whose right answer is known too, paired by item; Holm over all rows, each interval "
-        "at the level of its verdict"
+        "Right by the source: of outputs of which it has a verdict. Difference: right by the contract less right "
+        "by the source, over those whose right answer is known too, paired by item; Holm over all rows, each "
+        "interval at the level of its verdict"
     )
     whose = (
         f"The source's word is that of: {', '.join(scorers[:_NAMED])}{' and others' * (len(scorers) > _NAMED)}."

@@ -1,4 +1,4 @@
-"""In which order rows stand on the page: that of the study's own file, controls before what is compared to them."""
+"""In which order rows stand on the page: that of the study's own file, with controls first."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,9 +22,8 @@ class StudyOrder:
     @classmethod
     def of(cls, frozen: Mapping[str, Sequence[str]], controls: Mapping[str, str]) -> "StudyOrder":
         """The order that was frozen with a study, if it was."""
-        return cls(
-            *(tuple(frozen.get(name, ())) for name in ("tasks", "models", "conditions")), controls=dict(controls)
-        )
+        tasks, models, conditions = (tuple(frozen.get(name, ())) for name in ("tasks", "models", "conditions"))
+        return cls(tasks, models, conditions, dict(controls))
 
     def key(self, column: str, value: str) -> tuple[bool, int, str]:
         """Where a value of a column stands, as a key to sort by.

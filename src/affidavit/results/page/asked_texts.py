@@ -1,4 +1,4 @@
-"""What was asked of the outputs that a page shows: question, options, right answer, and the prompt to the letter."""
+"""What was asked of the outputs that a page shows: question, options, right answer, prompt to the letter."""
 
 import json
 from collections.abc import Callable, Collection, Mapping

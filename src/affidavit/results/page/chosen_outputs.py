@@ -1,7 +1,7 @@
 """Which outputs a page shows: of every outcome the few with the smallest keys, or all of a small study.
 
-A key is a digest of what was asked, or of an output's names if it came from elsewhere, so nobody chose them, and the
-same study shows the same ones.
+A key is a digest of what was asked, or of an output's names if it came from elsewhere, so nobody chose them, and
+the same study shows the same ones.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,12 +12,12 @@ import polars as pl
 from affidavit.errors import UsageError
 
 PER_KIND, MOST_KINDS, MOST_SAMPLES, MOST_WHOLE = 3, 40, 1_000, 5_000
-"""Outputs of each kind; kinds; outputs of each kind that can be asked for; outputs of a study that is shown whole."""
+"""Outputs of each kind; kinds; outputs of each kind that one may ask for; outputs of a study shown whole."""
 RIGHT, WRONG, UNKNOWN = "compliant, right", "compliant, wrong", "compliant, right answer not known"
 """The kinds of outputs that follow the format, by whether their answer is the right one."""
 LENIENT, TRUNCATED, FAILED = "right by a lenient reading alone", "truncated", "no output: "
-"""Outputs that are not compliant and whose answer another reading finds; that were cut at the token limit; questions
-without one, by why."""
+"""Outputs that are not compliant and whose answer another reading finds; that were cut at the token limit;
+questions without one, by why."""
 SHOWN = ("task", "item_id", "model", "condition", "sample", "contract", "key")
 _READ = (
     "raw_output", "raw_output_escaped", "options", "right_letter", "unread", "marks", "row", "failure", "letter",

@@ -13,10 +13,6 @@ from affidavit.results.page.summary_table import SummaryTable
 from affidavit.results.table import Table
 
 
-def _as_it_is(text: str) -> str:
-    return text
-
-
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
     """What a page is asked to show, and how."""
@@ -28,13 +24,13 @@ class PageOptions:
     """Outputs of each kind that are shown."""
     every: bool = False
     """Whether every output is shown."""
-    mask: Callable[[str], str] = _as_it_is
+    mask: Callable[[str], str] = str
     """Covers what must not be shown in a text, which stays as long as it is."""
 
     @property
     def masked(self) -> bool:
         """Whether anything may be covered."""
-        return self.mask is not _as_it_is
+        return self.mask is not str
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """What a reader wants to know first, task by task, in a few short sentences from the tables alone.
 
-A sentence says no more than its table: the overlap of two intervals is never offered as a test, a best model is named
-only by the tests of all pairs, and of rows that are equal none is named before the others (ruling S9).
+A sentence says no more than its table: the overlap of two intervals is never offered as a test, a best model is
+named only by the tests of all pairs, and of rows that are equal none is named before the others (ruling S9).
 """
 
 from collections import Counter
@@ -145,7 +145,7 @@ def best_sentence(standing: Standing) -> str:
     """Which model is the best by the tests of all pairs, if one is (ruling S9).
 
     >>> print(best_sentence(Standing("free", ("a", "b", "c"), ("a",), {"a": 2, "b": 0, "c": 0}, 3)))
-    a: its accuracy over all outputs is higher than that of each other model (free, paired by item, Holm over 3 pairs).
+    a: higher than each other model in accuracy over all outputs (free, paired by item, Holm over 3 pairs).
     >>> print(best_sentence(Standing("free", ("a", "b"), ("a", "b"), {"a": 0, "b": 0}, 1)))
     None is named: a and b are not distinguishable at this n (free, paired by item, Holm over 1 pair).
     """
@@ -155,9 +155,10 @@ def best_sentence(standing: Standing) -> str:
     if len(names) == 1:
         wins = standing.beats[standing.unbeaten[0]]
         if wins == others:
-            than = "that of each other model" if others > 1 else "the other model's"
-            return f"{names[0]}: its accuracy over all outputs is higher than {than} {how}"
-        return f"{names[0]}: higher than {wins:,} of {others:,} others, not distinguishable from the rest at this n {how}"
+            than = "each other model" if others > 1 else "the other model"
+            return f"{names[0]}: higher than {than} in accuracy over all outputs {how}"
+        than = f"higher than {wins:,} of {others:,} others in accuracy over all outputs"
+        return f"{names[0]}: {than}, not distinguishable from the rest at this n {how}"
     if len(names) == len(standing.models) and len(names) > _NAMED:
         return f"None is named: no two of the {len(names):,} models are distinguishable at this n {how}"
     listed = _and(names) if len(names) <= 2 * _NAMED else f"the {len(names):,} models that no other exceeds"
@@ -260,8 +261,8 @@ def _letters(table: Table | None, names: Sequence[str]) -> str:
     first = [cells for value, cells in ahead if isclose(value, most, rel_tol=EQUAL)]
     said = " ".join(
         f"{brief(', '.join(str(cells[name]) for name in names), NAME)} chooses {cells['letter']} in "
-        f"{in_cell(cells['share'])} of its answers, {in_cell(cells['against the key'])} against how often the right "
-        f"one stands there (p {in_cell(cells['p (Holm)'])}, Holm)."
+        f"{in_cell(cells['share'])} of its answers, {in_cell(cells['against the key'])} against how often the "
+        f"right one stands there (p {in_cell(cells['p (Holm)'])}, Holm)."
         for cells in first[:_NAMED]
     )
     rest = sum(value > 0 for value, _ in ahead) - len(first[:_NAMED])

@@ -1,4 +1,4 @@
-"""Small multiples: one little panel for each group, all on one scale, so that a reader compares shapes at a glance."""
+"""Small multiples: one little panel for each group, all on one scale, so that shapes compare at a glance."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -33,15 +33,23 @@ def small_multiples(drawing: Drawing, rows: Sequence[str], panels: Sequence[Mult
         for place, (panel, lines) in enumerate(zip(together, titles, strict=True)):
             left = place * (width + _GAP)
             drawing.words((left, top + LINE * len(lines) / 2), lines, size=SMALL, full=panel.label.full)
-            _panel(drawing, rows, panel, (left, top + head), width, most)
+            _panel(drawing, rows, panel, _Place(left, top + head, width, most))
         top += head + _ROW * len(rows) + 30
     drawing.height = max(0.0, top - 8)
 
 
-def _panel(
-    drawing: Drawing, rows: Sequence[str], panel: Multiple, corner: tuple[float, float], width: float, most: float
-) -> None:
-    (left, top), inner = corner, width - _NAME - 4
+class _Place(NamedTuple):
+    """Where a panel is, how wide, and the end of its scale."""
+
+    left: float
+    top: float
+    width: float
+    most: float
+
+
+def _panel(drawing: Drawing, rows: Sequence[str], panel: Multiple, place: _Place) -> None:
+    left, top, width, most = place
+    inner = width - _NAME - 4
     start, bottom = left + _NAME, top + _ROW * len(rows)
 
     def at(value: float) -> float:

@@ -14,8 +14,8 @@ from affidavit.plain_text import counted_noun
 from affidavit.results.page.text import brief
 
 MOST_NAMED, LONGEST, _IN_LINES = 8, 120, 3
-"""Names that a fact lists, and characters of each: the setup has all of them in full; names that have lines of their
-own, where nothing else is said of them."""
+"""Names that a fact lists, and characters of each: the setup has all of them in full; names that have lines of
+their own, where nothing else is said of them."""
 
 
 class Fact(NamedTuple):

@@ -1,4 +1,4 @@
-"""Outputs as a page shows them: what was asked, what came, what is marked in it, and what every reading says of it."""
+"""Outputs as a page shows them: what was asked, what came, what is marked in it, what every reading says."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -16,8 +16,8 @@ from affidavit.results.values import Value, estimate_of
 from affidavit.results.words import label_of
 
 MOST_ROWS, LONGEST_UNFOLDED, FIRST_ROWS, MOST_SECTIONS = 300, 40, 12, 40
-"""Rows that all tables of the summary have together; rows beyond which one is folded up, and how many of it are seen
-then; sections."""
+"""Rows that all tables of the summary have together; rows beyond which one is folded up, and how many of it are
+seen then; sections."""
 _LEFT, _WIDTH = 4, 192
 """Of a strip of 200 pixels: where its axis begins, and how long it is."""
 _COLOURS = 3

@@ -1,7 +1,8 @@
 """The table that a reader looks at first: models side by side, condition by condition, in the study's own order.
 
-Of most tasks it has compliance and both accuracies; of problems that are solved the solve rate; of a judging the mean
-overall score and the verdicts. Each column has one axis for all of its rows, on which the page draws every figure.
+Of most tasks it has compliance and both accuracies; of problems that are solved the solve rate; of a judging the
+mean overall score and the verdicts. Each column has one axis for all of its rows, on which the page draws every
+figure.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,10 +39,8 @@ class SummaryTable:
     """By column, the chance level of each row, where there is one."""
 
 
-def task_summary(
-    tables: Mapping[str, Table], task: str, by: Sequence[str], order: StudyOrder
-) -> SummaryTable | None:
-    """The table of one task; None where nothing of it is measured but what goes without saying."""
+def task_summary(tables: Mapping[str, Table], task: str, by: Sequence[str], order: StudyOrder) -> SummaryTable:
+    """The table of one task."""
     own = {name: of_task(table, task) for name, table in tables.items()}
     names = _naming(by)
     columns = _columns(own, by)
