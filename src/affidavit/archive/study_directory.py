@@ -16,7 +16,6 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import msgspec
 
 from affidavit.archive.checked_lines import (
-    LONGEST_LINE,
     checked_fields,
     checked_line,
     is_as_written,
@@ -26,6 +25,7 @@ from affidavit.archive.checked_lines import (
 from affidavit.archive.corruption import as_written, contract_as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.foreign_names import refuse_foreign_names
+from affidavit.archive.item_lines import item_line
 from affidavit.archive.journal import Archive, Walk
 from affidavit.archive.layout import (
     ATTEMPTS,
@@ -52,7 +52,7 @@ from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.contracts.parts import Parts
 from affidavit.contracts.registry import frozen_parts
 from affidavit.errors import InputError
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields
 
 IMPORTED = "imported"
 """The task of outputs that came from elsewhere, unless their rows say another; also what the count of them in
@@ -267,22 +267,6 @@ class FrozenItem(NamedTuple):
 # --- the directory ---
 
 
-def _item_line(item: FrozenItem) -> bytes:
-    try:
-        line = checked_line({"kind": "item", "v": FORMAT, "task": item.task, "id": item.id, "item": item.fields})
-    except ValueError as error:
-        where, hint = _item_place(item), "JSON has no word for NaN and infinities: use null, or a text."
-        raise InputError(where, expected="values that JSON can hold", found=str(error), hint=hint) from error
-    if len(line) > LONGEST_LINE:
-        where, expected = _item_place(item), f"at most {LONGEST_LINE:,} bytes as JSON"
-        raise InputError(where, expected=expected, found=f"{len(line):,}")
-    return line
-
-
-def _item_place(item: FrozenItem) -> str:
-    return f"tasks.{item.task}.items: {shown(item.id)}"
-
-
 class StudyDirectory:
     """A directory in which a study is kept, or will be."""
 
@@ -448,7 +432,7 @@ class StudyDirectory:
                 if not isinstance(task, str) or not isinstance(name, str) or not isinstance(item, dict):
                     raise corrupt(f"{path}:{number}", "the fields of an item", "others")
                 found_item = FrozenItem(task, name, item)
-                if to_the_byte and line != _item_line(found_item):
+                if to_the_byte and line != item_line(*found_item):
                     raise corrupt(f"{path}:{number}", "the item as it was frozen", "the same in another form")
                 yield found_item
 
@@ -464,7 +448,7 @@ class StudyDirectory:
             try:
                 waiting: list[bytes] = []
                 for item in items:
-                    waiting.append(_item_line(item))
+                    waiting.append(item_line(*item))
                     if len(waiting) == 500:
                         disk.write(file, b"".join(waiting))
                         waiting.clear()
