@@ -16,4 +16,4 @@ def test_the_right_option_is_named_where_options_were_shuffled(tmp_path: Path):
     rows = [{**row, "options": ["Nile", "Congo", "Niger", "Tigris"], "answer": "A"} for row in questions(5)]
     directory = written(tmp_path, design, {"quiz": rows}, lambda question: "Nile, I think.")
     assert fine(affidavit("report", directory), 0)
-    assert " as it was shown: Nile</dd>" in (directory / "report.html").read_text()
+    assert " as it was shown: Nile</strong>" in (directory / "report.html").read_text()

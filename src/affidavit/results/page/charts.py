@@ -251,12 +251,13 @@ def letters(table: Table, by: Sequence[str]) -> Chart | None:
     shown = panels[:MOST_MULTIPLES]
     every = [d for panel in shown for found in panel.differences if found is not None for d in found[:1]]
     description = "; ".join(
-        f"{name.short}: " + ", ".join(f"{letter} {signed(d.value * 100)}" for letter, (d, _) in found.items())
+        f"{name.short}: "
+        + ", ".join(f"{brief(letter, 4)} {signed(d.value * 100)}" for letter, (d, _) in found.items())
         for name, found in zip(names[:MOST_MULTIPLES], groups.values(), strict=False)
     )
 
     def draw(drawing: Drawing) -> None:
-        small_multiples(drawing, rows, shown, _scale(every))
+        small_multiples(drawing, [brief(letter, 4) for letter in rows], shown, _scale(every))
 
     title = "How much more often a letter is chosen than the right answer stands there, in percentage points"
     note = "Filled: distinguishable from zero, by Holm over the table. Hollow: not distinguishable at this n."

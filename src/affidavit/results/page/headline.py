@@ -15,7 +15,7 @@ from affidavit.results.caveats import FEWEST, nothing_arrived
 from affidavit.results.judging_tables import OWN, OWN_ALONE
 from affidavit.results.label_scores import lowest_f1
 from affidavit.results.model_ranking import MOST_RANKED, Standing, standings
-from affidavit.results.page.ranges import NAME, enough, figures, in_range
+from affidavit.results.page.ranges import NAME, any_known, enough, figures, in_range
 from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.solving import ALL
@@ -114,7 +114,7 @@ def _task_answers(
 def _ranges(tables: Mapping[str, Table], names: Sequence[str]) -> Iterator[Answer]:
     """The ranges of the measures that a task has."""
     compliance = figures(tables["compliance"], "compliance", names)
-    if not compliance:
+    if not any_known(compliance):
         yield Answer("Outputs", "No output has arrived yet.", "compliance")
         return
     solved = tables.get("solve rate")
@@ -122,10 +122,10 @@ def _ranges(tables: Mapping[str, Table], names: Sequence[str]) -> Iterator[Answe
         at = solved.columns.index("extraction_method")
         whole = replace(solved, rows=tuple(row for row in solved.rows if row[at] == ALL))
         rates = figures(whole, "solve rate", names)
-        said = [in_range("Solve rate", rates)] if rates else []
+        said = [in_range("Solve rate", rates)] if any_known(rates) else []
         # Whether nothing was checked, or not all, is said by the table.
         yield Answer("Solve rate", " ".join((*said, *solved.notes)), "solve rate")
-    elif "accuracy" in tables and (over_all := figures(tables["accuracy"], "yield", names)):
+    elif "accuracy" in tables and any_known(over_all := figures(tables["accuracy"], "yield", names)):
         yield Answer("Accuracy", in_range("Over all outputs", over_all), "accuracy")
     yield Answer("Format", _format(tables["compliance"], compliance), "compliance")
 
@@ -350,7 +350,7 @@ def judging_answers(tables: Mapping[str, Table]) -> Iterator[Answer]:
             said = in_range(total[:1].upper() + total[1:], figures(targets, total, names), "questions")
             yield Answer("Scores", " ".join((said, *_SAME_JUDGES[bool(targets.notes)])), "pooled scores")
     valid = figures(tables["judges"], "share valid", _JUDGE)
-    if not valid:
+    if not any_known(valid):
         planned = any(tables["judges"].counts("planned"))
         alone = f"judges{OWN}" in tables and not planned
         yield Answer(
@@ -358,7 +358,7 @@ def judging_answers(tables: Mapping[str, Table]) -> Iterator[Answer]:
         )
         return
     yield Answer("Judges", in_range("Share of valid evaluations", valid, "outputs"), "judges")
-    if "quotes" in tables and (fabricated := figures(tables["quotes"], "fabricated", _JUDGE)):
+    if "quotes" in tables and any_known(fabricated := figures(tables["quotes"], "fabricated", _JUDGE)):
         what = "Share of quotes that are not in the judged text"
         yield Answer("Quotes", in_range(what, fabricated, "evaluations"), "quotes")
 

@@ -21,11 +21,15 @@ NAME, _NAMED = 48, 2
 
 
 def figures(table: Table, column: str, names: Sequence[str]) -> dict[str, Value]:
-    """The figures of a column by the names of their rows, as short as they can be."""
+    """The figures of a column by the names of their rows, as short as they can be; of some rows there is none."""
     rows = list(zip(*(table.column(name) for name in names), strict=True))
     labels = short_labels(rows, naming(names), NAME) if rows else []
-    found = zip(labels, table.column(column), strict=True)
-    return {brief(label, NAME): value for label, value in found if estimate_of(value) is not None}
+    return {brief(label, NAME): value for label, value in zip(labels, table.column(column), strict=True)}
+
+
+def any_known(shares: Mapping[str, Value]) -> bool:
+    """Whether there is any figure."""
+    return any(estimate_of(value) is not None for value in shares.values())
 
 
 def enough(shares: Mapping[str, Value]) -> dict[str, Value]:
@@ -50,7 +54,7 @@ def in_range(what: str, shares: Mapping[str, Value], units: str = "items") -> st
     if not named:
         return f"{what}: no figure is over {FEWEST} {units} or more; see the table."
     rest = ""
-    if few := len(shares) - len(named):
+    if few := sum(estimate_of(value) is not None for value in shares.values()) - len(named):
         rows, are = counted_noun(few, "row"), "is" if few == 1 else "are"
         rest = f"; {rows} over fewer than {FEWEST} {units} {are} only in the table"
     return f"{what}: {_ranged(named, alone=len(shares) == 1)}{rest}."
