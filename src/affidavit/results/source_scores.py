@@ -23,7 +23,7 @@ _NAMED = 3
 
 def source_scores(records: RecordSet) -> Table | None:
     """The share that is right by the source and by the contract, by group; None where no row has a verdict."""
-    told = records.outputs().filter(pl.col("row").str.contains('"source_correct":', literal=True))
+    told = records.outputs().filter(pl.col("row").str.contains('"source_correct":(true|false)'))
     by = list(records.by)
     said = pl.col("row").str.json_path_match("$.source_correct")
     about = pl.col("row").str.json_path_match("$.source_word_about")

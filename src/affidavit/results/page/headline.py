@@ -230,7 +230,7 @@ def source_sentence(table: Table) -> str:
     if not isinstance(named[0]["difference"], Points):
         return f"{said}."
     if higher or lower:
-        return f"{said}, which is {'higher' if higher else 'lower'} by {in_cell(named[0]['difference'])}."
+        return f"{said}, which is {'higher' if higher else 'lower'} ({in_cell(named[0]['difference'])})."
     return f"{said}: not distinguishable at this n."
 
 
