@@ -74,7 +74,7 @@ ALLOWED = {
     "link": {"rel", "href"},
     "body": set(), "a": {"class", "href"}, "header": {"class"}, "p": {"class"}, "h1": set(), "h2": {"id", "class"},
     "h3": {"id"}, "h4": set(), "span": {"class"}, "strong": set(), "em": set(), "code": {"class"}, "nav": {"aria-label"},
-    "ol": set(), "ul": {"class"}, "li": set(), "main": set(), "section": {"id", "aria-labelledby", "class"}, "dl": {"class"},
+    "ol": set(), "ul": {"class"}, "li": set(), "main": set(), "section": {"id", "aria-labelledby", "aria-label", "class"}, "dl": {"class"},
     "div": {"class", "tabindex", "role", "aria-label"}, "dt": set(), "dd": {"class"}, "table": {"class", "role"}, "caption": set(),
     "thead": {"role"}, "tbody": {"role"}, "tr": {"role", "class"}, "th": {"scope", "class", "role", "data-label", "colspan"},
     "td": {"class", "role", "data-label"}, "figure": set(), "figcaption": set(),
