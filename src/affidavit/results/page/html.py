@@ -8,16 +8,14 @@ import re
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from hashlib import sha256
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from affidavit.results.comparison import MEASURES
 from affidavit.results.judging_tables import JUDGING_TABLES
 from affidavit.results.page import charts
-from affidavit.results.page.cells import LONGEST_CELL, Cell, cell, same_names
+from affidavit.results.page.cells import Cell, cell, same_names
 from affidavit.results.page.charts import Chart
 from affidavit.results.page.content import Content
 from affidavit.results.page.headline import why_not_compliant
@@ -25,7 +23,8 @@ from affidavit.results.page.judge_samples import PER_FINDING, JudgeSample
 from affidavit.results.page.row_names import naming
 from affidavit.results.page.samples import Sample
 from affidavit.results.page.shown_summary import legend, shown_sections
-from affidavit.results.page.text import HEAD, brief, visible
+from affidavit.results.page.templates import TEMPLATES
+from affidavit.results.page.text import HEAD, brief
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Value, estimate_of
 from affidavit.results.words import label_of
@@ -70,8 +69,7 @@ class Shown:
 
 def page(content: Content) -> str:
     """The whole page as HTML, with everything that it needs inside."""
-    templates = environment()
-    style = templates.get_template("page.css").render()
+    style = TEMPLATES.get_template("page.css").render()
     tables = {table.name: table for table in content.tables}
     names = (*content.by, *NAMES)
     drawn = _charts(tables, content)
@@ -79,7 +77,7 @@ def page(content: Content) -> str:
     differences = shown_table(_together(content.comparisons), names, drawn["differences"])
     models = [] if content.models is None else [shown_table(content.models, names)]
     sections = shown_sections(content.sections)
-    return templates.get_template("page.html").render(
+    return TEMPLATES.get_template("page.html").render(
         content=content,
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
@@ -98,26 +96,6 @@ def page(content: Content) -> str:
         methods=sorted(_methods([*content.tables, *content.comparisons.values()])),
         limits={"samples": content.per_kind, "findings": PER_FINDING, "characters": HEAD},
     )
-
-
-@cache
-def environment() -> Environment:
-    """The templates, in which whatever is shown is escaped."""
-    made = Environment(
-        loader=PackageLoader("affidavit.results.page", "files"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=False,
-        # Whatever a template shows goes through here, so that no text can be forgotten.
-        finalize=lambda value: visible(value) if type(value) is str else value,
-    )
-    made.filters["label"] = label_of
-    made.filters["capitalised"] = lambda text: text[:1].upper() + text[1:]
-    made.filters["brief"] = lambda text: brief(text, LONGEST_CELL)
-    made.filters["drawing"] = lambda chart: Markup(chart.svg)  # noqa: S704 - made by charts.py, text escaped
-    return made
 
 
 def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Chart]]:
