@@ -52,6 +52,7 @@ SHOWN_BY = {
     "reading.rows": "read",
     "results.gate": "gate",
     "results.majorities": "report gate",
+    "results.page.chosen_outputs": "report",
     "results.read_groups": "read",
     "results.study_results": "report gate",
     "running.import_outputs": "judge",
@@ -68,7 +69,13 @@ SHOWN_BY = {
     "study.freezing": "run",
     "study.models_file": "judge",
 }
-OF_SEVERAL = {"commands.contracts", "commands.models", "commands.results", "interface", "results.page.study_page"}
+OF_SEVERAL = {
+    "commands.contracts",
+    "commands.models",
+    "commands.results",
+    "interface",
+    "results.page.verification",
+}
 """Modules of several commands, whose texts are about now the one, now the other: some command has the option."""
 OF_OTHER_PROGRAMS = {
     "archive.provenance": "--no-pager --no-optional-locks --get-regexp --porcelain --ignore-submodules",

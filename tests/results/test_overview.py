@@ -1,51 +1,16 @@
 """The facts at the head of the page: what was asked of whom, when, and with which settings."""
 
-import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
-from affidavit.archive.layout import RUN_LOG
-from affidavit.archive.run_events import RunTimes, run_times
+from affidavit.archive.run_events import RunTimes
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.results.page.overview import Asked, Fact, TokenSums, overview
 from affidavit.results.page.study_page import content
 from support.kept_outputs import kept
 from support.outputs_elsewhere import write_jsonl
 from support.written_study import questions, tables, written
-
-NOON = "2026-03-01T12:00:00+00:00"
-LATER = "2026-03-01T12:00:41+00:00"
-
-
-def line(run, event, at, **more):
-    return json.dumps({"run": run, "event": event, "at": at, **more})
-
-
-@pytest.mark.parametrize(
-    ("lines", "runs", "took", "without_end"),
-    [
-        ([], 0, 0, 0),
-        ([line("a", "began", NOON), line("a", "ended", LATER)], 1, 41, 0),
-        ([line("a", "began", NOON), line("b", "began", NOON), line("b", "ended", LATER)], 2, 41, 1),
-        ([line("a", "ended", LATER)], 0, 0, 0),
-        ([line("a", "began", LATER), line("a", "ended", NOON)], 1, 0, 0),
-        (["", "{", "[1]", "null", '{"run": 1}', line("a", "began", "soon"), line("a", "began", "2026-03-01T12:00:00")],
-         0, 0, 0),
-        (["[" * 5000, line("a", "began", NOON, models=[]), line("a", "began", NOON)], 1, 0, 1),
-    ],
-)  # fmt: skip
-def test_times_are_those_of_lines_that_a_run_could_have_written(tmp_path, lines, runs, took, without_end):
-    (tmp_path / RUN_LOG).write_text("".join(f"{each}\n" for each in lines))
-    found = run_times(tmp_path)
-    assert (found.runs, found.took, found.without_end) == (runs, timedelta(seconds=took), without_end)
-
-
-def test_of_a_sealed_log_only_its_sealed_part_counts(tmp_path):
-    assert run_times(tmp_path) == RunTimes()
-    first = line("a", "began", NOON) + "\n"
-    (tmp_path / RUN_LOG).write_text(first + line("b", "began", LATER) + "\n")
-    assert run_times(tmp_path, len(first)).runs == 1
 
 
 def facts(**known):

@@ -4,6 +4,7 @@ import pytest
 
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.results.page.study_page import content
+from affidavit.results.source_scores import NAME
 from affidavit.results.study_results import StudyResults
 from support.kept_outputs import kept
 from support.outputs_elsewhere import write_jsonl
@@ -21,7 +22,7 @@ def imported(folder, rows):
 
 def scores(folder, rows):
     tables = {table.name: table for table in StudyResults(imported(folder, rows)).report().tables}
-    return tables.get("source scores")
+    return tables.get(NAME)
 
 
 GOOD, BAD, BARE = "<answer>B</answer>", "<answer>A</answer>", "B"
