@@ -77,7 +77,7 @@ def _summary(figures: JudgingFigures) -> RenderableType:
     table = target_summary(figures)
     if not table.rows:
         return Text(f"{_why_no_target(figures)}\n")
-    in_short = tuple(tuple(map(_in_short, row)) for row in table.rows)
+    in_short = tuple(tuple(map(in_short, row)) for row in table.rows)
     return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=in_short))
 
 
@@ -105,7 +105,7 @@ def by_dimension(scores: Table) -> Table:
     bare = set()
     for row in scores.rows:
         mean = row[at]
-        cells.setdefault(row[:first], {})[str(row[first])] = _in_short(mean)
+        cells.setdefault(row[:first], {})[str(row[first])] = in_short(mean)
         if isinstance(mean, Mean) and not isfinite(mean.estimate.low):
             bare.add(mean.estimate.method)
     dimensions = list(dict.fromkeys(str(row[first]) for row in scores.rows))
@@ -114,7 +114,7 @@ def by_dimension(scores: Table) -> Table:
     return Table(scores.name, scores.question, columns, rows, "", (*sorted(bare), *scores.notes))
 
 
-def _in_short(mean: Value) -> Value:
+def in_short(mean: Value) -> Value:
     """A mean without the reason why it has no interval."""
     if not isinstance(mean, Mean):
         return mean

@@ -4,12 +4,14 @@ It has no charts and no samples; whoever wants these opens the page.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
 from affidavit.plain_text import plain
+from affidavit.results.judging_closing import in_short
 from affidavit.results.page.content import Content, Section
 from affidavit.results.terminal import shown
 from affidavit.results.words import label_of
@@ -59,7 +61,11 @@ def _section(section: Section) -> Iterator[RenderableType]:
     yield Text("")
     for each in section.tables:
         figures = ", ".join(label_of(name) for name in each.axes)
-        yield shown(each.table, title=each.table.question or f"{title or 'All tasks'}: {figures}")
+        # Why a mean has no interval is said in the tables below.
+        short = tuple(tuple(map(in_short, row)) for row in each.table.rows)
+        yield shown(
+            replace(each.table, rows=short), title=each.table.question or f"{title or 'All tasks'}: {figures}"
+        )
 
 
 def _entries(entries: Iterator[tuple[str, list[str]]]) -> Iterator[RenderableType]:
