@@ -65,6 +65,7 @@ SHOWN_BY = {
     "reading.rows": "read",
     "results.gate": "gate",
     "results.majorities": "report gate",
+    "results.page.chosen_outputs": "report",
     "results.read_groups": "read",
     "results.second_readings": "audit",
     "results.study_results": "report gate",
@@ -89,8 +90,8 @@ OF_SEVERAL = {
     "commands.results",
     "interface",
     "models.batch_files",
-    "results.page.study_page",
     "running.batch_export",
+    "results.page.verification",
 }
 """Modules of several commands, whose texts are about now the one, now the other: some command has the option."""
 OF_OTHER_PROGRAMS = {

@@ -42,6 +42,7 @@ from affidavit.results.comparison import ITEM, Side, comparison_tables, parse_si
 from affidavit.results.gate import GateResult
 from affidavit.results.groups import CELL
 from affidavit.results.page import study_page
+from affidavit.results.page.content import PageOptions
 from affidavit.results.page.verified_page import verify_study
 from affidavit.results.second_readings import audit_report
 from affidavit.results.table import Table
@@ -251,9 +252,8 @@ class Study:
         """
         path = None if out is None else path_of(out)
         covered = mask_of(names_in(mask))
-        return study_page.write_page(
-            self._directory, by=names_in(by), cluster=cluster, include_self=include_self, out=path, mask=covered
-        ).path
+        options = PageOptions(by=names_in(by), cluster=cluster, include_self=include_self, mask=covered)
+        return study_page.write_page(self._directory, options, out=path).path
 
 
 @for_python

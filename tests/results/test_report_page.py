@@ -12,7 +12,6 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 import html5lib
-import polars as pl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -20,19 +19,20 @@ from msgspec import structs
 
 from affidavit.archive.checked_lines import checked_line
 from affidavit.archive.record import Judgement, JudgementIdentity, RecordedFinding, RecordedQuote
-from affidavit.archive.record_columns import SCHEMA
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.contract import Span
-from affidavit.contracts.mcqa import MultipleChoice
-from affidavit.contracts.number import number
 from affidavit.results.page import charts, page_at_the_end, study_page
 from affidavit.results.page import html as report_page
-from affidavit.results.page.content import AskedSection, Content, Prompt
-from affidavit.results.page.headline import Answer, headline
+from affidavit.results.page.content import AskedSection, Content, PageOptions, Prompt, Section
+from affidavit.results.page.headline import Answer, Compared, Summary, headline
 from affidavit.results.page.html import page, shown_table
+from affidavit.results.page.judge_samples import FindingSamples, JudgeSample, Quote
+from affidavit.results.page.overview import Fact
 from affidavit.results.page.row_names import labels, short_labels
-from affidavit.results.page.samples import FindingSamples, JudgeSample, Quote, Sample, output_samples, sampled
+from affidavit.results.page.samples import Reading, Sample
+from affidavit.results.page.summary_table import SHARES, SummaryTable, task_summary
 from affidavit.results.page.text import HEAD, Mark, brief, pieces, visible
+from affidavit.results.study_order import StudyOrder
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Mean, Points
 from affidavit.statistics.means import mean_of_clusters
@@ -74,11 +74,12 @@ ALLOWED = {
     "link": {"rel", "href"},
     "body": set(), "a": {"class", "href"}, "header": {"class"}, "p": {"class"}, "h1": set(), "h2": {"id", "class"},
     "h3": {"id"}, "h4": set(), "span": {"class"}, "strong": set(), "em": set(), "code": {"class"}, "nav": {"aria-label"},
-    "ol": set(), "ul": {"class"}, "li": set(), "main": set(), "section": {"id", "aria-labelledby"}, "dl": {"class"},
-    "div": {"class", "tabindex", "role", "aria-label"}, "dt": set(), "dd": {"class"}, "table": {"class"}, "caption": set(),
-    "thead": set(), "tbody": set(), "tr": set(), "th": {"scope", "class"}, "td": {"class"}, "figure": set(), "figcaption": set(),
+    "ol": set(), "ul": {"class"}, "li": set(), "main": set(), "section": {"id", "aria-labelledby", "aria-label", "class"}, "dl": {"class"},
+    "div": {"class", "tabindex", "role", "aria-label"}, "dt": set(), "dd": {"class"}, "table": {"class", "role"}, "caption": set(),
+    "thead": {"role"}, "tbody": {"role"}, "tr": {"role", "class"}, "th": {"scope", "class", "role", "data-label", "colspan"},
+    "td": {"class", "role", "data-label"}, "figure": set(), "figcaption": set(),
     "article": {"class", "aria-label"}, "pre": {"class", "tabindex", "role", "aria-label"}, "mark": {"class"},
-    "details": {"class", "open"}, "summary": set(), "q": set(), "footer": set(),
+    "details": {"class", "open"}, "wbr": set(), "summary": set(), "q": set(), "footer": set(),
     "svg": {"class", "viewbox", "width", "height", "role", "aria-labelledby", "preserveaspectratio", "aria-hidden", "focusable"},
     "desc": {"id"}, "defs": set(), "pattern": {"id", "width", "height", "patternunits"},
 }  # fmt: skip
@@ -127,7 +128,18 @@ def content_of(texts: list[str]) -> Content:
         "scores", "Given?", (*judge, "target", "variant", "dimension", "mean", "mean, quotes aside"),
         tuple(("j", "free", "cross", *name, Mean(wilson(1, 2)), None) for name in names[:25]), "",
     )  # fmt: skip
-    tables = {table.name: table for table in (compliance, accuracy, deviations)}
+    letters = Table(
+        "letters", "Which?", (*by, "letter", "against the key", "share", "p (Holm)"),
+        tuple((*name, text, Points(wilson(1, 2)), wilson(1, 2), Chance(0.5)) for name, text in zip(names[:25], texts, strict=False)), "",
+    )  # fmt: skip
+    tables = {table.name: table for table in (compliance, accuracy, deviations, letters)}
+    some_rows = tuple((*name, wilson(6, 10), Mean(wilson(1, 2)), 3) for name in names[:60])
+    summary = SummaryTable(
+        Table(texts[4], texts[-1], ("condition", "model", texts[1], "share", "score", "count"), some_rows, "", (texts[0],)),
+        ("condition", "model", texts[1]), "condition", {"share": SHARES, "score": (0, 2)}, {"share": [0.25] * 60},
+    )  # fmt: skip
+    told = Summary(texts[-2], [Answer(brief(text, 80), brief(text, 300), "compliance") for text in texts])
+    readings = [Reading((text, text), text, text) for text in texts[:3]]
     where = [{"model": text, "item id": text, "key": "0" * 64} for text in texts]
     return Content(
         name=texts[3],
@@ -135,9 +147,21 @@ def content_of(texts: list[str]) -> Content:
         root_sha256=None,
         by=by,
         asked=AskedSection("what", [compliance], [Prompt(t, t, [(t, t)], "–") for t in texts], texts[4]),
-        answers=[*headline(tables, by), *(Answer("Who?", brief(text, 300), "x") for text in texts)],
+        overview=[Fact(text, [text, text]) for text in texts],
+        warnings=texts,
+        sections=[
+            *(
+                Section(each, [task_summary(tables, each.title, by, StudyOrder())])
+                for each in headline(tables, by, Compared())[:1]
+            ),
+            Section(told, [summary]),
+        ],
         tables=[*tables.values(), quotes, scores],
-        samples=[Sample(text, 5, where[at], pieces(text), text, pieces(text)) for at, text in enumerate(texts)],
+        samples=[
+            Sample(text, 5, where[at], *(pieces(text), text), *[pieces(text)] * 3, readings, text)
+            for at, text in enumerate(texts)
+        ],
+        every=[Sample(text, 1, where[at] | {"condition": text}, pieces(text)) for at, text in enumerate(texts)],
         kinds=5,
         findings=[
             JudgeSample(
@@ -163,9 +187,11 @@ def shape(text: str) -> Counter:
     found: Counter = Counter()
     for element in parsed(text).iter():
         name = named(element)
+        if name == "wbr":  # where a long name may be broken
+            continue
         if str(element.tag).startswith(SVG) and (name in SHAPES or (name == "title" and not element.attrib)):
             continue
-        kept = attributes(element) - ({"class"} if name in ("th", "dd", "td") else set())
+        kept = attributes(element) - ({"class"} if name in ("th", "dd", "td", "tr") else set())
         found[name, tuple(sorted(kept))] += 1
     return found
 
@@ -228,77 +254,6 @@ def test_marks_that_overlap_are_marked_once():
     assert [tuple(piece) for piece in shown] == [
         ("a", ""), ("bcde", "quote"), ("fg", "quote"), ("h", "")
     ]  # fmt: skip
-
-
-# --- which outputs are shown ---
-
-
-def outputs_of(*cells):
-    """Records as columns, with keys that grow."""
-    rows = [
-        dict.fromkeys(SCHEMA) | {"key": f"{at:03}", "task": "t", "item_id": "q1", "contract": "c/1"} | each
-        for at, each in enumerate(cells)
-    ]
-    return pl.LazyFrame(rows, schema=SCHEMA)
-
-
-RIGHT = {"protocol_compliant": True, "correct": True, "raw_output": "14"}
-WRONG_ANSWER = {"protocol_compliant": True, "correct": False, "raw_output": "12"}
-UNKNOWN = {"protocol_compliant": True, "correct": None, "raw_output": "12"}
-BREACH = {"protocol_compliant": False, "correct": None, "failing": "not compliant", "raw_output": "Hm."}
-BREACH_WRONG = BREACH | {"correct": False}
-OWN_KIND = WRONG_ANSWER | {"failing": "answer block: wrong_value"}
-NOTHING = {"failure": "timeout"}
-
-
-@pytest.mark.parametrize(
-    ("cells", "kinds"),
-    [
-        ([RIGHT, UNKNOWN, NOTHING], []),
-        ([RIGHT, WRONG_ANSWER], [("compliant, wrong", 1, ["001"])]),
-        ([WRONG_ANSWER] * 5, [("compliant, wrong", 5, ["000", "001", "002"])]),
-        ([BREACH, BREACH_WRONG], [("not compliant", 2, ["000", "001"])]),
-        ([BREACH, WRONG_ANSWER, WRONG_ANSWER], [("compliant, wrong", 2, ["001", "002"]), ("not compliant", 1, ["000"])]),
-        ([OWN_KIND], [("answer block: wrong_value", 1, ["000"])]),
-    ],
-)  # fmt: skip
-def test_wrong_answers_in_the_right_format_are_a_kind_that_is_shown(cells, kinds):
-    rows, count = sampled(outputs_of(*cells))
-    found: dict[tuple[str, int], list[str]] = {}
-    for row in rows.iter_rows(named=True):
-        found.setdefault((row["kind"], row["of_kind"]), []).append(row["key"])
-    assert [(*kind, keys) for kind, keys in found.items()] == kinds
-    assert count == len(kinds)
-
-
-LETTERS = {"options": "A-D", "right_letter": "B", "raw_output": "<answer>A</answer>"}
-
-
-@pytest.mark.parametrize(
-    ("cells", "right", "marks", "note"),
-    [
-        (WRONG_ANSWER, "14", [""], ""),
-        (BREACH, None, [""], ""),
-        (WRONG_ANSWER | LETTERS, "B", ["answer"], "Marked: what the contract read."),
-        (BREACH | LETTERS, "B", ["lenient"], "Marked: the last well-formed block, which a lenient reading would"),
-    ],
-)
-def test_a_wrong_answer_is_shown_with_the_right_one(cells, right, marks, note):
-    rows, _ = sampled(outputs_of(cells))
-    items = {("t", "q1"): {"question": "What is 20 minus 6?", "answer": "14"}}
-    parts = {"t": MultipleChoice("A-D")} if "options" in cells else {}
-    (shown,) = output_samples(rows, items, parts)
-    assert shown.where.get("right answer") == right
-    assert [piece.kind for piece in shown.text] == marks
-    assert shown.note.startswith(note)
-    assert bool(shown.note) == bool(note)
-
-
-def test_what_stands_in_the_place_of_an_answer_is_not_said_to_be_a_lenient_reading():
-    rows, _ = sampled(outputs_of(BREACH | {"raw_output": "<answer>72 clips</answer>"}))
-    (shown,) = output_samples(rows, {}, {"t": number})
-    assert [tuple(piece) for piece in shown.text] == [("<answer>", ""), ("72 clips", "place"), ("</answer>", "")]
-    assert shown.note == "Marked: what stands where the answer should stand, and is not in the format."
 
 
 # --- judges ---
@@ -403,6 +358,7 @@ def normalised(text: str) -> str:
     text = re.sub(r"sha256-[A-Za-z0-9+/=]+", "sha256-", text)
     text = re.sub(r"\b[0-9a-f]{64}\b", "DIGEST", text)
     text = re.sub(r"(?s)(<th scope=\"row\">versions</th>).*?</tr>", r"\1", text)
+    text = re.sub(r"(<dt>run</dt><dd>).*?</dd>", r"\1</dd>", text)
     text = re.sub(r"<tr><th scope=\"row\">commit of .*?</tr>\n", "", text)
     return re.sub(r"\n\n+", "\n", text)
 
@@ -465,7 +421,9 @@ def test_report_writes_the_page_and_tells_its_headline(study, tmp_path):
     done = affidavit("report", study)
     fine(done, 0)
     said = done.stdout.decode()
-    assert said.startswith("Who follows the format? ")
+    assert said.startswith(
+        "quiz\n  Accuracy: Over all outputs: 25.0% [8.9, 53.2] n=12.\n  Format: Compliance: 50.0% "
+    )
     assert said.endswith(f"the page: {study / 'report.html'}\n")
     assert (study / "report.html").read_bytes() == before
     fine(affidavit("report", study, "-o", tmp_path / "other.html", "--by", "model"), 0)
@@ -550,11 +508,13 @@ def test_twenty_models_and_long_names_are_limited_and_said():
     assert drawn.note == f"The first {charts.MOST_ROWS} of 400 rows are shown."
     content = Content(
         "n", sealed=True, root_sha256="0", by=("task", "model", "condition"), asked=AskedSection("s", [], []),
-        answers=headline({"compliance": table}, ("task", "model", "condition")), tables=[table],
+        sections=[Section(summary, [task_summary({"compliance": table}, "t", BY, StudyOrder())])
+                  for summary in headline({"compliance": table}, BY, Compared())],
+        tables=[table],
     )  # fmt: skip
     text = page(content)
     assert "100 more rows are not shown here" in text
-    assert "Compliance of all 400 groups" in text
+    assert "Show all 400 rows" in text
     assert "yield" not in text
     assert len(text) < 1_000_000
 
@@ -639,35 +599,9 @@ def test_labels_of_models_that_people_have():
     assert short_labels(names, 0, 40)[0] == "…1B-Instruct-Q2… · plain"
 
 
-def test_a_lone_row_goes_by_its_model_and_a_judge_by_its_own_name():
-    by = ("task", "model", "condition")
-    table = Table("compliance", "?", (*by, "compliance", "compliant", "non-compliant", "failed", "unread", "pending"),
-                  (("quiz", "small", "free", wilson(9, 10), 9, 1, 1, 1, 1),), "")  # fmt: skip
-    judges = Table(
-        "judges", "?", ("judge", "judging condition", "method", "share valid"), (("j", "free", "cross_judge", wilson(10, 12)),), ""
-    )  # fmt: skip
-    answers = {answer.question: answer.answer for answer in headline({"compliance": table, "judges": judges}, by)}
-    assert answers["Who follows the format?"] == "Compliance: 90.0% [59.6, 98.2] n=10 (small)."
-    assert answers["Why were outputs not compliant, or missing?"] == (
-        "1 of 10 outputs did not follow the format: 1 unspecified. 1 question failed. "
-        "1 output could not be read: the contract raised an error. 1 question pending."
-    )
-    assert answers["Are the judges' evaluations valid?"].startswith("Share of valid evaluations: 83.3%")
-    two = replace(judges, rows=(*judges.rows, ("j", "free", "self_judge", wilson(2, 12))))
-    answers = {answer.question: answer.answer for answer in headline({"compliance": table, "judges": two}, by)}
-    assert "from 83.3% [55.2, 95.3] n=12 (j · cross_judge) to" in answers["Are the judges' evaluations valid?"]
-
-
-def test_a_figure_without_an_interval_is_never_the_surest():
+def test_a_figure_without_an_interval_is_drawn_without_one():
     bare = mean_of_clusters([1], [2], seed=0)
-    by, counts = ("task", "model", "condition"), ("compliant", "non-compliant", "failed", "unread", "pending")
-    rows = (("t", "a", "c", bare, 1, 1, 0, 0, 0), ("t", "b", "c", wilson(5, 9), 5, 4, 0, 0, 0))
-    table = Table("compliance", "?", (*by, "compliance", *counts), rows, "")
-    answers = {answer.question: answer.answer for answer in headline({"compliance": table}, by)}
-    assert answers["How certain are the figures?"].endswith(
-        "1 figure without an interval, each from a single item."
-    )
-    assert report_page._bar(bare)[1:] == (500, 0, 0)
+    rows = (("t", "a", "c", bare), ("t", "b", "c", wilson(5, 9)))
     drawn = charts.scatter("", [row[:3] for row in rows], 1, [(row[3], row[3]) for row in rows], "scatter-1")
     assert drawn.note == "1 without an interval in one or both directions: from a single item."
 
@@ -691,7 +625,8 @@ def test_a_quote_that_a_judge_invents_four_times_is_marked_four_times():
 
 @pytest.mark.slow
 def test_the_commands_make_the_same_page_again(study, tmp_path):
-    study_page.write_page(StudyDirectory(study), by=("model",), out=tmp_path / "page.html", include_self=True)
+    options = PageOptions(by=("model",), include_self=True)
+    study_page.write_page(StudyDirectory(study), options, out=tmp_path / "page.html")
     assert ">affidavit report out --by model --include-self<" in (tmp_path / "page.html").read_text()
 
 
@@ -703,168 +638,10 @@ def test_a_field_of_metadata_that_no_item_has_is_refused(study):
     assert b"found 'metadata.subjcet'" in done.stderr
 
 
-# --- headlines speak within a task (ruling S9), and differences are over the clusters that were named (S8) ---
-
-
-@pytest.mark.slow
-def test_a_headline_crosses_no_tasks_and_names_nothing_below_ten_items(tmp_path):
-    design = tables(models=("m",))
-    design["tasks"]["tiny"] = {"contract": "mcqa", "items": "tiny.jsonl"}
-    directory = written(
-        tmp_path, design, {"quiz": questions(40), "tiny": questions(3)}, lambda question: "<answer>B</answer>"
-    )
-    said = affidavit("report", directory).stdout.decode()
-    assert "quiz: 100.0% [91.2, 100.0] n=40 (m)." in said
-    assert "tiny: " not in said
-    assert "In tiny no figure is over 10 items or more; see the table." in said
-    alone = written(tmp_path / "alone", tables(), {"quiz": questions(3)}, lambda question: "<answer>B</answer>")
-    said = affidavit("report", alone).stdout.decode()
-    assert "Who follows the format? Compliance: no figure is over 10 items or more; see the table.\n" in said
-    assert "Who is right? Accuracy: no figure is over 10 items or more; see the table.\n" in said
+# --- differences are over the clusters that were named (ruling S8) ---
 
 
 BY = ("task", "model", "condition")
-OUTCOMES = ("compliant", "non-compliant", "failed", "unread", "pending")
-
-
-def rates(*shares):
-    """A table of compliance with a row for each pair of compliant ones and n."""
-    named = zip("abcdefgh", shares, strict=False)
-    rows = tuple(("quiz", model, "free", wilson(k, n), k, n - k, 0, 0, 0) for model, (k, n) in named)
-    return Table("compliance", "?", (*BY, "compliance", *OUTCOMES), rows, "")
-
-
-def summary(*found):
-    return {answer.question: answer.answer for answer in headline({table.name: table for table in found}, BY)}
-
-
-@pytest.mark.parametrize(
-    ("shares", "said"),
-    [
-        ([(9, 10), (9, 10)], "equal for both, 90.0% [59.6, 98.2] n=10 (a, b)."),
-        ([(9, 10)] * 3, "equal for all 3, 90.0% [59.6, 98.2] n=10 (a, b, c)."),
-        ([(9, 10), (18, 20)], "equal for both, 90.0% [59.6, 98.2] n=10 (a), 90.0% [69.9, 97.2] n=20 (b)."),
-        (
-            [(5, 10), (9, 10), (9, 10), (5, 10)],
-            "observed from 90.0% [59.6, 98.2] n=10 (b, c) to 50.0% [23.7, 76.3] n=10 (a, d).",
-        ),
-        (
-            [(9, 10), *[(5, 10)] * 7],
-            "observed from 90.0% [59.6, 98.2] n=10 (a) to 50.0% [23.7, 76.3] n=10 (b, c, d, e, f and 2 more).",
-        ),
-    ],
-)
-def test_of_equal_rows_none_is_named_before_the_others(shares, said):
-    """Ruling S9."""
-    assert summary(rates(*shares))["Who follows the format?"] == f"Compliance: {said}"
-
-
-FEW = "; over fewer than 10 items, so only in the table: "
-
-
-@pytest.mark.parametrize(
-    ("shares", "said"),
-    [
-        ([(9, 10), (8, 8)], f"90.0% [59.6, 98.2] n=10 (a){FEW}b."),
-        ([(9, 9), (9, 10), (8, 8)], f"90.0% [59.6, 98.2] n=10 (b){FEW}a, c."),
-        ([(9, 10), (9, 10), (1, 1)], f"equal for both, 90.0% [59.6, 98.2] n=10 (a, b){FEW}c."),
-        ([(9, 10), *[(1, 9)] * 7], f"90.0% [59.6, 98.2] n=10 (a){FEW}b, c, d, e, f and 2 more."),
-        ([(9, 9), (8, 8)], "no figure is over 10 items or more; see the table."),
-    ],
-)
-def test_a_headline_says_whose_figures_are_over_too_few_items(shares, said):
-    """Of conditions and of judges alike (ruling S9)."""
-    answers = summary(
-        rates(*shares), judged("judges", "share valid", shares), judged("quotes", "fabricated", shares)
-    )
-    assert answers["Who follows the format?"] == f"Compliance: {said}"
-    assert answers["Are the judges' evaluations valid?"] == (
-        f"Share of valid evaluations: {said.replace('items', 'outputs')} "
-        f"Share of quotes that are not in the judged text: {said.replace('items', 'evaluations')}"
-    )
-
-
-def judged(name, column, shares):
-    """A table with a row for each judge."""
-    rows = tuple(
-        (judge, "free", "cross_judge", wilson(k, n)) for judge, (k, n) in zip("abcdefgh", shares, strict=False)
-    )
-    return Table(name, "?", ("judge", "judging condition", "method", column), rows, "")
-
-
-@pytest.mark.parametrize(
-    ("others", "own", "said"),
-    [
-        ([], [12], "Judges were given only their own outputs, none of others: see the tables of own outputs."),
-        ([0], [12], "Judges were given only their own outputs, none of others: see the tables of own outputs."),
-        ([12], [12], "No judgement of another model's output has arrived yet."),
-        ([12], [], "No judgement of another model's output has arrived yet."),
-    ],
-)
-def test_that_judges_had_only_their_own_outputs_is_said(others, own, said):
-    columns = ("judge", "judging condition", "method", "planned", "share valid")
-    found = [
-        Table(name, "?", columns, tuple(("j", "free", method, planned, None) for planned in counts), "")
-        for name, method, counts in (("judges", "cross_judge", others), ("judges, own outputs", "self_judge", own))
-        if counts or name == "judges"
-    ]
-    assert summary(rates((9, 10)), *found)["Are the judges' evaluations valid?"] == said
-
-
-def test_the_widest_interval_is_that_of_all_rows_that_have_it():
-    certain = summary(rates((5, 10), (9, 20), (5, 10)))["How certain are the figures?"]
-    assert certain == (
-        "Of compliance, the widest 95 % interval spans 53 percentage points (compliance, a, n=10; compliance, c, n=10). "
-        "n is between 10 and 20."
-    )
-
-
-def test_of_letters_that_are_preferred_alike_none_is_named_before_the_others():
-    """Ruling S9."""
-    columns = (*BY, "letter", "share", "against the key", "p (Holm)")
-
-    def row(model, ahead, p=0.001):
-        share = wilson(30, 40)
-        return ("quiz", model, "free", "A", share, Points(replace(share, value=ahead)), Chance(p))
-
-    def said(*rows):
-        letters = Table("letters", "?", columns, rows, "")
-        return summary(rates((9, 10)), letters).get("Does a model prefer a letter?", "")
-
-    alike = said(row("a", 0.5), row("b", 0.5), row("c", 0.2))
-    assert "quiz, a, free chooses A" in alike
-    assert "quiz, b, free chooses A" in alike
-    assert alike.endswith(" So does 1 more row of the table.")
-    assert said(row("a", 0.5), row("b", 0.2), row("c", 0.2)).endswith(" So do 2 more rows of the table.")
-    assert not said(row("a", -0.5), row("b", 0.5, p=0.5))
-
-
-def test_that_figures_are_over_few_items_is_said_once_for_each_measure():
-    of = ("accuracy over compliant", "yield")
-
-    def said(*shares):
-        found = Table("accuracy", "?", (*BY, *of), (("quiz", "a", "free", *shares),), "")
-        return summary(rates((9, 10)), found)["Who is right?"]
-
-    assert said(wilson(3, 6), wilson(3, 9)) == "Accuracy: no figure is over 10 items or more; see the table."
-    assert said(wilson(3, 6), wilson(3, 12)) == (
-        "Accuracy over answers: no figure is over 10 items or more; see the table. "
-        "Accuracy over all outputs: 25.0% [8.9, 53.2] n=12 (a)."
-    )
-    assert said(None, wilson(3, 6)) == (
-        "No output holds an answer whose right one is known. "
-        "Accuracy over all outputs: no figure is over 10 items or more; see the table."
-    )
-
-
-@pytest.mark.slow
-def test_a_letter_that_is_preferred_is_a_headline(tmp_path):
-    rows = [{**row, "answer": "ABCD"[number % 4]} for number, row in enumerate(questions(40))]
-    directory = written(tmp_path, tables(), {"quiz": rows}, lambda question: "<answer>C</answer>")
-    said = affidavit("report", directory).stdout.decode()
-    assert (
-        "Does a model prefer a letter? quiz, m, base chooses C in 100.0% [91.2, 100.0] n=40 of its answers" in said
-    )
 
 
 @pytest.mark.slow

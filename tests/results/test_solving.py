@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from affidavit.results.counting import groups
 from affidavit.results.groups import CELL
-from affidavit.results.page.headline import headline
+from affidavit.results.page.headline import Compared, headline
 from affidavit.results.solving import ALL, solve_table
 from affidavit.results.table import Table
 from affidavit.results.tables import accuracy_table, all_tables
@@ -107,7 +107,8 @@ def test_where_no_hand_is_known_there_is_no_solve_rate():
     assert "No hand is known for 10 of 10 outputs" in table.notes[0]
     records = record_set([without_hand("u0", TEXTS["scan"])])
     tables = {made.name: made for made in all_tables(records, groups(records), samples=1, controls={})}
-    (answer,) = (each.answer for each in headline(tables, CELL) if each.table == "solve rate")
+    (summary,) = headline(tables, CELL, Compared())
+    (answer,) = (each.answer for each in summary.answers if each.table == "solve rate")
     assert answer == "No hand is known for 1 of 1 output: nothing could be checked, and there is no solve rate."
     assert "not checked: no hand" in str(tables["expressions"])
 

@@ -9,6 +9,7 @@ import pytest
 from affidavit.archive.layout import PAGE
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
+from affidavit.results.page.content import PageOptions
 from affidavit.results.page.study_page import write_page
 from affidavit.results.page.verified_page import verify_study
 from support.written_study import here, questions, tables, written
@@ -36,8 +37,10 @@ def test_the_page_that_was_written_is_the_page_that_is_made_again(study, page):
     assert bool(found), found.differences
     assert f"{PAGE}: made again from the records and compared" in found.checked
     assert not any(line.startswith(PAGE) for line in found.not_checked)
-    write_page(StudyDirectory(study), by=("model",))
+    write_page(StudyDirectory(study), PageOptions(by=("model",)))
     assert verified(study), "whatever it is grouped by"
+    write_page(StudyDirectory(study), PageOptions(samples=1, every=True))
+    assert verified(study), "whatever it shows of the outputs"
 
 
 @pytest.mark.slow

@@ -166,11 +166,8 @@ if __name__ == "__main__":
             import_module(module.name)
     from affidavit.commands import progress
     from affidavit.commands.main import main
-    from affidavit.results.page import html
     from affidavit.running import judging_run
 
-    for template in ("page.css", "page.html"):
-        html.environment().get_template(template)
     progress.SILENT_FOR = float("inf")
     judging_run.datetime = _same_day()
     # A fork that ends looks through everything that is not frozen.

@@ -1,10 +1,13 @@
 """A page on which charts have as much in them as they can have: long names, wide letters, points in one place."""
 
 from affidavit.results.comparison import MEASURES
-from affidavit.results.page.content import AskedSection, Content
+from affidavit.results.page.content import AskedSection, Content, Section
+from affidavit.results.page.headline import Compared, headline
 from affidavit.results.page.html import page
+from affidavit.results.page.summary_table import task_summary
+from affidavit.results.study_order import StudyOrder
 from affidavit.results.table import Table
-from affidavit.results.values import Mean, Points
+from affidavit.results.values import Chance, Mean, Points
 from affidavit.statistics.estimate import Estimate
 from affidavit.statistics.shares import wilson
 
@@ -47,9 +50,24 @@ def _tables() -> list[Table]:
         Table("compliance", "Who?", (*BY, *counts), tuple(rows), ""),
         Table("accuracy", "Right?", (*BY, *answered), tuple((*name, *right) for name in NAMES), ""),
         Table("deviations", "What?", (*BY, "deviation", "count", "share"), tuple(kinds), "", explains=None),
+        Table("letters", "Which?", (*BY, "letter", "share", "against the key", "p (Holm)"), tuple(_letters()), ""),
         Table("quotes", "There?", (*judge, "exact", "normalised", "elided", "absent", "absence", "fabricated"), tuple(quotes), ""),
         Table("scores", "Given?", (*judge, "target", "variant", "dimension", "mean"), tuple(scores), ""),
     ]  # fmt: skip
+
+
+def _letters() -> list[tuple]:
+    ends = [(-0.99, -1.0, -0.9), (0.99, 0.9, 1.0), (0.0, -0.01, 0.01), (0.05, float("-inf"), float("inf"))]
+    return [
+        (*name, letter, wilson(1, 4), Points(Estimate(*ends[at], 40, "t")), Chance(0.01 * at))
+        for name in NAMES for at, letter in enumerate("ABCD")
+    ]  # fmt: skip
+
+
+def _sections() -> list[Section]:
+    tables = {table.name: table for table in _tables()}
+    summaries = headline(tables, BY, Compared(controls=_comparisons()))
+    return [Section(each, [task_summary(tables, "trivia", BY, StudyOrder())]) for each in summaries if each.title]
 
 
 def _comparisons() -> dict[str, Table]:
@@ -65,7 +83,7 @@ def _comparisons() -> dict[str, Table]:
 def crowded_page() -> str:
     """The page, as HTML."""
     content = Content(
-        "crowded", sealed=False, root_sha256=None, by=BY, asked=AskedSection("much", [], []), answers=[],
+        "crowded", sealed=False, root_sha256=None, by=BY, asked=AskedSection("much", [], []), sections=_sections(),
         tables=_tables(), comparisons=_comparisons(),
     )  # fmt: skip
     return page(content)

@@ -16,7 +16,6 @@ from typing import Annotated, Any, NamedTuple, TypeAlias
 import msgspec
 
 from affidavit.archive.checked_lines import (
-    LONGEST_LINE,
     checked_fields,
     checked_line,
     is_as_written,
@@ -26,6 +25,7 @@ from affidavit.archive.checked_lines import (
 from affidavit.archive.corruption import as_written, contract_as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.foreign_names import refuse_foreign_names
+from affidavit.archive.item_lines import item_line
 from affidavit.archive.journal import Archive, Walk
 from affidavit.archive.layout import (
     ATTEMPTS,
@@ -52,7 +52,7 @@ from affidavit.archive.versions import FORMAT, refuse_other_version
 from affidavit.contracts.parts import Parts
 from affidavit.contracts.registry import frozen_parts
 from affidavit.errors import InputError
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields
 
 IMPORTED = "imported"
 """The task of outputs that came from elsewhere, unless their rows say another; also what the count of them in
@@ -92,6 +92,8 @@ class PlannedStudy(msgspec.Struct, frozen=True):
     """What the plan was at first, and after each growth; the last is what `config` and `counts` say."""
     trial: int | None = None
     """Of a trial: it is about the first so many items of each task, or of its sample."""
+    order: Mapping[str, Sequence[str]] = {}
+    """Names of models, tasks and conditions in the order of the study's file; empty where it was not kept."""
 
 
 class BeforeGrowth(msgspec.Struct, frozen=True):
@@ -192,6 +194,7 @@ class _StudyFile(msgspec.Struct, frozen=True):
     items_file_sha256: str = ""
     trial: _Count | None = None
     files: list[SourceFile] = []
+    order: dict[str, list[str]] = {}
 
 
 class _RevisionFile(msgspec.Struct, frozen=True):
@@ -201,6 +204,7 @@ class _RevisionFile(msgspec.Struct, frozen=True):
     date: Annotated[str, msgspec.Meta(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
     before: BeforeGrowth
     trial: _Count | None = None
+    order: dict[str, list[str]] = {}
 
 
 def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
@@ -210,7 +214,7 @@ def _frozen_study(fields: Fields, where: str) -> FrozenStudy:
     shared = (where, config.name, config.seed, identities, file.config, file.versions, file.git)
     if config.imported is None:
         first = Revision(1, where, file.config, file.counts, file.items_file_sha256)
-        return PlannedStudy(*shared, file.counts, file.items_file_sha256, (first,), file.trial)
+        return PlannedStudy(*shared, file.counts, file.items_file_sha256, (first,), file.trial, file.order)
     cells = {(task, model, condition): count for task, model, condition, count in config.imported.cells}
     if len(cells) < len(config.imported.cells):
         raise ValueError("a cell is there twice")
@@ -238,6 +242,7 @@ def _grown(study: FrozenStudy, fields: Fields, number: int, where: str) -> Plann
         counts=file.counts,
         revisions=(*study.revisions, revision),
         trial=file.trial,
+        order=file.order,
     )
 
 
@@ -260,22 +265,6 @@ class FrozenItem(NamedTuple):
 
 
 # --- the directory ---
-
-
-def _item_line(item: FrozenItem) -> bytes:
-    try:
-        line = checked_line({"kind": "item", "v": FORMAT, "task": item.task, "id": item.id, "item": item.fields})
-    except ValueError as error:
-        where, hint = _item_place(item), "JSON has no word for NaN and infinities: use null, or a text."
-        raise InputError(where, expected="values that JSON can hold", found=str(error), hint=hint) from error
-    if len(line) > LONGEST_LINE:
-        where, expected = _item_place(item), f"at most {LONGEST_LINE:,} bytes as JSON"
-        raise InputError(where, expected=expected, found=f"{len(line):,}")
-    return line
-
-
-def _item_place(item: FrozenItem) -> str:
-    return f"tasks.{item.task}.items: {shown(item.id)}"
 
 
 class StudyDirectory:
@@ -443,7 +432,7 @@ class StudyDirectory:
                 if not isinstance(task, str) or not isinstance(name, str) or not isinstance(item, dict):
                     raise corrupt(f"{path}:{number}", "the fields of an item", "others")
                 found_item = FrozenItem(task, name, item)
-                if to_the_byte and line != _item_line(found_item):
+                if to_the_byte and line != item_line(*found_item):
                     raise corrupt(f"{path}:{number}", "the item as it was frozen", "the same in another form")
                 yield found_item
 
@@ -459,7 +448,7 @@ class StudyDirectory:
             try:
                 waiting: list[bytes] = []
                 for item in items:
-                    waiting.append(_item_line(item))
+                    waiting.append(item_line(*item))
                     if len(waiting) == 500:
                         disk.write(file, b"".join(waiting))
                         waiting.clear()

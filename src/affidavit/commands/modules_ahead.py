@@ -10,8 +10,8 @@ from affidavit.running.asked_now import AskedNow
 from affidavit.study.crossing import Cell
 
 TABLES = ("affidavit.results.closing", "affidavit.commands.output")
-PAGE = ("affidavit.results.page.study_page", "affidavit.results.page.html", "scipy.special")
-"""What brings Polars, Jinja2, and the t that most pages of multiple choice need."""
+PAGE = ("affidavit.results.page.study_page", "affidavit.results.page.html", "scipy.special", "scipy.optimize")
+"""What brings Polars, Jinja2 with the templates, and the functions that most pages of multiple choice need."""
 
 
 class ModulesAhead:

@@ -21,10 +21,10 @@ def show(what: Fields | RenderableType) -> None:
     click.echo(text_of(what))
 
 
-def text_of(what: RenderableType) -> str:
-    """Tables as text, as wide as the terminal; as wide as they need to be where there is none."""
+def text_of(what: RenderableType, *, width: int | None = None) -> str:
+    """Tables as text, of a width or as wide as the terminal; as wide as they need to be where there is none."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    console = Console(width=None if known else WIDE, highlight=False)
+    console = Console(width=width or (None if known else WIDE), highlight=False)
     with console.capture() as captured:
         console.print(what)
     return "\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n"))

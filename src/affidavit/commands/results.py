@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -19,6 +18,7 @@ from affidavit.plain_text import plain_lines
 if TYPE_CHECKING:
     from affidavit.results.comparison import Side
     from affidavit.results.gate import GateResult
+    from affidavit.results.page.content import PageOptions
 
 _BY = "task,model,condition"
 _cluster = click.option(
@@ -61,6 +61,13 @@ class _TableForm(click.Choice):  # type: ignore[type-arg]  # not generic before 
     metavar="NAME",
     help="Cover the value of this environment variable; may be given more than once.",
 )
+@click.option(
+    "--samples",
+    type=click.IntRange(0, 1000),
+    help="Outputs of each outcome that the page shows.  [default: 3]",
+)
+@click.option("--all", "every", is_flag=True, help="Show every output on the page, in full; up to 5,000.")
+@click.option("--text", "as_text", is_flag=True, help="Print the page for a pager, without charts and samples.")
 def report(
     directory: Path,
     form: str | None,
@@ -68,8 +75,11 @@ def report(
     by: str,
     cluster: str | None,
     masked: tuple[str, ...],
+    samples: int | None,
     *,
     include_self: bool,
+    every: bool,
+    as_text: bool,
 ) -> None:
     """The results of a study as one page, DIRECTORY/report.html, or as its tables alone.
 
@@ -79,6 +89,8 @@ def report(
     \b
     Examples:
       affidavit report my-study
+      affidavit report my-study --text | less
+      affidavit report my-study --samples 20 -o samples.html
       affidavit report my-study --format text
       affidavit report my-study --format latex -o tables.tex
       affidavit report my-study --by model,metadata.subject --format csv -o tables
@@ -91,10 +103,15 @@ def report(
 
     _refuse_part(directory)
     refuse_study_file(directory, "report")
+    _refuse_both(form, out, samples=samples is not None or every, as_text=as_text)
     mask, form = mask_of(masked), form_of(form, out)
     if form is None:
         refuse_no_page(out)
-        _write_page(directory, _groups(by), cluster, out, mask, include_self=include_self)
+        from affidavit.results.page.content import PageOptions
+
+        options = PageOptions(by=_groups(by), cluster=cluster, include_self=include_self, every=every, mask=mask)
+        options = options if samples is None else replace(options, samples=samples)
+        (_print_page if as_text else _write_page)(directory, options, out)
         return
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.study_results import StudyResults
@@ -117,22 +134,40 @@ def _refuse_part(directory: Path) -> None:
         )
 
 
-def _write_page(
-    directory: Path,
-    by: tuple[str, ...],
-    cluster: str | None,
-    out: Path | None,
-    mask: Callable[[str], str],
-    *,
-    include_self: bool,
-) -> None:
+def _refuse_both(form: str | None, out: Path | None, *, samples: bool, as_text: bool) -> None:
+    """Refuse what is of the page where something else is asked for."""
+    if as_text and (form is not None or out is not None or samples):
+        found = "--format" if form is not None else "-o" if out is not None else "--samples or --all"
+        hint = "--text prints; `affidavit report DIR --text > FILE` writes it to a file."
+        raise UsageError("--text", expected="to be alone with --by, --cluster, --include-self and --mask",
+                         found=found, hint=hint)  # fmt: skip
+    if samples and form_of(form, out) is not None:
+        raise UsageError(
+            "--samples, --all",
+            expected="the page",
+            found=f"--format {form_of(form, out)}",
+            hint="Tables have no samples: leave out --format, or give -o a file that ends in .html.",
+        )
+
+
+def _write_page(directory: Path, options: "PageOptions", out: Path | None) -> None:
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.results.page.headline import as_lines
     from affidavit.results.page.study_page import write_page
 
-    opened = StudyDirectory(directory)
-    written = write_page(opened, by=by, cluster=cluster, include_self=include_self, out=out, mask=mask)
-    click.echo(plain_lines(mask(f"{as_lines(written.answers)}the page: {written.path}")))
+    written = write_page(StudyDirectory(directory), options, out=out)
+    said = "".join(f"{warning}\n" for warning in written.warnings)
+    click.echo(plain_lines(options.mask(f"{said}{as_lines(written.summaries)}the page: {written.path}")))
+
+
+def _print_page(directory: Path, options: "PageOptions", out: Path | None) -> None:
+    from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.commands.output import text_of
+    from affidavit.results.page.study_page import content
+    from affidavit.results.page.text_page import WIDTH, text_page
+
+    found = content(StudyDirectory(directory), replace(options, samples=0))
+    click.echo(plain_lines(options.mask(text_of(text_page(found), width=WIDTH))))
 
 
 @click.command(no_args_is_help=True)

@@ -281,7 +281,7 @@ def _paired(
 ) -> tuple[pl.DataFrame, tuple[int, int], tuple[tuple[str, ...], tuple[str, ...]]]:
     """The counts of items that both sides have in a cell, how many have no partner, and which cells have none."""
     keys, cells = list(dict.fromkeys((*shared, "task", ITEM))), list(shared)
-    counts = _counts(first, keys, cluster).collect(), _counts(second, keys, ITEM).collect()
+    counts = item_counts(first, keys, cluster).collect(), item_counts(second, keys, ITEM).collect()
     both = counts[0].join(counts[1], on=keys, how="inner", suffix="_2")
     alone, cells_alone = [], []
     for one, other in (counts, counts[::-1]):
@@ -292,7 +292,8 @@ def _paired(
     return both, (alone[0], alone[1]), (cells_alone[0], cells_alone[1])
 
 
-def _counts(side: Side, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
+def item_counts(side: Side, keys: Sequence[str], cluster: str) -> pl.LazyFrame:
+    """What the outputs of each item counted, by these columns: what every measure is a part and a whole of."""
     arrived = pl.col("protocol_compliant").is_not_null()
     came = pl.col("kind") == RecordKind.RESPONSE.value
     compliant = pl.col("protocol_compliant").fill_null(value=False)

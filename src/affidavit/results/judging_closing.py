@@ -11,6 +11,7 @@ from affidavit.judging.plan import JudgeCell
 from affidavit.judging.terms import FrozenJudging
 from affidavit.plain_text import counted_noun, plain
 from affidavit.reading.tally import Tally
+from affidavit.results.judged_summary import target_summary
 from affidavit.results.judging import JudgingFigures
 from affidavit.results.judging_tables import (
     BLIND,
@@ -18,7 +19,6 @@ from affidavit.results.judging_tables import (
     OWN_ALONE,
     WITHOUT_TASK,
     judging_tables,
-    target_summary,
     tasks_note,
 )
 from affidavit.results.table import Table
@@ -77,8 +77,8 @@ def _summary(figures: JudgingFigures) -> RenderableType:
     table = target_summary(figures)
     if not table.rows:
         return Text(f"{_why_no_target(figures)}\n")
-    in_short = tuple(tuple(map(_in_short, row)) for row in table.rows)
-    return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=in_short))
+    rows = tuple(tuple(map(in_short, row)) for row in table.rows)
+    return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=rows))
 
 
 def _why_no_target(figures: JudgingFigures) -> str:
@@ -105,7 +105,7 @@ def by_dimension(scores: Table) -> Table:
     bare = set()
     for row in scores.rows:
         mean = row[at]
-        cells.setdefault(row[:first], {})[str(row[first])] = _in_short(mean)
+        cells.setdefault(row[:first], {})[str(row[first])] = in_short(mean)
         if isinstance(mean, Mean) and not isfinite(mean.estimate.low):
             bare.add(mean.estimate.method)
     dimensions = list(dict.fromkeys(str(row[first]) for row in scores.rows))
@@ -114,7 +114,7 @@ def by_dimension(scores: Table) -> Table:
     return Table(scores.name, scores.question, columns, rows, "", (*sorted(bare), *scores.notes))
 
 
-def _in_short(mean: Value) -> Value:
+def in_short(mean: Value) -> Value:
     """A mean without the reason why it has no interval."""
     if not isinstance(mean, Mean):
         return mean

@@ -62,7 +62,7 @@ _OVER_JUDGES = (
 JUDGING_TABLES = (*_BY_JUDGE, *_OVER_JUDGES, *(name + OWN for name in _BY_JUDGE), "self-preference")
 """The names that tables of a judging have."""
 
-_GROUPINGS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
+GROUPINGS: dict[str, tuple[str, Callable[[Evaluation], str]]] = {
     "task": ("task", lambda each: each.task),
     "model": ("target", lambda each: each.target),
     "condition": ("variant", lambda each: each.variant),
@@ -75,7 +75,7 @@ def judging_tables(figures: JudgingFigures, by: Sequence[str] = CELL) -> list[Ta
 
     `by` is what records are grouped by: judgements know task, model (the target) and condition (the variant).
     """
-    known = [name for name in by if name in _GROUPINGS and (name != "task" or _task_column(figures))]
+    known = [name for name in by if name in GROUPINGS and (name != "task" or task_column(figures))]
     tables = list(_tables_of(figures, figures.primary, known))
     if not figures.pooled:
         tables += [
@@ -85,7 +85,7 @@ def judging_tables(figures: JudgingFigures, by: Sequence[str] = CELL) -> list[Ta
         ]
     tables.append(_self_preference_table(figures))
     over_tasks = tasks_note(figures)
-    notes = tuple(_notes(figures, [name for name in by if name not in _GROUPINGS]))
+    notes = tuple(_notes(figures, [name for name in by if name not in GROUPINGS]))
     shown = [table for table in tables if table.rows or table.name == "judges"]
     return [
         replace(
@@ -99,7 +99,7 @@ def judging_tables(figures: JudgingFigures, by: Sequence[str] = CELL) -> list[Ta
 
 def tasks_note(figures: JudgingFigures) -> tuple[str, ...]:
     """What a table without a column for the task is over; nothing where one task is judged."""
-    if not _task_column(figures):
+    if not task_column(figures):
         return ()
     counts = (f"{name} ({count:,} question{'s' * (count != 1)})" for name, count in figures.tasks.items())
     return (f"Without a column for the task, a row is over all of them: {', '.join(counts)}.",)
@@ -126,11 +126,11 @@ def _tables_of(figures: JudgingFigures, side: JudgedSide, by: Sequence[str]) -> 
     yield _flag_table(side.judges, foot)
     yield _quote_table(side.judges, foot)
     yield _quote_kind_table(side.judges, foot)
-    columns = tuple(_GROUPINGS[name][0] for name in by)
+    columns = tuple(GROUPINGS[name][0] for name in by)
     valid = [each for each in side.evaluations if each.valid]
-    verdicts = _verdict_table("verdicts", ("judging condition", *columns), valid, _pooled_group(by), foot)
-    yield replace(verdicts, notes=_panel_notes(figures, side, columns))
-    yield _verdict_table("verdicts by judge", (*NAMES, *columns), valid, _judge_group(by, figures), foot)
+    verdicts = verdict_table("verdicts", ("judging condition", *columns), valid, pooled_group(by), foot)
+    yield replace(verdicts, notes=panel_notes(figures, side, columns))
+    yield verdict_table("verdicts by judge", (*NAMES, *columns), valid, _judge_group(by, figures), foot)
     yield from _score_tables(figures, side, by)
     yield from _bounds_tables(figures, side)
     yield from _difference_tables(figures, side)
@@ -138,7 +138,7 @@ def _tables_of(figures: JudgingFigures, side: JudgedSide, by: Sequence[str]) -> 
     yield _retest_table(figures, side)
 
 
-def _task_column(figures: JudgingFigures) -> tuple[str, ...]:
+def task_column(figures: JudgingFigures) -> tuple[str, ...]:
     """Where several tasks are judged, the column that says of which one a row is."""
     return ("task",) if len(figures.tasks) > 1 else ()
 
@@ -148,11 +148,12 @@ def _names(each: Given, figures: JudgingFigures) -> Group:
 
 
 def _judge_group(by: Sequence[str], figures: JudgingFigures) -> Callable[[Evaluation], Group]:
-    return lambda each: (*_names(each, figures), *(_GROUPINGS[name][1](each) for name in by))
+    return lambda each: (*_names(each, figures), *(GROUPINGS[name][1](each) for name in by))
 
 
-def _pooled_group(by: Sequence[str]) -> Callable[[Evaluation], Group]:
-    return lambda each: (each.condition, *(_GROUPINGS[name][1](each) for name in by))
+def pooled_group(by: Sequence[str]) -> Callable[[Evaluation], Group]:
+    """What evaluations are grouped by over all judges of a condition."""
+    return lambda each: (each.condition, *(GROUPINGS[name][1](each) for name in by))
 
 
 # --- validity, flags, quotes ---
@@ -208,9 +209,10 @@ def _quote_kind_table(judges: Sequence[JudgeFigures], foot: str) -> Table:
 # --- verdicts and scores ---
 
 
-def _verdict_table(
+def verdict_table(
     name: str, columns: tuple[str, ...], valid: Sequence[Evaluation], key: Callable[[Evaluation], Group], foot: str
 ) -> Table:
+    """How often each verdict is given, of valid evaluations, by group."""
     rows: list[tuple[Value, ...]] = []
     for group, members in grouped(valid, key).items():
         for verdict in Verdict:
@@ -221,52 +223,26 @@ def _verdict_table(
     return Table(name, question, (*columns, "verdict", "evaluations", "share of valid"), tuple(rows), foot)
 
 
-def target_summary(figures: JudgingFigures) -> Table:
-    """A row for each target: the shares of its verdicts and its overall score, over judges and variants.
-
-    These are the figures of *verdicts* and *scores by target* of `report --by model`, side by side.
-    """
-    side, task = figures.primary, _task_column(figures)
-    keyed, key = ("judging condition", *task, "target"), _pooled_group([*task, "model"])
-    valid = [each for each in side.evaluations if each.valid]
-    shares = _verdict_table("verdicts", keyed, valid, key, "").rows
-    scores = _score_table(figures, side, ("scores by target", ""), keyed, key)
-    totals = list(dict.fromkeys(str(row[len(keyed)]) for row in scores.rows if "overall" in str(row[len(keyed)])))
-    mean = scores.columns.index("mean")
-    means = {(row[: len(keyed)], str(row[len(keyed)])): row[mean] for row in scores.rows}
-    rows = []
-    for first in range(0, len(shares), len(Verdict)):
-        verdicts = shares[first : first + len(Verdict)]
-        names = verdicts[0][: len(keyed)]
-        counts = [row[-2] for row in verdicts if isinstance(row[-2], int)]
-        overall = (means.get((names, total)) for total in totals)
-        rows.append((*names, sum(counts), *(row[-1] for row in verdicts), *overall))
-    question = "Which verdicts and overall scores does each target get?"
-    columns = (*keyed, "valid evaluations", *(verdict.value for verdict in Verdict), *totals)
-    notes = _panel_notes(figures, side, ("target",))
-    return Table("targets", question, columns, tuple(rows), "", notes)
-
-
 def _gives(verdict: Verdict) -> Callable[[Evaluation], bool]:
     return lambda each: each.verdict == verdict
 
 
 def _score_tables(figures: JudgingFigures, side: JudgedSide, by: Sequence[str]) -> Iterator[Table]:
     """By judge and group, and pooled over judges: by group, by target, by variant."""
-    columns = tuple(_GROUPINGS[name][0] for name in by)
+    columns = tuple(GROUPINGS[name][0] for name in by)
     question = "Which scores do the judges give?"
-    yield _score_table(figures, side, ("scores", question), (*NAMES, *columns), _judge_group(by, figures))
+    yield score_table(figures, side, ("scores", question), (*NAMES, *columns), _judge_group(by, figures))
     over = "Which scores do outputs get, over all judges?"
-    yield _score_table(figures, side, ("pooled scores", over), ("judging condition", *columns), _pooled_group(by))
-    task = _task_column(figures)
+    yield score_table(figures, side, ("pooled scores", over), ("judging condition", *columns), pooled_group(by))
+    task = task_column(figures)
     for name in ("model", "condition"):
-        column = _GROUPINGS[name][0]
+        column = GROUPINGS[name][0]
         asked = f"Which scores does each {column} get, over all judges?"
         keyed = ("judging condition", *task, column)
-        yield _score_table(figures, side, (f"scores by {column}", asked), keyed, _pooled_group([*task, name]))
+        yield score_table(figures, side, (f"scores by {column}", asked), keyed, pooled_group([*task, name]))
 
 
-def _panel_notes(figures: JudgingFigures, side: JudgedSide, columns: Sequence[str]) -> tuple[str, ...]:
+def panel_notes(figures: JudgingFigures, side: JudgedSide, columns: Sequence[str]) -> tuple[str, ...]:
     """Under rows of targets over all judges: who has scored which, where these are not the same for all."""
     if "target" not in columns or "judge" in columns:
         return ()
@@ -300,13 +276,14 @@ def _panels(evaluations: Sequence[Evaluation]) -> str:
     return "; ".join(f"{', '.join(scored)} by {', '.join(panel)}" for panel, scored in targets.items())
 
 
-def _score_table(
+def score_table(
     figures: JudgingFigures,
     side: JudgedSide,
     titles: tuple[str, str],
     columns: tuple[str, ...],
     key: Callable[[Evaluation], Group],
 ) -> Table:
+    """The means of every score by group; `titles` are the table's name and question."""
     rows = tuple(
         (
             *score.group,
@@ -318,7 +295,7 @@ def _score_table(
         for score in score_means(side.evaluations, figures.rubric, key)
     )
     shown = (*columns, "dimension", "range", "mean", "mean, quotes aside")
-    return Table(*titles, shown, rows, side.identities, _panel_notes(figures, side, columns))
+    return Table(*titles, shown, rows, side.identities, panel_notes(figures, side, columns))
 
 
 def _bounds_tables(figures: JudgingFigures, side: JudgedSide) -> Iterator[Table]:
@@ -373,7 +350,7 @@ def _bounds_rows(
 
 
 def _difference_tables(figures: JudgingFigures, side: JudgedSide) -> Iterator[Table]:
-    task, by_task = _task_column(figures), len(figures.tasks) > 1
+    task, by_task = task_column(figures), len(figures.tasks) > 1
     question = "Does the overall score depend on the prompt variant?"
     by_judge = list(variant_differences(side, figures, lambda each: _names(each, figures), by_task=by_task))
     yield _difference_table(figures, side, ("score differences", question), (*NAMES, *task), by_judge)

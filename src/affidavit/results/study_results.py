@@ -36,6 +36,7 @@ from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, 
 from affidavit.results.no_value import METADATA, named_where_empty
 from affidavit.results.row_values import every_item_of_rows, items_of_rows, row_names, row_values
 from affidavit.results.shown_options import ShownOptions, options_of_items, options_of_rows
+from affidavit.results.source_scores import source_scores
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, READ_BY, TRIAL, Report
 from affidavit.running.ledger import JudgingLedger
@@ -80,6 +81,8 @@ class StudyResults:
         self.sealed = self.seal is not None and not directory.check_seal(self.seal)
         self.judging = read_judging(directory)
         self._judged = None if self.judging is None else _Judged(self.frozen, self.judging, watch)
+        self._figures: dict[bool, JudgingFigures] = {}
+        """Of the judging, by whether own outputs are pooled in: tables and the page are made of the same ones."""
         self._unclustered: list[tuple[str, int]] = []
         """Tasks with items that lack the metadata of clusters, and how many do."""
         self.records = self._record_set(tuple(by), cluster)
@@ -415,6 +418,8 @@ class StudyResults:
     def report(self, *, include_self: bool = False) -> Report:
         """Every table that has something to say; over a study that is not sealed, the title says so."""
         tables = list(all_tables(self.records, groups(self.records), samples=self.samples, controls=self.controls))
+        if isinstance(self.frozen, ImportedStudy) and (said := source_scores(self.records)) is not None:
+            tables.append(said)
         figures = self.judging_figures(include_self=include_self)
         tables += [] if figures is None else judging_tables(figures, self.records.by)
         title = f"{self.name}: results"
@@ -496,7 +501,9 @@ class StudyResults:
             for record in self.directory.records():
                 self._judged(record)
             self._judged.complete = True
-        return self._judged.figures(include_self=include_self)
+        if include_self not in self._figures:
+            self._figures[include_self] = self._judged.figures(include_self=include_self)
+        return self._figures[include_self]
 
 
 class _Judged:

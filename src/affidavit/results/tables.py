@@ -46,7 +46,7 @@ BUILDERS: dict[str, Builder] = {
 
 OUR_TABLES = (
     "compliance", "accuracy", "macro averages", "repeated samples", "majorities", "format sensitivity", "failures",
-    *BUILDERS, *JUDGING_TABLES, "differences",
+    *BUILDERS, *JUDGING_TABLES, "differences", "models compared", "source scores", "targets", "reliability",
 )  # fmt: skip
 """Names that no declared table takes: those of the tables that are counted here, and of a judging."""
 

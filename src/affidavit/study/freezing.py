@@ -38,7 +38,7 @@ from affidavit.items.item import Item
 from affidavit.json_values import Fields, digest, shown
 from affidavit.models.weights import digest_of
 from affidavit.study.contract_notes import contract_notes
-from affidavit.study.crossing import cells
+from affidavit.study.crossing import LeftOut, cells
 from affidavit.study.files import ItemSource, StudyFiles, items_for
 from affidavit.study.frozen_form import changes, from_frozen, frozen, not_the_same
 from affidavit.study.growth import additions, refused
@@ -201,7 +201,7 @@ def _first_draft(directory: StudyDirectory, config: Fields, files: StudyFiles, d
     with ThreadPoolExecutor(1) as beside:
         git = beside.submit(git_state, Path.cwd())  # other processes, which look while items are drafted
         sha256 = directory.draft_items(items(), disk)
-        content = _content(config, counts, sha256, git.result(), files.trial)
+        content = _content(files, config, counts, sha256, git.result())
     notes = (*contract_notes(tasks), *missing.notes())
     return Draft(directory, files.plan(counts), content, sum(counts.values()), notes=notes)
 
@@ -219,7 +219,7 @@ def _grown_draft(
     if not _additions(directory, before, config, grown.counts):
         return Draft(directory, files.plan(before.counts), before=before)
     git = git_state(Path.cwd())
-    content = _content(config, grown.counts, sha256 if grown.new else "", git, files.trial)
+    content = _content(files, config, grown.counts, sha256 if grown.new else "", git)
     notes = (*contract_notes(_tasks_of(files)), *grown.missing.notes())
     return Draft(directory, files.plan(grown.counts), content, grown.new, before, notes=notes)
 
@@ -284,16 +284,28 @@ def _tasks_of(files: StudyFiles) -> Mapping[str, Task]:
 
 
 def _content(
-    config: Fields, counts: Mapping[str, int], items_file_sha256: str, git: Fields | None, trial: int | None
+    files: StudyFiles, config: Fields, counts: Mapping[str, int], items_file_sha256: str, git: Fields | None
 ) -> Fields:
     return {
-        **({} if trial is None else {"trial": trial}),
+        **({} if files.trial is None else {"trial": files.trial}),
         "config": config,
+        "order": _order(files.study),
         "counts": dict(counts),
         "items_file_sha256": items_file_sha256,
         "versions": versions(),
         "git": git,
     }
+
+
+def _order(study: Study) -> Fields:
+    """The names in the order of the study's tables, which JSON with sorted names does not keep.
+
+    It decides nothing but the order of rows that people see: it is beside what may not change.
+    """
+    asked = [cell for cell in cells(study) if not isinstance(cell, LeftOut)]
+    variants = [name for task in study.tasks.values() for name in task.variants]
+    conditions = dict.fromkeys((*study.conditions, *variants, *(cell.condition for cell in asked)))
+    return {"models": list(study.models), "tasks": list(study.tasks), "conditions": list(conditions)}
 
 
 def _origin(source: ItemSource) -> object:

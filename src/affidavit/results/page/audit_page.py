@@ -7,7 +7,8 @@ from hashlib import sha256
 
 from markupsafe import Markup
 
-from affidavit.results.page.html import environment, shown_table
+from affidavit.results.page.html import shown_table
+from affidavit.results.page.templates import TEMPLATES
 from affidavit.results.page.text import Piece, pieces
 from affidavit.results.second_readings import MOVED, moved_rows, read_in_words
 from affidavit.results.text_forms import READ_BY, Report
@@ -28,10 +29,9 @@ class _Shown:
 
 def audit_page(report: Report, readings: Sequence[SecondReading]) -> str:
     """The page as HTML, with everything that it needs inside."""
-    templates = environment()
-    style = templates.get_template("page.css").render()
+    style = TEMPLATES.get_template("page.css").render()
     moved = [_shown(reading, row) for reading, row in moved_rows(readings)[:MOST_ROWS]]
-    return templates.get_template("audit.html").render(
+    return TEMPLATES.get_template("audit.html").render(
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
         read_by=str(report.facts.get(READ_BY, "")),

@@ -13,17 +13,19 @@ from affidavit.results.judge_scores import MAPPED
 from affidavit.results.page.bars import Part, ranked_bars, stacked_bars
 from affidavit.results.page.chart_rows import Label
 from affidavit.results.page.heat_map import heat_map
+from affidavit.results.page.multiples import Multiple, small_multiples
 from affidavit.results.page.plots import Difference, Dot, Panel, ends, forest_plot, scatter_plot
 from affidavit.results.page.row_names import labels, naming, short_labels, telling
 from affidavit.results.page.svg import NARROW, SHAPES, WIDE, Drawing
 from affidavit.results.page.text import brief
 from affidavit.results.table import Table
-from affidavit.results.values import Mean, Points, Value
+from affidavit.results.values import Chance, Mean, Points, Value
 from affidavit.results.words import label_of
 from affidavit.statistics.estimate import Estimate, signed
+from affidavit.statistics.power import LEVEL
 
 COLOURS = ("blue", "vermillion", "green", "purple", "orange", "sky", "ink")
-MOST_ROWS, MOST_POINTS, MOST_PANELS = 30, 24, 6
+MOST_ROWS, MOST_POINTS, MOST_PANELS, MOST_MULTIPLES = 30, 24, 6, 24
 FEWEST_POINTS = 2
 """Of a scatter plot: a single point says no more than its row of the table."""
 _LONGEST, _LONGEST_FULL = 40, 400
@@ -201,7 +203,7 @@ def differences(tables: Mapping[str, Table], measures: Sequence[str]) -> Chart |
     shown = list(rows)[:MOST_ROWS]
     names = _named(list(rows), 1)[:MOST_ROWS]
     every = [d for each in rows.values() for d, _ in each.values()]
-    most = min(1.0, max(0.1, ceil(10 * max(abs(d.value) + max(ends(d)) for d in every)) / 10))
+    most = _scale(every)
     panels = [Panel(label_of(measure), [rows[row].get(measure) for row in shown]) for measure in measures]
     description = "; ".join(
         f"{name.short}, {label_of(measure)}: {signed(found[0].value * 100)} points"
@@ -228,6 +230,44 @@ def _by_measure(tables: Mapping[str, Table]) -> dict[tuple[str, ...], dict[str, 
                 claimed = words in ("higher", "lower")
                 rows.setdefault((*map(str, row[:place]), what), {})[str(row[place])] = difference.estimate, claimed
     return rows
+
+
+def letters(table: Table, by: Sequence[str]) -> Chart | None:
+    """How much more often each letter is chosen than the right answer stands there: a panel for each group."""
+    rows = list(dict.fromkeys(map(str, table.column("letter"))))
+    groups: dict[tuple[str, ...], dict[str, Difference]] = {}
+    columns = (table.column(name) for name in ("letter", "against the key", "p (Holm)"))
+    for row, letter, ahead, p in zip(table.rows, *columns, strict=True):
+        if isinstance(ahead, Points):
+            sure = isinstance(p, Chance) and p.value < LEVEL
+            groups.setdefault(tuple(map(str, row[: len(by)])), {})[str(letter)] = ahead.estimate, sure
+    if not groups:
+        return None
+    names = _named(list(groups), naming(by))
+    panels = [
+        Multiple(name, [found.get(letter) for letter in rows])
+        for name, found in zip(names, groups.values(), strict=True)
+    ]
+    shown = panels[:MOST_MULTIPLES]
+    every = [d for panel in shown for found in panel.differences if found is not None for d in found[:1]]
+    description = "; ".join(
+        f"{name.short}: "
+        + ", ".join(f"{brief(letter, 4)} {signed(d.value * 100)}" for letter, (d, _) in found.items())
+        for name, found in zip(names[:MOST_MULTIPLES], groups.values(), strict=False)
+    )
+
+    def draw(drawing: Drawing) -> None:
+        small_multiples(drawing, [brief(letter, 4) for letter in rows], shown, _scale(every))
+
+    title = "How much more often a letter is chosen than the right answer stands there, in percentage points"
+    note = "Filled: distinguishable from zero, by Holm over the table. Hollow: not distinguishable at this n."
+    rest = _left_out(len(shown), len(panels), "groups")
+    return _chart("letters", title, brief(description, 6000), draw, f"{note} {rest}".strip())
+
+
+def _scale(differences: Sequence[Estimate]) -> float:
+    """The end of a scale that all differences and their intervals are on, in steps of a tenth."""
+    return min(1.0, max(0.1, ceil(10 * max(abs(d.value) + max(ends(d)) for d in differences)) / 10))
 
 
 # --- scores ---

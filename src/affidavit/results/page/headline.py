@@ -1,265 +1,292 @@
-"""The five questions that a reader has, each with an answer in a sentence or two, from the tables alone.
+"""What a reader wants to know first, task by task, in a few short sentences from the tables alone.
 
-Compliance, accuracy, uncertainty, reasons of failure, validity of the judges. A sentence says no more than its
-table: the overlap of two intervals is never offered as a test, and of rows that are equal none is named before the
-others (ruling S9).
+A sentence says no more than its table: the overlap of two intervals is never offered as a test, a best model is
+named only by the tests of all pairs, and of rows that are equal none is named before the others (ruling S9).
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from math import isclose, isfinite
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass, field, replace
+from math import isclose
+from typing import NamedTuple
 
 from affidavit.plain_text import counted_noun
 from affidavit.results.caveats import FEWEST, nothing_arrived
 from affidavit.results.judging_tables import OWN, OWN_ALONE
 from affidavit.results.label_scores import lowest_f1
+from affidavit.results.model_ranking import MOST_RANKED, Standing, standings
+from affidavit.results.page.ranges import NAME, any_known, enough, figures, in_range
 from affidavit.results.page.row_names import naming, short_labels
 from affidavit.results.page.text import brief
 from affidavit.results.solving import ALL
 from affidavit.results.table import Table
-from affidavit.results.values import Chance, Points
+from affidavit.results.values import Chance, Points, Value
 from affidavit.results.words import in_cell, label_of
-from affidavit.statistics.estimate import EQUAL, Estimate, worded
+from affidavit.statistics.estimate import EQUAL
 
-_NAME = 60
-_JUDGE = ("judge", "judging condition", "method")
 _NO_DIAGNOSIS = "unspecified"
+_MOST_KINDS, _MOST_CONDITIONS, _NAMED = 2, 3, 3
+"""Reasons, conditions and rows that a sentence names."""
+_JUDGE = ("judge", "judging condition", "method")
+OUTCOMES = ("compliant", "non-compliant", "failed", "unread", "pending")
 
 
 class Answer(NamedTuple):
-    """One question, its answer, and the table that it is from."""
+    """What a sentence is about, the sentence, and the table that it is from."""
 
     question: str
     answer: str
     table: str
 
 
-def headline(tables: Mapping[str, Table], by: Sequence[str]) -> list[Answer]:
-    """The answers, in the order of the questions; `by` names the columns that tell rows apart.
+@dataclass(frozen=True)
+class Summary:
+    """The sentences of one task, or of a judging."""
 
-    A sentence speaks within a task, and of figures over ten items or more; whose figures it leaves out, it says
-    (ruling S9).
-    """
-    compliance, accuracy, over_all = (
-        _by_task(tables[name], column, by) if name in tables else {}
-        for name, column in (
-            ("compliance", "compliance"),
-            ("accuracy", "accuracy over compliant"),
-            ("accuracy", "yield"),
-        )
-    )
-    none = list(_without_figures(tables["compliance"], by))
-    answers = [Answer("Who follows the format?", " ".join((_each(compliance, "Compliance"), *none)), "compliance")]
-    if "accuracy" in tables:
-        answers.append(Answer("Who is right?", " ".join((_accuracy(accuracy, over_all), *none)), "accuracy"))
-    if "solve rate" in tables:
-        whole = _of_all_methods(tables["solve rate"])
-        solved = _by_task(whole, "solve rate", by)
+    title: str | None
+    """The task, empty where records are not told apart by task; None: the judging."""
+    answers: Sequence[Answer]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What was tested, beside the tables of the report."""
+
+    models: Table | None = None
+    """Every two models of a task."""
+    controls: Mapping[str, Table] = field(default_factory=dict)
+    """Differences from the control, by condition and control."""
+    not_ranked: str = ""
+    """Why models were not compared two by two; empty where they were."""
+
+
+def headline(
+    tables: Mapping[str, Table], by: Sequence[str], compared: Compared, tasks: Sequence[str] = ()
+) -> list[Summary]:
+    """The sentences of every task, in this order of tasks; those of a judging come first."""
+    known = _tasks(tables["compliance"], by)
+    ordered = [*(task for task in tasks if task in known), *(task for task in known if task not in tasks)]
+    found = [Summary(None, list(judging_answers(tables)))] if "judges" in tables else []
+    standing = standings(compared.models)
+    for task in ordered:
+        own = {name: of_task(table, task) for name, table in tables.items()}
+        controls = {name: of_task(table, task) for name, table in compared.controls.items()}
+        answers = list(_task_answers(own, by, replace(compared, controls=controls), standing.get(task)))
+        found.append(Summary(task, answers))
+    return found
+
+
+def _tasks(table: Table, by: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(map(str, table.column("task")))) if "task" in by else [""]
+
+
+def of_task(table: Table, task: str) -> Table:
+    """The rows of one task; all of a table that does not tell tasks apart."""
+    if "task" not in table.columns or not task:
+        return table
+    at = table.columns.index("task")
+    return replace(table, rows=tuple(row for row in table.rows if row[at] == task))
+
+
+def _task_answers(
+    tables: Mapping[str, Table], by: Sequence[str], compared: Compared, standing: Standing | None
+) -> Iterator[Answer]:
+    compliance, names = tables["compliance"], [name for name in by if name != "task"] or list(by)
+    if (source := tables.get("source scores")) is not None and source.rows:
+        yield Answer("Source and contract", source_sentence(source), "source scores")
+    if standing is not None:
+        yield Answer("Best model", best_sentence(standing), "models compared")
+    elif compared.not_ranked and len({*compliance.column("model")} if "model" in by else ()) > 1:
+        yield Answer("Best model", compared.not_ranked, "accuracy")
+    yield from _ranges(tables, names)
+    if changes := list(_condition_sentences(compared.controls)):
+        yield Answer("Conditions", " ".join(changes), "differences")
+    if "label scores" in tables and tables["label scores"].rows:
+        yield Answer("Labels", _weakest_labels(tables["label scores"], by), "label scores")
+    if preferred := _letters(tables.get("letters"), names):
+        yield Answer("Letters", preferred, "letters")
+    if why := _why(tables, by):
+        yield Answer("Not compliant", why, "deviations")
+    if none := _without_figures(compliance, names):
+        yield Answer("No figure", none, "compliance")
+
+
+def _ranges(tables: Mapping[str, Table], names: Sequence[str]) -> Iterator[Answer]:
+    """The ranges of the measures that a task has."""
+    compliance = figures(tables["compliance"], "compliance", names)
+    if not any_known(compliance):
+        yield Answer("Outputs", "No output has arrived yet.", "compliance")
+        return
+    solved = tables.get("solve rate")
+    if solved is not None and solved.rows:
+        at = solved.columns.index("extraction_method")
+        whole = replace(solved, rows=tuple(row for row in solved.rows if row[at] == ALL))
+        rates = figures(whole, "solve rate", names)
+        said = [in_range("Solve rate", rates)] if any_known(rates) else []
         # Whether nothing was checked, or not all, is said by the table.
-        rate = [_each(solved, "Solve rate")] if any(solved.values()) else []
-        solving = " ".join((*rate, *whole.notes))
-        answers.append(Answer("How many outputs solve their problem?", solving, "solve rate"))
-    if "label scores" in tables:
-        weakest = _weakest_labels(tables["label scores"], by)
-        answers.append(Answer("Which labels are found least well?", weakest, "label scores"))
-    if preferred := list(_letters(tables.get("letters"), by)):
-        answers.append(Answer("Does a model prefer a letter?", " ".join(preferred), "letters"))
-    measured = {"compliance": compliance, "accuracy over compliant": accuracy, "yield": over_all}
-    answers += [
-        Answer("How certain are the figures?", _certainty(measured), "accuracy" if accuracy else "compliance"),
-        Answer("Why were outputs not compliant, or missing?", _why(tables, len(by)), "deviations"),
-    ]
-    if "judges" in tables:
-        answers.append(Answer("Are the judges' evaluations valid?", _judges(tables), "judges"))
-    return answers
+        yield Answer("Solve rate", " ".join((*said, *solved.notes)), "solve rate")
+    elif "accuracy" in tables and any_known(over_all := figures(tables["accuracy"], "yield", names)):
+        yield Answer("Accuracy", in_range("Over all outputs", over_all), "accuracy")
+    yield Answer("Format", _format(tables["compliance"], compliance), "compliance")
 
 
-Shares: TypeAlias = dict[str, dict[str, Estimate]]
-"""Estimates by task and by the names of their rows."""
+def _format(table: Table, shares: Mapping[str, Value]) -> str:
+    """The range of compliance; where every output follows the format, that alone."""
+    kept, broken = (sum(table.counts(name)) for name in ("compliant", "non-compliant"))
+    if broken or not kept:
+        return in_range("Compliance", shares)
+    return "The only output follows the format." if kept == 1 else f"All {kept:,} outputs follow the format."
 
 
-def _estimates(table: Table, column: str, names: Sequence[str]) -> dict[str, Estimate]:
-    """The estimates of a column by the names of their rows, which are the first columns."""
-    rows = [row[: len(names)] for row in table.rows]
-    named = short_labels(rows, naming(names), _NAME, always="judge" in names)
-    values = zip(named, table.column(column), strict=True)
-    return {brief(label, _NAME): value for label, value in values if isinstance(value, Estimate)}
+# --- models ---
 
 
-def _by_task(table: Table, column: str, by: Sequence[str]) -> Shares:
-    """The estimates of a column, task by task; of tables that are not told apart by task, under no name."""
-    if "task" not in by:
-        return {"": _estimates(table, column, by)}
-    at = by.index("task")
-    tasks = dict.fromkeys(str(row[at]) for row in table.rows)
-    return {
-        task: _estimates(replace(table, rows=tuple(row for row in table.rows if row[at] == task)), column, by)
-        for task in tasks
-    }
+def best_sentence(standing: Standing) -> str:
+    """Which model is the best by the tests of all pairs, if one is (ruling S9).
+
+    >>> print(best_sentence(Standing("free", ("a", "b", "c"), ("a",), {"a": 2, "b": 0, "c": 0}, 3)))
+    a: higher than each other model in accuracy over all outputs (free, paired by item, Holm over 3 pairs).
+    >>> print(best_sentence(Standing("free", ("a", "b"), ("a", "b"), {"a": 0, "b": 0}, 1)))
+    None is named: a and b are not distinguishable at this n (free, paired by item, Holm over 1 pair).
+    """
+    others = len(standing.models) - 1
+    how = f"({brief(standing.condition, NAME)}, paired by item, Holm over {counted_noun(standing.pairs, 'pair')})."
+    names = [brief(name, NAME) for name in standing.unbeaten]
+    if len(names) == 1:
+        wins = standing.beats[standing.unbeaten[0]]
+        if wins == others:
+            than = "each other model" if others > 1 else "the other model"
+            return f"{names[0]}: higher than {than} in accuracy over all outputs {how}"
+        than = f"higher than {wins:,} of {others:,} others in accuracy over all outputs"
+        return f"{names[0]}: {than}, not distinguishable from the rest at this n {how}"
+    if len(names) == len(standing.models) and len(names) > _NAMED:
+        return f"None is named: no two of the {len(names):,} models are distinguishable at this n {how}"
+    listed = _and(names) if len(names) <= 2 * _NAMED else f"the {len(names):,} models that no other exceeds"
+    return f"None is named: {listed} are not distinguishable at this n {how}"
 
 
-_OUTCOMES = ("compliant", "non-compliant", "failed", "unread", "pending")
+NOT_RANKED_LARGE = "Not tested for every two models, as the study is large; use affidavit compare."
+NOT_RANKED_MANY = f"Not tested for every two of more than {MOST_RANKED} models; use affidavit compare."
 
 
-def _without_figures(table: Table, by: Sequence[str]) -> Iterator[str]:
-    """Which rows have no figure because nothing of them arrived, by what became of their questions."""
-    labels = short_labels([row[: len(by)] for row in table.rows], naming(by), _NAME)
-    found: dict[str, list[str]] = {}
-    for label, *counts in zip(labels, *map(table.counts, _OUTCOMES), strict=True):
-        _, _, failed, _, pending = counts
-        if (why := nothing_arrived(failed, pending, sum(counts))) is not None:
-            found.setdefault(why, []).append(brief(label, _NAME))
-    for why, names in found.items():
-        each = f"{why} each" if len(names) > 1 else why
-        yield f"No figure for {_together(names, ', ')}: {each}."
+def _and(names: Sequence[str]) -> str:
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
 
 
-_NAMED = 5
-"""Rows that a sentence names."""
+# --- conditions ---
 
 
-def _together(parts: Sequence[str], between: str) -> str:
-    """The first parts, and how many more there are."""
-    more = f" and {len(parts) - _NAMED:,} more" if len(parts) > _NAMED else ""
-    return between.join(parts[:_NAMED]) + more
+def _condition_sentences(controls: Mapping[str, Table]) -> Iterator[str]:
+    """For each condition how many differences from its control are distinguishable, and in which direction."""
+    tested = {name: table for name, table in controls.items() if table.rows}
+    said = {name: words for name, table in tested.items() if (words := _directions(table))}
+    for name, words in list(said.items())[:_MOST_CONDITIONS]:
+        condition, _, control = name.partition(" − ")
+        yield f"{brief(condition, NAME)} against {brief(control, NAME)}: {words}."
+    if len(said) > _MOST_CONDITIONS:
+        yield f"{counted_noun(len(said) - _MOST_CONDITIONS, 'more condition')} in the table of differences."
+    if tested and not said:
+        count = sum(len(table.rows) for table in tested.values())
+        over = counted_noun(count, "comparison")
+        yield f"No difference from the control is distinguishable at this n ({over} in this task)."
 
 
-def _of_all_methods(table: Table) -> Table:
-    at = table.columns.index("extraction_method")
-    return replace(table, rows=tuple(row for row in table.rows if row[at] == ALL))
+def _directions(table: Table) -> str:
+    """Distinguishable differences of one condition, counted by measure; empty if there is none."""
+    counts: dict[str, Counter[str]] = {}
+    for measure, words in zip(table.column("measure"), table.column("in words"), strict=True):
+        counts.setdefault(str(measure), Counter())[str(words)] += 1
+    parts = []
+    for measure, found in counts.items():
+        of = f" of {found.total():,} models" if found.total() > 1 else ""
+        directions = [
+            f"{direction} in {found[direction]:,}{of}" if of else direction
+            for direction in ("higher", "lower")
+            if found[direction]
+        ]
+        if directions:
+            parts.append(f"{label_of(measure)} {' and '.join(directions)}")
+    return ", ".join(parts)
 
 
-def _enough(shares: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """The figures of a task that a headline may name (ruling S9)."""
-    return {name: share for name, share in shares.items() if (share.clusters or share.n) >= FEWEST}
+# --- sources of imported outputs ---
 
 
-def _any_enough(shares: Shares) -> bool:
-    return any(map(_enough, shares.values()))
+def source_sentence(table: Table) -> str:
+    """How the source's score and the contract's differ, over the rows of a task that a sentence may name."""
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    named = [cells for cells in rows if enough({"": cells["right by the source"]})]
+    if not named:
+        return f"No figure of the source is over {FEWEST} items or more; see the table."
+    words = Counter(str(cells["in words"]) for cells in named)
+    higher, lower = words["higher"], words["lower"]
+    if len(named) > 1:
+        if not higher and not lower:
+            return f"In none of {len(named):,} rows is the contract's accuracy distinguishable from the source's."
+        rate = f"higher than the source's in {higher:,} of {len(named):,} rows, lower in {lower:,}"
+        return f"The contract's accuracy over all outputs is {rate}."
+    source, own = (in_cell(named[0][name]) for name in ("right by the source", "yield"))
+    said = f"{source} right by the source, {own} by the contract"
+    if not isinstance(named[0]["difference"], Points):
+        return f"{said}."
+    if higher or lower:
+        return f"{said}, which is {'higher' if higher else 'lower'} ({in_cell(named[0]['difference'])})."
+    return f"{said}: not distinguishable at this n."
 
 
-def _each(shares: Shares, what: str, units: str = "items") -> str:
-    """A sentence for each task; of figures over fewer than ten units it says only whose they are."""
-    too_few = f"no figure is over {FEWEST} {units} or more; see the table."
-    if not any(shares.values()):
-        return "No output has arrived yet."
-    if not _any_enough(shares):
-        return f"{what}: {too_few}"
-    if len(shares) == 1:
-        return f"{what}: {_within_task(next(iter(shares.values())), units)}."
-    sentences = [
-        f"{brief(task, _NAME)}: {_within_task(named, units)}." for task, named in shares.items() if _enough(named)
-    ]
-    if few := [brief(task, _NAME) for task, named in shares.items() if named and not _enough(named)]:
-        sentences.append(f"In {_together(few, ', ')} {too_few}")
-    return f"{what}, by task. " + " ".join(sentences)
-
-
-def _within_task(shares: Mapping[str, Estimate], units: str) -> str:
-    """The range of the figures that may be named, and whose figures may not."""
-    enough = _enough(shares)
-    few = [name for name in shares if name not in enough]
-    rest = f"; over fewer than {FEWEST} {units}, so only in the table: {_together(few, ', ')}" if few else ""
-    return _ranged(enough) + rest
-
-
-def _ranged(shares: Mapping[str, Estimate]) -> str:
-    """The highest and the lowest share with all rows that have it, to follow a colon."""
-    ranked = sorted(shares.items(), key=lambda named: (-named[1].value, named[0]))
-    most, least = (_equal(ranked, extreme.value) for _, extreme in (ranked[0], ranked[-1]))
-    if len(ranked) == 1:
-        return _with_rows(most)
-    if len(most) == len(ranked):
-        alike = "both" if len(ranked) == 2 else f"all {len(ranked):,}"
-        return f"equal for {alike}, {_with_rows(most)}"
-    return f"observed from {_with_rows(most)} to {_with_rows(least)}"
-
-
-def _equal(named: Iterable[tuple[str, Estimate]], value: float) -> list[tuple[str, Estimate]]:
-    return [each for each in named if isclose(each[1].value, value, rel_tol=EQUAL, abs_tol=EQUAL)]
-
-
-def _with_rows(named: Iterable[tuple[str, Estimate]]) -> str:
-    """The figures of equal rows, each with the rows that have it; equal values may differ in n and interval."""
-    rows: dict[str, list[str]] = {}
-    for name, share in named:
-        rows.setdefault(in_cell(share), []).append(name)
-    return _together([f"{figure} ({_together(names, ', ')})" for figure, names in rows.items()], ", ")
-
-
-def _accuracy(over_answers: Shares, over_all: Shares) -> str:
-    if any(over_answers.values()) and not _any_enough(over_answers) and not _any_enough(over_all):
-        return _each(over_all, "Accuracy")
-    rest = _each(over_all, "Accuracy over all outputs")
-    if not any(over_answers.values()):
-        return f"No output holds an answer whose right one is known. {rest}"
-    return f"{_each(over_answers, 'Accuracy over answers')} {rest}"
+# --- what else a task has ---
 
 
 def _weakest_labels(table: Table, by: Sequence[str]) -> str:
     """Of each row of other tables the label of the lowest F1."""
     found = lowest_f1(table, len(by))
-    labels = short_labels(list(found), naming(by), _NAME)
-    said = [f"{brief(label, _NAME)}: {words}." for label, words in zip(labels, found.values(), strict=True)]
-    return _together(said, " ")
+    labels = short_labels(list(found), naming(by), NAME)
+    said = [f"{brief(label, NAME)}: {words}." for label, words in zip(labels, found.values(), strict=True)]
+    more = f" {counted_noun(len(said) - _NAMED, 'more row')} in the table." if len(said) > _NAMED else ""
+    return " ".join(said[:_NAMED]) + more
 
 
-def _letters(table: Table | None, by: Sequence[str]) -> Iterator[str]:
-    """Of each task the letters that are chosen most above the key, if that is no matter of chance."""
-    found: dict[str, list[tuple[float, str]]] = {}
+def _letters(table: Table | None, names: Sequence[str]) -> str:
+    """The letters that are chosen most above the key, if that is no matter of chance; empty if none is."""
     rows = [] if table is None else [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-    for cells in rows:
-        ahead, p = cells["against the key"], cells["p (Holm)"]
-        if not isinstance(ahead, Points) or not isinstance(p, Chance):
-            continue
-        if p.value >= 0.05 or ahead.estimate.value <= 0:
-            continue
-        task = str(cells.get("task", ""))
-        who = ", ".join(str(cells[name]) for name in by if name != "task")
-        words = (
-            f"{brief(f'{task}, {who}' if task else who, _NAME)} chooses {cells['letter']} in "
-            f"{in_cell(cells['share'])} of its answers, {in_cell(ahead)} against how often the right one stands "
-            f"there (p {in_cell(p)}, Holm)."
-        )
-        found.setdefault(task, []).append((ahead.estimate.value, words))
-    for preferred in found.values():
-        most = max(value for value, _ in preferred)
-        first = [words for value, words in preferred if isclose(value, most, rel_tol=EQUAL)][:_NAMED]
-        yield " ".join(first)
-        if rest := len(preferred) - len(first):
-            yield f"So {'does' if rest == 1 else 'do'} {counted_noun(rest, 'more row')} of the table."
+    preferred = [
+        (cells["against the key"], cells)
+        for cells in rows
+        if isinstance(cells["p (Holm)"], Chance) and cells["p (Holm)"].value < 0.05
+    ]
+    ahead = [(each.estimate.value, cells) for each, cells in preferred if isinstance(each, Points)]
+    most = max((value for value, _ in ahead), default=0.0)
+    if most <= 0:
+        return ""
+    first = [cells for value, cells in ahead if isclose(value, most, rel_tol=EQUAL)]
+    said = " ".join(
+        f"{brief(', '.join(str(cells[name]) for name in names), NAME)} chooses {cells['letter']} in "
+        f"{in_cell(cells['share'])} of its answers, {in_cell(cells['against the key'])} against how often the "
+        f"right one stands there (p {in_cell(cells['p (Holm)'])}, Holm)."
+        for cells in first[:_NAMED]
+    )
+    rest = sum(value > 0 for value, _ in ahead) - len(first[:_NAMED])
+    return (
+        f"{said} So {'does' if rest == 1 else 'do'} {counted_noun(rest, 'more row')} of the table."
+        if rest
+        else said
+    )
 
 
-def _certainty(measured: Mapping[str, Shares]) -> str:
-    """The widest interval of these measures, with all figures that have it, and how many figures have none."""
-    several = len(measured["compliance"]) > 1
-    figures = [
-        (measure, f"{brief(task, _NAME)}, {name}" if several else name, share)
-        for measure, tasks in measured.items()
-        for task, shares in tasks.items()
-        for name, share in shares.items()
-    ]
-    known = [figure for figure in figures if isfinite(figure[2].low) and isfinite(figure[2].high)]
-    if not known:
-        return "No figure of compliance or accuracy has an interval yet."
-    widest = max(share.high - share.low for _, _, share in known)
-    points, sizes = widest * 100, [share.n for _, _, share in known]
-    whose = [
-        f"{label_of(measure)}, {name}, {worded(share).size}"
-        for measure, name, share in known
-        if isclose(share.high - share.low, widest, rel_tol=EQUAL)
-    ]
-    spans = f"{points:.0f}" if points >= 1 else f"{points:.2g}"
-    # Other tables have figures too, and may have wider intervals.
-    whole = "compliance and accuracy" if len({measure for measure, _, _ in figures}) > 1 else "compliance"
-    parts = [f"Of {whole}, the widest 95 % interval spans {spans} percentage points ({_together(whose, '; ')})."]
-    if len(set(sizes)) > 1:
-        parts.append(f"n is between {min(sizes):,} and {max(sizes):,}.")
-    if without := len(figures) - len(known):
-        parts.append(f"{counted_noun(without, 'figure')} without an interval, each from a single item.")
-    return " ".join(parts)
+def _without_figures(table: Table, names: Sequence[str]) -> str:
+    """Which rows have no figure because nothing of them arrived, by what became of their questions."""
+    rows = list(zip(*(table.column(name) for name in names), strict=True))
+    labels = short_labels(rows, naming(names), NAME) if rows else []
+    found: dict[str, list[str]] = {}
+    for label, *counts in zip(labels, *map(table.counts, OUTCOMES), strict=True):
+        _, _, failed, _, pending = counts
+        if (why := nothing_arrived(failed, pending, sum(counts))) is not None:
+            found.setdefault(why, []).append(brief(label, NAME))
+    return " ".join(
+        f"{', '.join(named[:_NAMED])}{f' and {len(named) - _NAMED:,} more' if len(named) > _NAMED else ''}: "
+        f"{why}{' each' if len(named) > 1 else ''}."
+        for why, named in found.items()
+    )
 
 
 def why_not_compliant(tables: Mapping[str, Table], by: int) -> Counter[str]:
@@ -273,25 +300,24 @@ def why_not_compliant(tables: Mapping[str, Table], by: int) -> Counter[str]:
     return kinds + Counter({_NO_DIAGNOSIS: rest})
 
 
-def _why(tables: Mapping[str, Table], by: int) -> str:
+def _why(tables: Mapping[str, Table], by: Sequence[str]) -> str:
+    """Why outputs are not compliant, and what is missing; empty where nothing is."""
     compliant, non_compliant, failed, unread, pending = (
-        sum(tables["compliance"].counts(name)) for name in _OUTCOMES
+        sum(tables["compliance"].counts(name)) for name in OUTCOMES
     )
-    arrived, parts = non_compliant + compliant, []
+    parts = []
     if non_compliant:
-        kinds = _listed(why_not_compliant(tables, by))
-        parts.append(f"{non_compliant:,} of {counted_noun(arrived, 'output')} did not follow the format: {kinds}.")
-    elif arrived:
-        subject = "The only output follows" if arrived == 1 else f"All {arrived:,} outputs follow"
-        parts.append(f"{subject} the format.")
+        kinds = _listed(why_not_compliant(tables, len(by)))
+        arrived = counted_noun(non_compliant + compliant, "output")
+        parts.append(f"{non_compliant:,} of {arrived} did not follow the format: {kinds}.")
     if failed:
-        reasons = _listed(_counted(tables.get("failures"), by))
+        reasons = _listed(_counted(tables.get("failures"), len(by)))
         parts.append(f"{counted_noun(failed, 'question')} failed{f' ({reasons})' if reasons else ''}.")
     if unread:
         parts.append(f"{counted_noun(unread, 'output')} could not be read: the contract raised an error.")
     if pending:
         parts.append(f"{counted_noun(pending, 'question')} pending.")
-    return " ".join(parts) or "No output has arrived yet."
+    return " ".join(parts)
 
 
 def _counted(table: Table | None, by: int) -> Counter[str]:
@@ -305,27 +331,45 @@ def _counted(table: Table | None, by: int) -> Counter[str]:
 
 def _listed(counted: Counter[str]) -> str:
     """The most frequent kinds, and how many there are besides."""
-    ranked = counted.most_common(3)
+    ranked = sorted(counted.items(), key=lambda kind: (-kind[1], kind[0]))[:_MOST_KINDS]
     rest = counted.total() - sum(count for _, count in ranked)
-    more = (
-        f" and {rest:,} of {'another kind' if len(counted) == len(ranked) + 1 else 'other kinds'}" if rest else ""
-    )
+    kinds = "another kind" if len(counted) == len(ranked) + 1 else "other kinds"
+    more = f" and {rest:,} of {kinds}" if rest else ""
     return ", ".join(f"{count:,} {brief(name, 40)}" for name, count in ranked) + more
 
 
-def _judges(tables: Mapping[str, Table]) -> str:
-    valid = _estimates(tables["judges"], "share valid", _JUDGE)
-    fabricated = _estimates(tables["quotes"], "fabricated", _JUDGE) if "quotes" in tables else {}
-    if not valid:
+# --- judging ---
+
+
+def judging_answers(tables: Mapping[str, Table]) -> Iterator[Answer]:
+    """The scores that outputs get, and whether the judges can be relied on."""
+    if (targets := tables.get("targets")) is not None and targets.rows:
+        names = [name for name in ("judging condition", "task", "target", "variant") if name in targets.columns]
+        totals = [name for name in targets.columns if "overall" in name]
+        for total in totals[-1:]:
+            said = in_range(total[:1].upper() + total[1:], figures(targets, total, names), "questions")
+            yield Answer("Scores", " ".join((said, *_SAME_JUDGES[bool(targets.notes)])), "pooled scores")
+    valid = figures(tables["judges"], "share valid", _JUDGE)
+    if not any_known(valid):
         planned = any(tables["judges"].counts("planned"))
         alone = f"judges{OWN}" in tables and not planned
-        return OWN_ALONE if alone else "No judgement of another model's output has arrived yet."
-    sentences = [_each({"": valid}, "Share of valid evaluations", "outputs")]
-    if fabricated:
-        sentences.append(_each({"": fabricated}, "Share of quotes that are not in the judged text", "evaluations"))
-    return " ".join(sentences)
+        yield Answer(
+            "Judges", OWN_ALONE if alone else "No judgement of another model's output has arrived yet.", "judges"
+        )
+        return
+    yield Answer("Judges", in_range("Share of valid evaluations", valid, "outputs"), "judges")
+    if "quotes" in tables and any_known(fabricated := figures(tables["quotes"], "fabricated", _JUDGE)):
+        what = "Share of quotes that are not in the judged text"
+        yield Answer("Quotes", in_range(what, fabricated, "evaluations"), "quotes")
 
 
-def as_lines(answers: Iterable[Answer]) -> str:
-    """The answers for a terminal."""
-    return "".join(f"{answer.question} {answer.answer}\n" for answer in answers)
+_SAME_JUDGES = {False: (), True: ("No target is named as the best: they are scored by different judges.",)}
+
+
+def as_lines(summaries: Iterable[Summary]) -> str:
+    """The sentences for a terminal."""
+    lines = []
+    for summary in summaries:
+        lines += [summary.title] if summary.title else []
+        lines += [f"  {answer.question}: {answer.answer}" for answer in summary.answers]
+    return "".join(f"{line}\n" for line in lines)

@@ -6,72 +6,45 @@ no style but its own, should an escape ever be missing. What is limited is said 
 
 import re
 from base64 import b64encode
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from hashlib import sha256
-from math import isfinite
-from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from affidavit.results.comparison import MEASURES
 from affidavit.results.judging_tables import JUDGING_TABLES
 from affidavit.results.page import charts
+from affidavit.results.page.cells import Cell, cell, same_names
 from affidavit.results.page.charts import Chart
 from affidavit.results.page.content import Content
 from affidavit.results.page.headline import why_not_compliant
+from affidavit.results.page.judge_samples import PER_FINDING, JudgeSample
 from affidavit.results.page.row_names import naming
-from affidavit.results.page.samples import PER_FINDING, PER_KIND, JudgeSample, Sample
-from affidavit.results.page.text import HEAD, brief, visible
+from affidavit.results.page.samples import Sample
+from affidavit.results.page.shown_summary import legend, shown_sections
+from affidavit.results.page.templates import TEMPLATES
+from affidavit.results.page.text import HEAD, brief
 from affidavit.results.table import Table
 from affidavit.results.values import Chance, Value, estimate_of
-from affidavit.results.words import form_of, in_cell, label_of
-from affidavit.statistics.estimate import Estimate, worded
+from affidavit.results.words import label_of
+from affidavit.statistics.estimate import Estimate
 
-MOST_TABLE_ROWS, LONGEST_CELL = 300, 200
-LONGEST_HEADLINE, LONGEST_UNFOLDED, FOLDED_FROM = 24, 40, 4
-"""Rows beyond which a table is folded up: the headline; any table; those of `FOLDED`."""
+MOST_TABLE_ROWS = 300
+LONGEST_UNFOLDED, FOLDED_FROM = 40, 4
+"""Rows beyond which a table is folded up: any table; those of `FOLDED`."""
 FOLDED = (
     "deviations", "repeated samples", "majorities", "letters", "chance", "format sensitivity", "other readings",
     "expressions", "findings by path",
     *(name for name in JUDGING_TABLES if name.partition(",")[0] not in ("judges", "flags", "quotes")),
-    "differences",
+    "differences", "models compared",
 )  # fmt: skip
 """Tables that are folded up when they are long: a chart shows them, or they are for a second look."""
 NAMES = ("control", "judge", "judging condition", "method")
 """Columns that name rows, beside those that records are grouped by."""
 
-_ANSWERED = ("accuracy over compliant", "yield")
-
 
 # --- what the templates are given ---
-
-
-class Cell(NamedTuple):
-    """A value of a table as it is shown."""
-
-    main: str
-    interval: str = ""
-    size: str = ""
-    numeric: bool = False
-    name: bool = False
-    """Whether it names its row."""
-
-    @property
-    def short(self) -> bool:
-        """Whether it fits on a line."""
-        return len(self.main) <= 28
-
-
-class Bar(NamedTuple):
-    """A share with its interval, drawn in a cell; whole per mille, of no width where there is no interval."""
-
-    cell: Cell
-    value: int
-    low: int
-    width: int
 
 
 @dataclass(frozen=True)
@@ -96,72 +69,49 @@ class Shown:
 
 def page(content: Content) -> str:
     """The whole page as HTML, with everything that it needs inside."""
-    templates = environment()
-    style = templates.get_template("page.css").render()
+    style = TEMPLATES.get_template("page.css").render()
     tables = {table.name: table for table in content.tables}
     names = (*content.by, *NAMES)
     drawn = _charts(tables, content)
     shown = [shown_table(table, names, drawn.get(table.name, ())) for table in content.tables]
     differences = shown_table(_together(content.comparisons), names, drawn["differences"])
-    same = _same(tables["compliance"], content.by)
-    return templates.get_template("page.html").render(
+    models = [] if content.models is None else [shown_table(content.models, names)]
+    sections = shown_sections(content.sections)
+    return TEMPLATES.get_template("page.html").render(
         content=content,
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
-        scatter_plots=drawn.get("headline", ()),
-        headline=list(_headline_rows(tables, [name for name in content.by if name not in same])),
-        headline_heads=[
-            *(name for name in content.by if name not in same),
-            "compliance",
-            *(map(label_of, _ANSWERED) if "accuracy" in tables else ()),
-        ],
-        headline_same=_listed(same),
-        headline_left_out=max(0, len(tables["compliance"].rows) - MOST_TABLE_ROWS),
-        headline_folded=len(tables["compliance"].rows) > LONGEST_HEADLINE,
-        outputs=[table for table in shown if table.table.name not in JUDGING_TABLES],
+        sections=sections,
+        legend=legend(sections),
+        outputs=[*(table for table in shown if table.table.name not in JUDGING_TABLES), *models],
         judging=[table for table in shown if table.table.name in JUDGING_TABLES],
         differences=differences,
         asked=[shown_table(table, most_names=1) for table in content.asked.tables],
-        anchors={table.table.name: table.anchor for table in shown},
-        with_accuracy="accuracy" in tables,
+        anchors={
+            **{table.table.name: table.anchor for table in (*shown, *models)},
+            **({"differences": "differences"} if differences.rows else {}),
+        },
         samples=_by_kind(content.samples),
         findings=_by_code(content.findings),
         methods=sorted(_methods([*content.tables, *content.comparisons.values()])),
-        limits={"samples": PER_KIND, "findings": PER_FINDING, "characters": HEAD},
+        limits={"samples": content.per_kind, "findings": PER_FINDING, "characters": HEAD},
     )
-
-
-@cache
-def environment() -> Environment:
-    """The templates, in which whatever is shown is escaped."""
-    made = Environment(
-        loader=PackageLoader("affidavit.results.page", "files"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=False,
-        # Whatever a template shows goes through here, so that no text can be forgotten.
-        finalize=lambda value: visible(value) if type(value) is str else value,
-    )
-    made.filters["label"] = label_of
-    made.filters["brief"] = lambda text: brief(text, LONGEST_CELL)
-    made.filters["drawing"] = lambda chart: Markup(chart.svg)  # noqa: S704 - made by charts.py, text escaped
-    return made
 
 
 def _charts(tables: Mapping[str, Table], content: Content) -> dict[str, list[Chart]]:
     """The charts by the table that they stand beside."""
     compliance, accuracy = tables["compliance"], tables.get("accuracy")
-    found: dict[str, list[Chart]] = {"headline": []}
+    found: dict[str, list[Chart]] = {}
     if accuracy is not None:
-        found["headline"] = _scatter_plots(compliance, accuracy, content.by)
+        found["accuracy"] = _scatter_plots(compliance, accuracy, content.by)
     if compliance.rows:
         found["compliance"] = [charts.outcomes(compliance, accuracy, content.by)]
     if why := why_not_compliant(tables, len(content.by)):
         breakdowns = [name for name, table in tables.items() if table.explains != () and table.rows]
         beside = breakdowns[0] if breakdowns else "compliance"
         found[beside] = [*found.get(beside, ()), charts.deviations(why)]
+    if "letters" in tables and (drawn_letters := charts.letters(tables["letters"], content.by)) is not None:
+        found["letters"] = [drawn_letters]
     if "quotes" in tables and charts.quoted(tables["quotes"]):
         found["quotes"] = [charts.quotes(tables["quotes"])]
     if "scores" in tables and tables["scores"].rows:
@@ -232,7 +182,7 @@ def shown_table(
 ) -> Shown:
     """A table for the templates, as many of its rows as a page can bear; a name of all rows is said once."""
     table = _without_zeros(table)
-    same = _same(table, names_of_rows)
+    same = same_names(table, names_of_rows)
     table = _without(table, same)
     numeric = [
         bool(table.rows) and all(not isinstance(row[place], str) for row in table.rows)
@@ -251,14 +201,6 @@ def shown_table(
     anchor = "".join(each if each.isalnum() else "-" for each in table.name if each.isascii())
     heads = list(zip(map(label_of, table.columns), numeric, strict=True))
     return Shown(f"table-{anchor}", table, heads, rows, len(table.rows) - len(rows), _listed(same), drawn)
-
-
-def _same(table: Table, names: Sequence[str]) -> dict[str, str]:
-    """Those of the names that have one value in all of several rows, with it."""
-    if len(table.rows) < 2:
-        return {}
-    values = {name: {str(value) for value in table.column(name)} for name in names if name in table.columns}
-    return {name: found.pop() for name, found in values.items() if len(found) == 1}
 
 
 def _listed(same: Mapping[str, str]) -> str:
@@ -288,44 +230,6 @@ _RARE = {
 """Counts that are most often zero, by table."""
 
 
-def cell(value: Value, *, names_row: bool = False) -> Cell:
-    """A value as it is shown: the figure, its interval, its n.
-
-    >>> from affidavit.statistics.shares import wilson
-    >>> cell(wilson(22, 30))
-    Cell(main='73.3%', interval='[55.6, 85.8]', size='n=30', numeric=True, name=False)
-    """
-    if isinstance(value, str):
-        return Cell(brief(value, LONGEST_CELL), name=names_row)
-    estimate = estimate_of(value)
-    if estimate is None:
-        return Cell(in_cell(value), numeric=True)
-    main, interval, size = worded(estimate, form_of(value))
-    return Cell(main, interval, size if interval else f"{size}, no interval", numeric=True)
-
-
-def _headline_rows(
-    tables: Mapping[str, Table], telling: Sequence[str]
-) -> Iterator[tuple[Sequence[Cell], Sequence[Bar | None]]]:
-    """The names that tell groups apart, and the bars of each."""
-    compliance = tables["compliance"]
-    columns, named = [compliance.column("compliance")], [compliance.column(name) for name in telling]
-    if "accuracy" in tables:
-        columns += [tables["accuracy"].column(name) for name in _ANSWERED]
-    for at in range(min(len(compliance.rows), MOST_TABLE_ROWS)):
-        names = [cell(str(column[at]), names_row=True) for column in named]
-        yield names, [_bar(column[at]) for column in columns]
-
-
-def _bar(value: Value) -> Bar | None:
-    if not isinstance(value, Estimate):
-        return None
-    if not isfinite(value.low):
-        return Bar(cell(value), round(1000 * value.value), 0, 0)
-    low, high = (round(1000 * min(1.0, max(0.0, end))) for end in (value.low, value.high))
-    return Bar(cell(value), round(1000 * value.value), low, max(4, high - low))
-
-
 def _methods(tables: Sequence[Table]) -> set[str]:
     """The methods behind the figures, without the counts of each figure."""
     found = set()
@@ -345,7 +249,7 @@ _COUNTS = re.compile(r"(?:,| over) [0-9][0-9,]* (?:clusters?|items?|discordant).
 # --- samples ---
 
 
-def _by_kind(samples: Sequence[Sample]) -> list[tuple[str, str, int, list[Sample]]]:
+def _by_kind(samples: Sequence[Sample]) -> list[tuple[str, str, int | None, list[Sample]]]:
     """Kind, contract, how many there are in all, and those that are shown."""
     found: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:

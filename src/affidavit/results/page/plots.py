@@ -15,7 +15,7 @@ def ends(value: Estimate) -> tuple[float, float]:
     return (max(0.0, low) if isfinite(low) else 0.0), (max(0.0, high) if isfinite(high) else 0.0)
 
 
-def _reach(value: Estimate, low: float, high: float) -> tuple[float, float]:
+def interval_on(value: Estimate, low: float, high: float) -> tuple[float, float]:
     """The ends of the interval, as far as they are on the axis."""
     below, above = ends(value)
     return max(low, value.value - below), min(high, value.value + above)
@@ -57,7 +57,7 @@ def scatter_plot(drawing: Drawing, dots: Sequence[Dot], across: str, up: str) ->
     for place, middle in zip(order, middles, strict=True):
         drawing.line([at[place], (column - 14, middle), (column - 6, middle)], "lead-line")
     for dot, (x, y) in zip(dots, at, strict=True):
-        (left, right), (low, high) = _reach(dot.across, 0, 1), _reach(dot.up, 0, 1)
+        (left, right), (low, high) = interval_on(dot.across, 0, 1), interval_on(dot.up, 0, 1)
         wide = [(_LEFT + side * left, y), (_LEFT + side * right, y)]
         tall = [(x, _TOP + side * (1 - low)), (x, _TOP + side * (1 - high))]
         drawing.lines([wide, tall], f"whisker {dot.colour}")
@@ -161,14 +161,14 @@ def _panel(
     drawing.line([(left, bottom), (left + width, bottom)], "axis")
     drawing.lines([[(at(tick), bottom), (at(tick), bottom + 4)] for tick in (-most, 0, most)], "axis")
     # The words at both ends stay within the panel, so that those of neighbours do not touch.
-    drawing.words((left, bottom + 13), [_points(-most)], size=SMALL)
+    drawing.words((left, bottom + 13), [points_in_words(-most)], size=SMALL)
     drawing.words((at(0), bottom + 13), ["0"], anchor="middle", size=SMALL)
-    drawing.words((left + width, bottom + 13), [_points(most)], anchor="end", size=SMALL)
+    drawing.words((left + width, bottom + 13), [points_in_words(most)], anchor="end", size=SMALL)
     for found, middle in zip(panel.differences, middles, strict=True):
         if found is None:
             continue
         value, sure = found
-        low, high = _reach(value, -most, most)
+        low, high = interval_on(value, -most, most)
         y, x = middle + 7, at(value.value)
         drawing.line([(at(low), y), (at(high), y)], "whisker blue")
         drawing.mark((x, y), "circle", "mark blue" if sure else "hollow blue")
@@ -178,6 +178,6 @@ def _panel(
         drawing.words((x, middle - 8), [said], anchor="middle", size=SMALL, look="halo")
 
 
-def _points(tick: float) -> str:
+def points_in_words(tick: float) -> str:
     """A difference of shares as whole percentage points."""
     return signed(tick * 100).partition(".")[0]

@@ -40,15 +40,17 @@ def brief(text: str, most: int) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def pieces(text: str, marks: Iterable[Mark] = ()) -> list[Piece]:
+def pieces(text: str, marks: Iterable[Mark] = (), *, whole: bool = False) -> list[Piece]:
     """The text in pieces, marked where it is, with what is left out of a long one said in its place.
+
+    `whole`: nothing is left out.
 
     >>> pieces("so B it is", [Mark(3, 4, "answer")])
     [Piece(text='so ', kind=''), Piece(text='B', kind='answer'), Piece(text=' it is', kind='')]
     """
     chosen = _apart(marks, len(text))[:MOST_MARKS]
     found, at = [], 0
-    for start, end in _windows(len(text), chosen):
+    for start, end in [(0, len(text))] if whole else _windows(len(text), chosen):
         if start > at:
             found.append(Piece(f"… {start - at:,} characters left out …", "gap"))
         found += _stretch(text, start, end, chosen)

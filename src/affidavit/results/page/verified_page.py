@@ -12,6 +12,8 @@ from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import UsageError
+from affidavit.results.page.chosen_outputs import MOST_SAMPLES, PER_KIND
+from affidavit.results.page.content import PageOptions
 from affidavit.results.page.study_page import make_page
 from affidavit.running.verify import Verified, verify
 
@@ -75,8 +77,12 @@ def _again(directory: StudyDirectory, made: dict[str, Any]) -> bytes:
         return b""
     if not isinstance(cluster, str | None):
         return b""
-    own = made.get("include_self") is True
+    samples, own = made.get("samples", PER_KIND), made.get("include_self") is True
+    if not isinstance(samples, int) or not 0 <= samples <= MOST_SAMPLES:
+        return b""
+    every = made.get("every") is True
+    options = PageOptions(by=by, cluster=cluster, include_self=own, samples=samples, every=every)
     try:
-        return make_page(directory, by=by, cluster=cluster, include_self=own, called=called)[1]
+        return make_page(directory, options, called=called)[1]
     except UsageError:
         return b""
