@@ -12,11 +12,11 @@ certainty. Clusters, that second variance and its residuals are ours; docs/stati
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite, sqrt
+from math import ceil, fsum, isfinite, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from affidavit.statistics.arguments import numbers
-from affidavit.statistics.estimate import Estimate
+from affidavit.statistics.arguments import finite, numbers
+from affidavit.statistics.estimate import EQUAL, Estimate, without_interval
 from affidavit.statistics.shares import Z95
 
 if TYPE_CHECKING:
@@ -97,7 +97,11 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
     """
     import numpy as np
 
-    low, high = scale
+    low, high = (finite("scale", end) for end in scale)
+    if not high - low > EQUAL * max(abs(low), abs(high)):
+        raise ValueError(f"scale: expected two numbers, the second one larger, found {low:g} and {high:g}")
+    if weight is not None and not 0 <= weight <= 1:
+        raise ValueError(f"weight: expected a number from 0 to 1, found {weight}")
     values = numbers("judged", judged)
     said = _labels(labels, len(values))
     for name, given in (("judged", values), ("labels", said[~np.isnan(said)])):
@@ -126,19 +130,23 @@ def people_alone(
 def corrected_difference(first: Correction, second: Correction) -> Estimate:
     """The second corrected mean less the first; where they share clusters, these are paired.
 
+    Where every cluster moves both alike, there is a value and no interval (ruling S11).
+
     >>> judged, labels = [1, 1, 1, 0] * 50, [1, 1, 0, 0] * 10 + [None] * 160
     >>> one = corrected_mean(judged, labels)
     >>> difference = corrected_difference(one, one)
     >>> difference.value, difference.low < 0 < difference.high
     (0.0, True)
     """
-    places = sorted({*first.by_cluster, *second.by_cluster}, key=repr)
+    places = {*first.by_cluster, *second.by_cluster}
     moved = (second.by_cluster.get(each, 0.0) - first.by_cluster.get(each, 0.0) for each in places)
-    variance = sum(each * each for each in moved) + first.beyond_clusters + second.beyond_clusters
+    variance = fsum([*(each * each for each in moved), first.beyond_clusters, second.beyond_clusters])
     degrees = _satterthwaite([(first.variance, first.degrees), (second.variance, second.degrees)])
     value = second.estimate.value - first.estimate.value
     half = _t(degrees) * sqrt(variance)
     n = first.labelled + second.labelled
+    if half <= EQUAL * max(1.0, abs(value)):
+        return without_interval(value, n, "every cluster moves both alike: no interval")
     return Estimate(value, value - half, value + half, n, f"difference of two means by {METHOD}")
 
 
@@ -163,7 +171,9 @@ def labels_for_width(pilot: Correction, width: float) -> int | None:
 def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -> _Part:
     import numpy as np
 
-    _, values, labels, clusters = stratum
+    # In an order of their own, so that the same outputs give the same digits in whichever order they came.
+    order = np.lexsort((stratum.labels, stratum.judged))
+    values, labels = stratum.judged[order], stratum.labels[order]
     labelled = ~np.isnan(labels)
     n, others = int(labelled.sum()), int((~labelled).sum())
     if n < FEWEST_IN_STRATUM:
@@ -178,7 +188,8 @@ def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -
     if others:
         moved[~labelled] = lam * (unlabelled - unlabelled.mean()) / others
     by_cluster: dict[Hashable, float] = {}
-    for name, each in zip(clusters, moved.tolist(), strict=True):
+    for place, each in zip(order.tolist(), moved.tolist(), strict=True):
+        name = stratum.clusters[place]
         by_cluster[name] = by_cluster.get(name, 0.0) + each
     low, high = scale
     worst = np.append(residuals, [high - lam * low, low - lam * high])
@@ -205,18 +216,19 @@ def _together(parts: Sequence[_Part], method: str) -> Correction:
         raise TooFewLabelsError(f"{labelled} labels: fewer than {FEWEST_LABELS}")
     unlabelled = sum(part.unlabelled for part in parts)
     weighted = [((part.labelled + part.unlabelled) / (labelled + unlabelled), part) for part in parts]
-    by_cluster: dict[Hashable, float] = {}
+    moves: dict[Hashable, list[float]] = {}
     for share, part in weighted:
         for name, moved in part.by_cluster.items():
-            by_cluster[name] = by_cluster.get(name, 0.0) + share * moved
-    clustered = sum(moved * moved for moved in by_cluster.values())
+            moves.setdefault(name, []).append(share * moved)
+    by_cluster = {name: fsum(each) for name, each in moves.items()}
+    clustered = fsum(moved * moved for moved in by_cluster.values())
     alone = [(share**2 * part.alone, part.labelled - 1.0) for share, part in weighted]
-    variance, degrees = max(clustered, sum(each for each, _ in alone)), _satterthwaite(alone)
-    value, half = sum(share * part.value for share, part in weighted), _t(degrees) * sqrt(variance)
+    variance, degrees = max(clustered, fsum(each for each, _ in alone)), _satterthwaite(alone)
+    value, half = fsum(share * part.value for share, part in weighted), _t(degrees) * sqrt(variance)
     strata = f", {len(parts)} strata" if len(parts) > 1 else ""
     return Correction(
         Estimate(value, value - half, value + half, labelled, f"{method}, t 95%{strata}"),
-        sum(share * part.weight for share, part in weighted),
+        fsum(share * part.weight for share, part in weighted),
         labelled,
         unlabelled,
         variance,
@@ -228,7 +240,7 @@ def _together(parts: Sequence[_Part], method: str) -> Correction:
 
 def _satterthwaite(variances: Sequence[tuple[float, float]]) -> float:
     """The degrees of freedom of a sum, each variance given with its own."""
-    return sum(each for each, _ in variances) ** 2 / sum(each**2 / degrees for each, degrees in variances)
+    return fsum(each for each, _ in variances) ** 2 / fsum(each**2 / degrees for each, degrees in variances)
 
 
 def _t(degrees: float) -> float:
@@ -244,11 +256,11 @@ def _labels(labels: Sequence[float | None], outputs: int) -> "Floats":
     """The labels, NaN where there is none."""
     import numpy as np
 
-    said = np.array([np.nan if each is None else each for each in labels], dtype=float)
-    if len(said) != outputs:
-        raise ValueError(f"labels: expected a label or None for each of {outputs} outputs, found {len(said)}")
-    if np.isinf(said).any():
-        raise ValueError("labels: expected finite numbers, found others")
+    if len(labels) != outputs:
+        raise ValueError(f"labels: expected a label or None for each of {outputs} outputs, found {len(labels)}")
+    there = [each is not None for each in labels]
+    said = np.full(outputs, np.nan)
+    said[there] = numbers("labels", [each for each in labels if each is not None])
     return said
 
 

@@ -41,7 +41,10 @@ def rogan_gladen(yes: int, n: int, *, among_yes: JudgedLabels, among_no: JudgedL
     if ends is None:
         return without_interval(value, n, "no better than a coin within its labels: no interval")
     low, high = (min(1.0, max(0.0, end)) for end in ends)
-    return Estimate(value, min(low, value), max(high, value), n, "Rogan-Gladen, Lang-Reiczigel 95%")
+    low, high = min(low, value), max(high, value)
+    if not low < high:
+        return without_interval(value, n, "beyond what its labels can correct: no interval")
+    return Estimate(value, low, high, n, "Rogan-Gladen, Lang-Reiczigel 95%")
 
 
 def _adjusted(share: float, sensitivity: float, specificity: float) -> float | None:
