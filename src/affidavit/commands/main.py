@@ -19,6 +19,7 @@ from affidavit.commands.exit_codes import DONE, INTERRUPTED, STORAGE, TERMINATED
 from affidavit.commands.import_logs import import_logs
 from affidavit.commands.init import init
 from affidavit.commands.judge import judge
+from affidavit.commands.label import label
 from affidavit.commands.models import models
 from affidavit.commands.read import read
 from affidavit.commands.results import compare, gate, report
@@ -73,6 +74,7 @@ for command in (
     import_logs,
     audit,
     judge,
+    label,
     report,
     compare,
     gate,
