@@ -177,6 +177,7 @@ def _say_drawn(drawn: "Drawn", written: list[Path]) -> None:
 @_scale
 @click.option("--rater", metavar="NAME", help="Who labelled, where rows do not say.")
 @click.option("--corrections", is_flag=True, help="Take labels that differ from earlier ones of the same rater.")
+@click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was added as JSON.")
 def add(
     directory: Path,
@@ -186,6 +187,7 @@ def add(
     rater: str | None,
     *,
     corrections: bool,
+    no_page: bool,
     as_json: bool,
 ) -> None:
     """Add labels to the record of a study.
@@ -206,6 +208,7 @@ def add(
     """
     from affidavit.archive.disk import Disk
     from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.commands.judge import say_where_results_are
     from affidavit.commands.output import show
     from affidavit.commands.study_place import refuse_study_file
     from affidavit.judging.label_questions import parse_scale
@@ -220,10 +223,11 @@ def add(
 
         show({"directory": str(directory), **asdict(added)})
     else:
-        _say_added(directory, added)
+        _say_added(added)
+    say_where_results_are(directory, asked=added.added, left=0, page=not no_page, as_json=as_json)
 
 
-def _say_added(directory: Path, added: "Added") -> None:
+def _say_added(added: "Added") -> None:
     parts = [f"{counted_noun(added.added, 'label')} added"]
     parts += [f"{added.corrected:,} of them corrections"] if added.corrected else []
     parts += [f"{added.there:,} on the record already"] if added.there else []
@@ -236,4 +240,3 @@ def _say_added(directory: Path, added: "Added") -> None:
     click.echo(f"  labels' digest {added.labels_sha256 or 'of none'}")
     click.echo(f"  root digest    {added.root_sha256}")
     click.echo(f"  seal's digest  {added.seal_sha256}")
-    click.echo(plain_lines(f"results: affidavit report {directory}"))

@@ -9,11 +9,12 @@ import click
 
 from affidavit.commands.exit_codes import DONE, NOT_SEALED, STORAGE, WRONG
 from affidavit.commands.given_code import contract_options
-from affidavit.plain_text import plain, plain_lines
+from affidavit.plain_text import counted_noun, plain, plain_lines
 
 _COVERED = {
     "seal's digest": "nothing that a seal covers has changed since it was kept",
     "root digest": "what was asked and what came back is the same; run log, attempts and versions may not be",
+    "labels' digest": "what people said of outputs is the same; nothing is said of the outputs themselves",
 }
 _OF_A_REVISION = "what was asked and what came back until the plan grew is the same"
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.command(no_args_is_help=True)
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
-    "--expect", metavar="DIGEST", help="The root digest or the seal's digest, as it was kept elsewhere: 64 digits."
+    "--expect", metavar="DIGEST", help="The root digest, the seal's or the labels', as it was kept elsewhere: 64 digits."
 )
 @contract_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
@@ -84,6 +85,7 @@ def verify(
 
 def _print(found: "Verified") -> None:
     judged = f" and {found.judgements:,} judgements" if found.judgements else ""
+    judged += f"; {counted_noun(found.labels, 'label')} by people" if found.labels else ""
     state = "sealed" if found.sealed else "not sealed"
     click.echo(f"{found.records:,} records, {found.responses:,} of them responses{judged}; {state}")
     for line in found.since_seal:
@@ -97,6 +99,8 @@ def _print(found: "Verified") -> None:
             click.echo(title)
             click.echo("\n".join(f"  {plain(line)}" for line in lines))
     click.echo(f"root digest   {found.root_sha256}")
+    if found.labels_sha256:
+        click.echo(f"labels' digest {found.labels_sha256}")
     if found.seal_sha256:
         click.echo(f"seal's digest {found.seal_sha256}")
     for each in found.revisions:
