@@ -9,9 +9,11 @@ from scipy.stats import t as student
 
 from affidavit.statistics.corrected_means import (
     FEWEST_LABELS,
+    CorrectedDifference,
     TooFewLabelsError,
     corrected_difference,
     corrected_mean,
+    corrected_verdicts,
     labels_for_width,
     people_alone,
 )
@@ -164,7 +166,7 @@ def test_everything_labelled_is_what_people_say():
 def test_a_target_against_itself_is_no_different(rows):
     judged, labels = columns(rows)
     one = corrected_mean(judged, labels, clusters=[at // 2 for at in range(len(rows))])
-    found = corrected_difference(one, one)
+    found = corrected_difference(one, one).estimate()
     assert found.value == 0
     assert found.low < 0 < found.high
 
@@ -174,7 +176,8 @@ def test_a_target_against_itself_is_no_different(rows):
 @given(outputs, outputs)
 def test_a_difference_turns_with_its_sides(first, second):
     one, two = corrected_mean(*columns(first)), corrected_mean(*columns(second))
-    there, back = corrected_difference(one, two), corrected_difference(two, one)
+    both = corrected_difference(one, two), corrected_difference(two, one)
+    there, back = (each.estimate() for each in both)
     assert (there.value, there.low, there.high) == pytest.approx((-back.value, -back.high, -back.low))
 
 
@@ -187,8 +190,29 @@ def test_shared_questions_pair_the_outputs_of_two_targets(shift):
     labels = [value if at < 100 else None for at, value in enumerate(first)]
     shared = [corrected_mean([0.5] * 200, labels, clusters=list(range(200))) for _ in range(2)]
     apart = [corrected_mean([0.5] * 200, labels, clusters=[(side, at) for at in range(200)]) for side in "ab"]
-    paired, plain = corrected_difference(*shared), corrected_difference(*apart)
+    paired, plain = (corrected_difference(*sides).estimate() for sides in (shared, apart))
     assert paired.high - paired.low < plain.high - plain.low
+
+
+def test_what_is_said_of_differences_is_adjusted_for_all_of_them():
+    """By hand: t = difference / standard error, Holm over both, intervals at the levels of its steps."""
+    clear, same = CorrectedDifference(0.4, 0.01, 50, 100), CorrectedDifference(0.05, 0.01, 50, 100)
+    first, second = corrected_verdicts([clear, same])
+    assert first.significance.p_value == pytest.approx(2 * student.sf(4, 50))
+    assert second.significance.p_value == pytest.approx(2 * student.sf(0.5, 50))
+    assert first.adjusted == pytest.approx(4 * student.sf(4, 50))
+    assert (first.direction, first.level) == ("higher", 0.025)
+    assert (second.direction, second.level) == (None, 0.05)
+    assert first.estimate.low == pytest.approx(0.4 - 0.1 * student.ppf(0.9875, 50))
+    assert second.detectable == pytest.approx(0.1 * (student.ppf(0.975, 50) + student.ppf(0.8, 50)))
+    assert "not distinguishable at this n" in second.in_words()
+    assert corrected_verdicts([]) == []
+
+
+def test_no_difference_has_no_certainty():
+    none = CorrectedDifference(0.0, 0.0, 50, 100)
+    assert none.p_value == 1
+    assert "no interval" in none.estimate().method
 
 
 # --- how many ---

@@ -309,7 +309,9 @@ def test_odd_corrections_give_a_difference_or_a_refusal(data):
     except ValueError as refused:
         assert str(refused)  # noqa: PT017 - a difference would do as well
         return
-    holds(statistics.corrected_difference(first, second))
+    difference = statistics.corrected_difference(first, second)
+    holds(difference.estimate())
+    assert 0 < difference.p_value <= 1
     assert needed is None or needed >= FEWEST_LABELS
 
 

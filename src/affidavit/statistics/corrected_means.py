@@ -13,10 +13,13 @@ certainty. Clusters, that second variance and its residuals are ours; docs/stati
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, fsum, isfinite, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from affidavit.statistics.arguments import finite, numbers
-from affidavit.statistics.estimate import EQUAL, Estimate, without_interval
+from affidavit.statistics.arguments import finite, level_of_interval, numbers
+from affidavit.statistics.differences import Significance, Signs
+from affidavit.statistics.estimate import EQUAL, LEAST_CHANCE, Estimate, without_interval
+from affidavit.statistics.multiplicity import Verdict, holm_steps
+from affidavit.statistics.power import LEVEL, POWER
 from affidavit.statistics.shares import Z95
 
 if TYPE_CHECKING:
@@ -127,27 +130,71 @@ def people_alone(
     return corrected_mean(judged, labels, scale=scale, clusters=clusters, strata=strata, weight=0.0)
 
 
-def corrected_difference(first: Correction, second: Correction) -> Estimate:
+@dataclass(frozen=True, slots=True)
+class CorrectedDifference:
+    """One corrected mean less another."""
+
+    value: float
+    variance: float
+    degrees: float
+    n: int
+    """The labels behind both."""
+
+    def estimate(self, level: float = LEVEL) -> Estimate:
+        """The difference with its interval; none where every cluster moves both alike (ruling S11)."""
+        half = -_t(self.degrees, level_of_interval(level) / 2) * sqrt(self.variance)
+        if half <= EQUAL * max(1.0, abs(self.value)):
+            return without_interval(self.value, self.n, "every cluster moves both alike: no interval")
+        method = f"difference of two means by {METHOD}, t {1 - level:.4g}"
+        return Estimate(self.value, self.value - half, self.value + half, self.n, method)
+
+    @property
+    def p_value(self) -> float:
+        """Of the t test that there is no difference."""
+        from scipy.special import stdtr
+
+        if self.value == 0 or self.variance == 0:
+            return 1.0
+        return max(LEAST_CHANCE, 2 * float(stdtr(self.degrees, -abs(self.value) / sqrt(self.variance))))
+
+    def detectable(self, level: float = LEVEL) -> float:
+        """The true difference that would be found in 80 % of such studies."""
+        return (-_t(self.degrees, level / 2) - _t(self.degrees, 1 - POWER)) * sqrt(self.variance)
+
+
+def corrected_difference(first: Correction, second: Correction) -> CorrectedDifference:
     """The second corrected mean less the first; where they share clusters, these are paired.
 
-    Where every cluster moves both alike, there is a value and no interval (ruling S11).
-
     >>> judged, labels = [1, 1, 1, 0] * 50, [1, 1, 0, 0] * 10 + [None] * 160
-    >>> one = corrected_mean(judged, labels)
-    >>> difference = corrected_difference(one, one)
-    >>> difference.value, difference.low < 0 < difference.high
-    (0.0, True)
+    >>> one = corrected_mean(judged, labels, clusters=range(200))
+    >>> other = corrected_mean(judged, [1, 1, 1, 0] * 10 + [None] * 160, clusters=range(200))
+    >>> print(corrected_difference(one, other).estimate())
+    25.0% [10.8, 39.2] n=80
     """
     places = {*first.by_cluster, *second.by_cluster}
     moved = (second.by_cluster.get(each, 0.0) - first.by_cluster.get(each, 0.0) for each in places)
     variance = fsum([*(each * each for each in moved), first.beyond_clusters, second.beyond_clusters])
     degrees = _satterthwaite([(first.variance, first.degrees), (second.variance, second.degrees)])
     value = second.estimate.value - first.estimate.value
-    half = _t(degrees) * sqrt(variance)
-    n = first.labelled + second.labelled
-    if half <= EQUAL * max(1.0, abs(value)):
-        return without_interval(value, n, "every cluster moves both alike: no interval")
-    return Estimate(value, value - half, value + half, n, f"difference of two means by {METHOD}")
+    return CorrectedDifference(value, variance, degrees, first.labelled + second.labelled)
+
+
+def corrected_verdicts(differences: Sequence[CorrectedDifference]) -> list[Verdict]:
+    """What is said of all differences of one table, adjusted by Holm for all of them (ruling S3)."""
+    if not differences:
+        return []
+    steps = holm_steps([each.p_value for each in differences])
+    columns = differences, steps.adjusted.tolist(), steps.levels.tolist(), steps.rejected.tolist()
+    return [_verdict(*each) for each in zip(*columns, strict=True)]
+
+
+def _verdict(difference: CorrectedDifference, adjusted: float, level: float, rejected: bool) -> Verdict:  # noqa: FBT001
+    estimate = difference.estimate(level)
+    told = rejected and (estimate.low > 0 or estimate.high < 0)
+    direction: Literal["higher", "lower"] = "higher" if difference.value > 0 else "lower"
+    detectable = None if told or not isfinite(estimate.low) else difference.detectable(level)
+    significance = Significance(difference.p_value, difference.n, "t")
+    return Verdict(significance, adjusted, level, estimate, direction if told else None, detectable, Signs(0, 0, 0))
 
 
 def labels_for_width(pilot: Correction, width: float) -> int | None:
@@ -243,10 +290,10 @@ def _satterthwaite(variances: Sequence[tuple[float, float]]) -> float:
     return fsum(each for each, _ in variances) ** 2 / fsum(each**2 / degrees for each, degrees in variances)
 
 
-def _t(degrees: float) -> float:
+def _t(degrees: float, chance: float = 0.975) -> float:
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, 0.975))
+    return float(stdtrit(degrees, chance))
 
 
 # --- what is given ---
