@@ -1,10 +1,10 @@
 """How often a judge's corrected share covers the truth: prints the table of docs/statistics.md.
 
-    python tests/support/simulate_corrections.py [ROUNDS]
+    python tests/support/simulate_corrections.py [LABELS ALIKE]
 
 A judge of some sensitivity and specificity says yes or no of every output, people of a few that are drawn at
 random. Where outputs come in clusters of four, the truth of a question's outputs is alike (ICC 0.5), and so are the
-judge's errors. `naive` is the judge's own share with its binomial interval; `width` is that of the corrected
+judge's errors. A row is over three shares and five judges: the least coverage and the mean. `naive` is the judge's own share with its binomial interval; `width` is that of the corrected
 interval over that of people alone.
 """
 
@@ -73,7 +73,12 @@ def drawn(setting: Setting, random: np.random.Generator) -> tuple[np.ndarray, li
 
 def covered(setting: Setting, rounds: int) -> Covered:
     """The shares of rounds in which each interval had the truth in it."""
-    random = np.random.default_rng([SEED, *map(int, (setting.labels, setting.outputs, 100 * setting.share))])
+    drawn_with = (
+        setting.labels,
+        setting.outputs,
+        *(round(100 * each) for each in (setting.share, *setting.judge)),
+    )
+    random = np.random.default_rng([SEED, *drawn_with, round(10 * setting.alike)])
     hits, width = np.zeros(3), 0.0
     for _ in range(rounds):
         judged, labels, questions = drawn(setting, random)
@@ -87,15 +92,37 @@ def covered(setting: Setting, rounds: int) -> Covered:
     return Covered(*(hits / rounds), width / rounds)
 
 
+def cell(setting: Setting, found: Covered) -> str:
+    """The row of one setting."""
+    names = (setting.labels, f"{setting.outputs:,}", setting.share, *setting.judge, setting.alike)
+    shares = (f"{each:.1%}" for each in found[:3])
+    return f"| {' | '.join(map(str, names))} | {' | '.join(shares)} | {found.width:.3f} |"
+
+
+def row(names: tuple[object, ...], cells: list[Covered]) -> str:
+    """What several settings have in common."""
+    corrected, people, naive, width = (list(each) for each in zip(*cells, strict=True))
+    both = (f"{min(each):.1%} / {np.mean(each):.1%}" for each in (corrected, people, naive))
+    return f"| {' | '.join(map(str, names))} | {' | '.join(both)} | {min(width):.2f}–{max(width):.3f} |"
+
+
+ROUNDS, LOWEST = 2_000, 6
+
+
 def main() -> None:
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000
-    print("| labels | outputs | share | sensitivity | specificity | alike | corrected | people | naive | width |")
-    print("|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-    for setting in settings():
-        found = covered(setting, rounds)
-        names = (setting.labels, setting.outputs, setting.share, *setting.judge, setting.alike)
-        shares = (f"{each:.1%}" for each in found[:3])
-        print(f"| {' | '.join(map(str, names))} | {' | '.join(shares)} | {found.width:.3f} |", flush=True)
+    wanted = [float(each) for each in sys.argv[1:]]
+    every: list[tuple[Covered, Setting]] = []
+    for labels, alike, outputs in product(LABELS, ALIKE, OUTPUTS):
+        if wanted in ([], [labels, alike]):
+            chosen = [
+                each for each in settings() if (each.labels, each.alike, each.outputs) == (labels, alike, outputs)
+            ]
+            found = [covered(each, ROUNDS) for each in chosen]
+            print(row((labels, f"{outputs:,}", alike), found), flush=True)
+            every += zip(found, chosen, strict=True)
+    print()
+    for found_, setting in sorted(every)[:LOWEST]:
+        print(cell(setting, found_))
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def corrected_difference(first: Correction, second: Correction) -> CorrectedDiff
     >>> one = corrected_mean(judged, labels, clusters=range(200))
     >>> other = corrected_mean(judged, [1, 1, 1, 0] * 10 + [None] * 160, clusters=range(200))
     >>> print(corrected_difference(one, other).estimate())
-    25.0% [10.8, 39.2] n=80
+    25.0% [9.7, 40.3] n=80
     """
     places = {*first.by_cluster, *second.by_cluster}
     moved = (second.by_cluster.get(each, 0.0) - first.by_cluster.get(each, 0.0) for each in places)
