@@ -42,7 +42,9 @@ _scale = click.option("--scale", metavar="LOW,HIGH", help="Of a name of your own
 @click.option(
     "--shared", type=click.IntRange(min=0), help="Outputs that all raters get; a fifth of them unless given."
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="A directory for the sheets; NAME-labels unless given.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="A directory for the sheets; NAME-labels unless given."
+)
 @contract_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was drawn as JSON.")
 def draw(

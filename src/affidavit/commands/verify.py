@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @click.command(no_args_is_help=True)
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
-    "--expect", metavar="DIGEST", help="The root digest, the seal's or the labels', as it was kept elsewhere: 64 digits."
+    "--expect",
+    metavar="DIGEST",
+    help="The root digest, the seal's or the labels', as it was kept elsewhere: 64 digits.",
 )
 @contract_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")

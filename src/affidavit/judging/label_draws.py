@@ -139,7 +139,7 @@ def sheets(draw: LabelDraw, new: Sequence[str], *, seed: int) -> list[list[str]]
     shared, rest = mixed[: draw.shared], mixed[draw.shared :]
     lists = [[*shared, *rest[rater :: draw.raters]] for rater in range(draw.raters)]
     return [
-        sorted(keys, key=lambda key: digest([seed, "order", draw.about, rater, key]))  # noqa: B023 - used at once
+        sorted(keys, key=lambda key: digest([seed, "order", draw.about, rater, key]))
         for rater, keys in enumerate(lists)
     ]
 

@@ -65,7 +65,9 @@ class LabelChecks:
         outputs = [
             output
             for number, output in self._outputs
-            if number <= draw.records and output.task in draw.tasks and (not question.judged or output.key in judged)
+            if number <= draw.records
+            and output.task in draw.tasks
+            and (not question.judged or output.key in judged)
         ]
         strata = drawn_strata(outputs, seed=self._study.seed, about=draw.about, by=draw.by, n=draw.n)
         return None if strata == draw.strata else "it is not the one that the study's seed gives"

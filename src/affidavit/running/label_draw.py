@@ -157,7 +157,12 @@ def _tasks(
 
 
 def _same(before: LabelDraw, draw: LabelDraw) -> bool:
-    return (before.n, before.raters, before.shared, before.strata) == (draw.n, draw.raters, draw.shared, draw.strata)
+    return (before.n, before.raters, before.shared, before.strata) == (
+        draw.n,
+        draw.raters,
+        draw.shared,
+        draw.strata,
+    )
 
 
 def _outputs_before(draws: Sequence[LabelDraw], draw: LabelDraw) -> frozenset[str]:

@@ -110,7 +110,9 @@ def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: str) ->
     value = question.value(row.fields["value"], where=row.where)
     rater, day = _text(row, "rater", terms.rater), _text(row, "date", today)
     if len(rater) > LONGEST_NAME or not rater.isprintable():
-        raise InputError(row.where, expected=f"a name of at most {LONGEST_NAME} printable characters", found=shown(rater))
+        raise InputError(
+            row.where, expected=f"a name of at most {LONGEST_NAME} printable characters", found=shown(rater)
+        )
     try:
         if date.fromisoformat(day).isoformat() != day:
             raise ValueError(day)
@@ -132,7 +134,9 @@ def _text(row: Row, name: str, otherwise: str | None) -> str:
     if _is_blank(value) and otherwise is not None:
         return otherwise
     if not isinstance(value, str | int) or isinstance(value, bool) or _is_blank(value):
-        hint = {"what": "Or say it for all rows: --what.", "rater": "Or say it for all rows: --rater."}.get(name, "")
+        hint = {"what": "Or say it for all rows: --what.", "rater": "Or say it for all rows: --rater."}.get(
+            name, ""
+        )
         raise InputError(row.where, expected=f"a text in {name!r}", found=shown(value), hint=hint)
     return str(value).strip()
 
@@ -151,9 +155,7 @@ def _first_of_each(wanted: Iterable[_Wanted]) -> list[_Wanted]:
     return found
 
 
-def _new(
-    wanted: Iterable[_Wanted], labelled: LabelledStudy, terms: LabelTerms
-) -> tuple[list[Label], int]:
+def _new(wanted: Iterable[_Wanted], labelled: LabelledStudy, terms: LabelTerms) -> tuple[list[Label], int]:
     """What is not on the record yet, and how much of it takes the place of something that is."""
     new, corrected = [], 0
     for where, label in wanted:
@@ -161,10 +163,13 @@ def _new(
         if before is not None and (type(before.value), before.value) == (type(label.value), label.value):
             continue
         if before is not None and not terms.corrections:
-            expected = f"no label that differs from one of {shown(label.rater)} on the record: {shown(before.value)}"
-            hint = "If it is a correction, say so: --corrections. Both stay on the record, and the last one counts."
+            expected = (
+                f"no label that differs from one of {shown(label.rater)} on the record: {shown(before.value)}"
+            )
+            hint = (
+                "If it is a correction, say so: --corrections. Both stay on the record, and the last one counts."
+            )
             raise InputError(where, expected=expected, found=shown(label.value), hint=hint)
         corrected += before is not None
         new.append(label)
     return new, corrected
-

@@ -55,7 +55,9 @@ class LabelledStudy:
             return
         if number > self._seal.records:
             hint = "Run or judge it to its end first; then it is sealed."
-            raise UsageError(str(self.directory), expected="a sealed study", found="records since its seal", hint=hint)
+            raise UsageError(
+                str(self.directory), expected="a sealed study", found="records since its seal", hint=hint
+            )
         if isinstance(record, Response):
             subject = record.subject
             self.outputs[record.key] = Drawable(record.key, *subject.cell)

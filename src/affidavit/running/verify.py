@@ -170,7 +170,11 @@ def _check_growth(grown: RevisionChecks, verified: Verified) -> None:
 
 def _check_summaries(directory: StudyDirectory, again: Rederivation, seal: Seal, verified: Verified) -> None:
     """Whether seal, terms of a judging, list of prompts and trees follow; tells the first that does not."""
-    if _check_digests(directory, seal, verified) and not verified.differing and (other := again.other_summary(seal)) is not None:
+    if (
+        _check_digests(directory, seal, verified)
+        and not verified.differing
+        and (other := again.other_summary(seal)) is not None
+    ):
         verified.differ(*other)
 
 

@@ -194,7 +194,9 @@ def _verdict(difference: CorrectedDifference, adjusted: float, level: float, rej
     direction: Literal["higher", "lower"] = "higher" if difference.value > 0 else "lower"
     detectable = None if told or not isfinite(estimate.low) else difference.detectable(level)
     significance = Significance(difference.p_value, difference.n, "t")
-    return Verdict(significance, adjusted, level, estimate, direction if told else None, detectable, Signs(0, 0, 0))
+    return Verdict(
+        significance, adjusted, level, estimate, direction if told else None, detectable, Signs(0, 0, 0)
+    )
 
 
 def labels_for_width(pilot: Correction, width: float) -> int | None:

@@ -20,7 +20,9 @@ from affidavit.running.label_draw import LabelSheet
 @cache
 def _environment() -> Environment:
     loader = PackageLoader("affidavit.results.page", "files")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
 
 
 @cache
@@ -38,17 +40,21 @@ def label_form(sheet: LabelSheet, *, draw_sha256: str) -> str:
     """The page; entries are kept in the browser under the digest of the draw, so that no two sheets share any."""
     style, script, question = _file("label_form.css"), _file("label_form.js"), sheet.question
     outputs = [(output.key, visible(output.task), visible(output.text)) for output in sheet.outputs]
-    return _environment().get_template("label_form.html").render(
-        study=sheet.study,
-        question=question,
-        levels=sheet.levels,
-        outputs=outputs,
-        rater=sheet.rater,
-        raters=sheet.raters,
-        kept_as=json.dumps([draw_sha256, question.about, sheet.rater]),
-        file_name=f"{sheet_name(question.about, sheet.rater, sheet.raters)}-filled.csv",
-        style=Markup(style),  # noqa: S704 - our own file
-        script=Markup(script),  # noqa: S704 - our own file
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+    return (
+        _environment()
+        .get_template("label_form.html")
+        .render(
+            study=sheet.study,
+            question=question,
+            levels=sheet.levels,
+            outputs=outputs,
+            rater=sheet.rater,
+            raters=sheet.raters,
+            kept_as=json.dumps([draw_sha256, question.about, sheet.rater]),
+            file_name=f"{sheet_name(question.about, sheet.rater, sheet.raters)}-filled.csv",
+            style=Markup(style),  # noqa: S704 - our own file
+            script=Markup(script),  # noqa: S704 - our own file
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+        )
     )
