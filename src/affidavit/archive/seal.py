@@ -2,8 +2,9 @@
 
 Two digests, each with its promise (ruling C10). The *root digest* covers what was asked and what came back: the
 plan, the items, the terms of a judging, and what all records say, in the order of their keys. An interrupted run
-of the same answers has the same. What people said of outputs is no part of it, and has a digest of its own. The *seal's digest* is that of `seal.json` itself, which lists every file, also
-those that differ from day to day: it is the one to publish.
+of the same answers has the same. What people said of outputs is no part of it, and has a digest of its own. The
+*seal's digest* is that of `seal.json` itself, which lists every file, also those that differ from day to day: it
+is the one to publish.
 """
 
 from collections.abc import Mapping

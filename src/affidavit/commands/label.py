@@ -194,7 +194,7 @@ def add(
 ) -> None:
     """Add labels to the record of a study.
 
-    FILES are sheets that were filled in, or any rows (CSV, JSON Lines, Parquet) with output, what, value and rater.
+    FILES are sheets that were filled in, or rows (CSV, JSON Lines, Parquet) with output, what, value and rater.
     All are checked before the first is written: unknown outputs, values off the scale and doubles are refused by
     their place. Rows without a value are passed over, and so are labels that are on the record already, so that
     the same files may be added again. A label is never changed: with --corrections a new one takes its place.
@@ -236,9 +236,52 @@ def _say_added(added: "Added") -> None:
     parts += [f"{counted_noun(added.blank, 'row')} without a value"] if added.blank else []
     click.echo("; ".join(parts))
     if added.not_drawn:
-        click.echo(
-            f"  {added.not_drawn:,} are of outputs that were not drawn: they count for agreement, and correct no figure"
-        )
+        click.echo(f"  {added.not_drawn:,} are of outputs that were not drawn: they count for agreement alone")
     click.echo(f"  labels' digest {added.labels_sha256 or 'of none'}")
     click.echo(f"  root digest    {added.root_sha256}")
     click.echo(f"  seal's digest  {added.seal_sha256}")
+
+
+@label.command("plan", no_args_is_help=True)
+@click.argument("directory", type=click.Path(path_type=Path))
+@click.option(
+    "--width",
+    type=click.FloatRange(min=0, min_open=True),
+    default=0.1,
+    show_default=True,
+    help="Of the intervals, from end to end: 0.1 is ten points of a share.",
+)
+@click.option("--by", default="task,model,condition", show_default=True, help="Columns to group outputs by.")
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON.")
+def plan(directory: Path, width: float, by: str, *, as_json: bool) -> None:
+    """Say how many labels it takes, from a pilot.
+
+    A pilot is a draw of thirty labels or more for a figure. Each figure that they correct has a row: how wide its
+    interval is now, and how many labels would make it as narrow as --width, if people and judges go on as they do.
+
+    \b
+    Example:
+      affidavit label plan my-study --width 0.1
+
+    \b
+    Exit codes: 0 done; 2 nothing was drawn or labelled; 5 the archive is broken.
+    """
+    from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.commands.output import show
+    from affidavit.commands.study_place import refuse_study_file
+    from affidavit.errors import UsageError
+    from affidavit.results.study_results import StudyResults
+    from affidavit.results.terminal import shown
+    from affidavit.results.text_forms import json_value
+
+    refuse_study_file(directory, "label plan")
+    names = tuple(name.strip() for name in by.split(",") if name.strip())
+    found = StudyResults(StudyDirectory(directory), names).label_plan(width)
+    if not found.rows:
+        hint = "Draw some first: `affidavit label draw`, then `affidavit label add`."
+        raise UsageError(str(directory), expected="a figure that labels correct", found="none", hint=hint)
+    if as_json:
+        rows = [dict(zip(found.columns, map(json_value, row), strict=True)) for row in found.rows]
+        show({"width": width, "rows": rows})
+    else:
+        show(shown(found))

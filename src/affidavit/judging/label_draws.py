@@ -1,8 +1,8 @@
 """What is drawn for people to label: at random from a frozen list of outputs, by the study's seed (ruling S10).
 
-Every output of the list has a number by chance, a digest over seed, question and key. Those with the lowest numbers
-are drawn, of each stratum as many as of any other. So a draw is the same on every machine, follows from what is on
-the record, and a larger one holds the smaller one.
+Every output of the list has a number by chance, a digest over seed, question and key. Those with the lowest
+numbers are drawn, of each stratum as many as of any other. So a draw is the same on every machine, follows from
+what is on the record, and a larger one holds the smaller one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -126,7 +126,7 @@ def _shares(sizes: Mapping[tuple[str, ...], int], n: int) -> dict[tuple[str, ...
     left = min(n, sum(sizes.values()))
     while left:
         open_still = [names for names in shares if shares[names] < sizes[names]]
-        each = max(1, min(left // len(open_still), min(sizes[names] - shares[names] for names in open_still)))
+        each = max(1, min(left // len(open_still), *(sizes[names] - shares[names] for names in open_still)))
         for names in open_still[:left]:
             shares[names] += each
         left -= each * min(left, len(open_still))

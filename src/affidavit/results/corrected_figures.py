@@ -1,4 +1,4 @@
-"""One figure of an instrument, such as a judge, corrected by labels; people alone and a second reading beside it."""
+"""One figure of an instrument, such as a judge, as labels correct it; people alone and a second reading beside."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -95,10 +95,10 @@ def within(estimate: Estimate, scale: tuple[float, float]) -> Estimate:
 
 
 def _second(values: Sequence[float], said: Sequence[float | None]) -> Estimate | None:
-    """Rogan and Gladen's share; only of yes and no, by instrument and people alike."""
-    labelled = [(value, label) for value, label in zip(values, said, strict=True) if label is not None]
-    if not {*values, *(label for _, label in labelled)} <= {0.0, 1.0}:
+    """Rogan and Gladen's share; only of an instrument that says yes or no, by outputs whose raters agree."""
+    if not set(values) <= {0.0, 1.0}:
         return None
+    labelled = [(value, label) for value, label in zip(values, said, strict=True) if label in (0.0, 1.0)]
     yes, no = ([value for value, label in labelled if label == wanted] for wanted in (1.0, 0.0))
     right_no = sum(value == 0 for value in no)
     return rogan_gladen(

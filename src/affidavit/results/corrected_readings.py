@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from affidavit.judging.label_questions import ANSWER, CORRECT, NO_ANSWER, LabelValue
-from affidavit.results.corrected_figures import Measured, corrected
+from affidavit.results.corrected_figures import Corrected, Measured, corrected
 from affidavit.results.corrected_tables import FIGURES, figure_cells, figure_notes
 from affidavit.results.counting import RecordSet, name_of
 from affidavit.results.label_set import DrawnLabels, LabelSet
@@ -30,11 +30,30 @@ _Groups = dict[tuple[str, ...], list[Measured]]
 
 def reading_tables(records: RecordSet, labels: LabelSet, foot: str) -> Iterator[Table]:
     """A table for accuracy, and one for each name of the study's own that rows have numbers for."""
-    asked = labels.questions
-    for about in (each for each in (CORRECT, ANSWER) if each in asked):
+    for about in _of_answers(labels):
         yield from _accuracy(records, labels.of(about), foot)
-    for about in (each for each in asked if (draw := labels.of(each).draw) is not None and draw.ends is not None):
+    for about in _of_numbers(labels):
         yield from _means(records, labels.of(about), foot)
+
+
+def reading_figures(records: RecordSet, labels: LabelSet) -> Iterator[tuple[str, str, Corrected]]:
+    """Question, name and figure of each group by the contract itself, and of numbers that rows brought along."""
+    for about in _of_answers(labels):
+        for (*group, reading), _, found in _accuracies(records, labels.of(about)):
+            if reading == OWN:
+                yield about, ", ".join(group), found
+    for about in _of_numbers(labels):
+        own = labels.of(about)
+        for place, measured in sorted(_numbers(records, own).groups.items()):
+            yield about, ", ".join(place), _corrected_number(measured, own)
+
+
+def _of_answers(labels: LabelSet) -> list[str]:
+    return [each for each in (CORRECT, ANSWER) if each in labels.questions]
+
+
+def _of_numbers(labels: LabelSet) -> list[str]:
+    return [each for each in labels.questions if labels.of(each).ends is not None]
 
 
 # --- accuracy ---
@@ -51,13 +70,10 @@ class _Answers:
 
 
 def _accuracy(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Table]:
-    found = _answers(records)
-    rows: list[tuple[Value, ...]] = []
-    for reading, groups in found.groups.items():
-        for group, measured in sorted(groups.items()):
-            made = corrected(measured, labels, lambda key, value: _is_right(key, value, found), scale=(0.0, 1.0))
-            rows.append((*group, reading, *figure_cells(_share(measured), made, lambda each: each)))
-    rows.sort(key=lambda row: [str(each) for each in row[: len(records.by)]])
+    rows: list[tuple[Value, ...]] = [
+        (*names, *figure_cells(naive, found, lambda each: each))
+        for names, naive, found in _accuracies(records, labels)
+    ]
     question = "How many outputs are right, by what people say that they mean?"
     if labels.about == CORRECT:
         question = "How many outputs are right, by what people say?"
@@ -71,6 +87,20 @@ def _accuracy(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Ta
             foot,
             figure_notes(labels, shares=True),
         )
+
+
+def _accuracies(
+    records: RecordSet, labels: DrawnLabels
+) -> Iterator[tuple[tuple[str, ...], Estimate | None, Corrected]]:
+    """By group and reading: its own accuracy, and what labels make of it; groups stand together."""
+    answers = _answers(records)
+    for group in sorted({group for groups in answers.groups.values() for group in groups}):
+        for reading, groups in answers.groups.items():
+            if measured := groups.get(group):
+                found = corrected(
+                    measured, labels, lambda key, value: _is_right(key, value, answers), scale=(0.0, 1.0)
+                )
+                yield (*group, reading), _share(measured), found
 
 
 def _is_right(key: str, value: LabelValue, found: _Answers) -> float:
@@ -118,61 +148,58 @@ def _share(measured: list[Measured]) -> Estimate | None:
 # --- numbers that rows brought along ---
 
 
-def _means(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Table]:
-    """The mean of a number that rows have under the question's name; where they have none, of people alone."""
-    assert labels.draw is not None  # noqa: S101 - whoever calls has seen it
-    assert labels.draw.ends is not None  # noqa: S101 - the same
-    ends = labels.draw.ends
+@dataclass(frozen=True)
+class _Numbers:
+    groups: _Groups
+    without: int
+    """Outputs that have no number on the scale under this name."""
+
+
+def _numbers(records: RecordSet, labels: DrawnLabels) -> _Numbers:
+    """The numbers that rows have under the question's name."""
+    low, high = labels.ends or (0.0, 1.0)
     outputs = records.outputs().filter(pl.col("protocol_compliant").is_not_null())
     wanted = dict.fromkeys(("key", *records.by, "task", records.cluster))
     said = outputs.select(*wanted, row_values(labels.about).alias(_VALUE)).collect()
     groups: _Groups = defaultdict(list)
     without = 0
     for row in said.iter_rows(named=True):
-        number = _number(row[_VALUE], ends)
-        if number is None:
+        if (number := _number(row[_VALUE])) is None or not low <= number <= high:
             without += 1
-            continue
-        groups[tuple(name_of(row[name]) for name in records.by)].append(
-            Measured(row["key"], (row["task"], row[records.cluster]), number)
-        )
-    rows = [
-        (
-            *group,
-            labels.about,
-            *figure_cells(
-                _mean(measured), corrected(measured, labels, lambda _key, value: float(value), scale=ends), Mean.of
-            ),
-        )
-        for group, measured in sorted(groups.items())
+        else:
+            group = tuple(name_of(row[name]) for name in records.by)
+            groups[group].append(Measured(row["key"], (row["task"], row[records.cluster]), number))
+    return _Numbers(groups, without)
+
+
+def _corrected_number(measured: list[Measured], labels: DrawnLabels) -> Corrected:
+    return corrected(measured, labels, lambda _key, value: float(value), scale=labels.ends or (0.0, 1.0))
+
+
+def _means(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Table]:
+    """The mean of a number that rows have under the question's name."""
+    found = _numbers(records, labels)
+    rows: list[tuple[Value, ...]] = [
+        (*group, labels.about, *figure_cells(_mean(measured), _corrected_number(measured, labels), Mean.of))
+        for group, measured in sorted(found.groups.items())
     ]
-    left_out = (
-        (f"{without:,} outputs have no number from {ends[0]:g} to {ends[1]:g} under this name, and are left out.",)
-        if without
-        else ()
-    )
-    heads, notes = (*records.by, "measure", *FIGURES), (*figure_notes(labels, shares=False), *left_out)
+    heads, notes = (*records.by, "measure", *FIGURES), figure_notes(labels, shares=False)
+    if found.without:
+        notes += (f"{found.without:,} outputs have no such number under this name, and are left out.",)
     if rows:
-        yield Table(
-            f"corrected {labels.about}",
-            f"What is the mean of {labels.about}, by people?",
-            heads,
-            tuple(rows),
-            foot,
-            notes,
-        )
+        name, question = f"corrected {labels.about}", f"What is the mean of {labels.about}, by people?"
+        yield Table(name, question, heads, tuple(rows), foot, notes)
 
 
 _READ = ("correct", "keyed", "right_letter", "protocol_compliant")
 _VALUE = "value of the row"
 
 
-def _number(text: str, ends: tuple[float, float]) -> float | None:
+def _number(text: str) -> float | None:
     try:
-        found = float(text)
+        return float(text)
     except ValueError:
         return None
-    return found if ends[0] <= found <= ends[1] else None
 
 
 def _mean(measured: list[Measured]) -> Estimate:

@@ -12,6 +12,7 @@ from math import isfinite
 
 from affidavit.contracts.rubric import Verdict
 from affidavit.judging.label_questions import SCORE, VERDICT, LabelValue
+from affidavit.plain_text import counted_noun
 from affidavit.results.corrected_figures import Corrected, Measured, corrected
 from affidavit.results.judge_scores import Group, grouped
 from affidavit.results.judging import POOLED, Evaluation, JudgingFigures, output_share
@@ -32,7 +33,7 @@ _HOW = (
 )
 _SECOND = (
     "Rogan-Gladen: from sensitivity and specificity over the labels, with the interval of Lang and Reiczigel; "
-    "outputs are taken as independent."
+    "outputs are taken as independent, and those whose raters disagree are left out."
 )
 JUDGES = ("judge", "judging condition", "method")
 
@@ -58,7 +59,8 @@ def figure_notes(labels: DrawnLabels, *, shares: bool) -> tuple[str, ...]:
     draw = labels.draw
     left = 0 if draw is None else len(draw.outputs) - len(labels.labelled)
     open_still = (
-        f"{left:,} of the {draw.n:,} outputs that were drawn are not labelled: if these differ from the others, no figure corrects that."
+        f"{left:,} of the {draw.n:,} outputs that were drawn are not labelled: if these differ from the others, "
+        "no figure corrects that."
         if draw is not None and left
         else ""
     )
@@ -129,13 +131,22 @@ def judge_tables(figures: JudgingFigures, labels: LabelSet) -> Iterator[Table]:
     yield from _differences(figures, labels, measures, valid, task)
 
 
+def judge_figures(figures: JudgingFigures, labels: LabelSet) -> Iterator[tuple[str, str, Corrected]]:
+    """Question, name and figure of each judge and target, over all variants."""
+    valid = [each for each in figures.primary.evaluations if each.valid]
+    named = _names(figures, pooled=False)
+    for measure in _measures(figures, labels):
+        for group, members in grouped(valid, lambda each: (*named(each), each.target)).items():
+            yield measure.about, ", ".join((measure.name, *group)), _corrected(measure, members, labels)
+
+
 def _names(figures: JudgingFigures, *, pooled: bool) -> Callable[[Evaluation], Group]:
     if pooled:
         return lambda each: (each.condition,)
     return lambda each: (each.judge, each.condition, POOLED if figures.pooled else each.method)
 
 
-def _by(
+def _by(  # noqa: PLR0913 - which figures, of whom, by what
     figures: JudgingFigures,
     labels: LabelSet,
     measures: Sequence[_Measure],
@@ -274,8 +285,9 @@ def _rankings(
         clear, turned = sum(each is not None for each in own), sum(each is False for each in own)
         kept = "is the same" if before == after else f"becomes {', '.join(after)}"
         yield (
-            f"{name} by {names[0]}: the order of targets by the judge, {', '.join(before)}, {kept} after correction; "
-            f"of {len(own):,} difference{'s' * (len(own) != 1)}, {clear:,} can be told after it, {turned:,} of these the other way round."
+            f"{name} by {names[0]}: the order of targets by the judge, {', '.join(before)}, {kept} after "
+            f"correction; of {counted_noun(len(own), 'difference')}, {clear:,} can be told then, {turned:,} of "
+            "these the other way round."
         )
 
 

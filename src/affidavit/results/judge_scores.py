@@ -280,10 +280,10 @@ def _agreement(column: ScoreColumn, ratings: Sequence[Sequence[float | None]], s
     return Agreement(column, exact_agreement(ratings), kappa, coefficient(lambda: alpha(ratings, seed=seed)))
 
 
-def coefficient(coefficient: Callable[[], Estimate]) -> Estimate | None:
+def coefficient(found_by: Callable[[], Estimate]) -> Estimate | None:
     """The coefficient where there is one; few outputs are no certainty, nor is agreement on all (ruling S11)."""
     try:
-        found = coefficient()
+        found = found_by()
     except ValueError:  # all ratings are one, or the scale is too long to be ordinal
         return None
     if found.n < FEWEST_CLUSTERS:

@@ -26,6 +26,7 @@ class LabelSet:
     """By question: labels in whose place a later one of the same rater has come."""
     _values: dict[tuple[str, str, str], LabelValue] = field(default_factory=dict)
     _seen: int = 0
+    _of: dict[str, "DrawnLabels"] = field(default_factory=dict)
     _listed: dict[str, tuple[int, Drawable]] = field(default_factory=dict)
     """Outputs with their numbers in the journal, where anything was drawn."""
 
@@ -61,7 +62,12 @@ class LabelSet:
         return self._by_question.get(about, {})
 
     def of(self, about: str) -> "DrawnLabels":
-        """The labels of one question, as its draw makes them fit for correcting figures."""
+        """The labels of one question, as its draw makes them fit for correcting figures; once all were seen."""
+        if about not in self._of:
+            self._of[about] = self._drawn_labels(about)
+        return self._of[about]
+
+    def _drawn_labels(self, about: str) -> "DrawnLabels":
         draw = last_draw(self.draws, about)
         if draw is None:
             return DrawnLabels(about, None, self.said(about), {})
@@ -87,6 +93,11 @@ class DrawnLabels:
     def drawn(self) -> frozenset[str]:
         """The outputs that were drawn."""
         return frozenset(() if self.draw is None else self.draw.outputs)
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Of the scale of a name of the study's own."""
+        return None if self.draw is None else self.draw.ends
 
     @property
     def labelled(self) -> list[str]:

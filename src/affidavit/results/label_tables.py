@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 from affidavit.contracts.rubric import Verdict
 from affidavit.judging.label_questions import ANSWER, CORRECT, SCORE, VERDICT, LabelValue
@@ -136,7 +137,8 @@ def _agreement(labels: LabelSet, judged: Sequence[_Judged], seed: int, foot: str
         "ordinal alpha",
     )
     notes = (
-        "All labels, drawn or not. Kappa has quadratic weights; where what people said has no order, alpha is nominal and there is no kappa. "
+        "All labels, drawn or not. Kappa has quadratic weights; where what people said has no order, alpha is "
+        "nominal and there is no kappa. "
         "The interval of exact agreement is Wilson's. Those of kappa and alpha are percentile bootstraps over "
         "outputs, from ten outputs on; with few outputs they are too narrow.",
     )
@@ -171,7 +173,7 @@ def _row(
     kappa = None
     if len(sides) == 2 and ordered:
         kappa = coefficient(lambda: weighted_kappa(ratings, weights="quadratic", seed=seed))
-    level = "ordinal" if ordered and about != CORRECT else "nominal"
+    level: Literal["ordinal", "nominal"] = "ordinal" if ordered and about != CORRECT else "nominal"
     return [
         (
             *names,
@@ -252,7 +254,7 @@ def _bias(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) 
     columns = ("question", *JUDGES, "target", "variant", "labels", "judge less people")
     notes = (
         "Steps of the scale that the judge gives more than people; a verdict is 0, 1 or 2. A dash stands for all "
-        "variants. Intervals are t over questions, from ten on. Of a draw by strata it is about the outputs drawn.",
+        "variants. Intervals are t over questions, from ten on. Of a draw by strata it is about what was drawn.",
     )
     return Table(
         "judge bias", "Do judges give more than people?", columns, tuple(rows), figures.primary.identities, notes

@@ -34,6 +34,7 @@ from affidavit.results.item_content import ItemContents, content_of, content_of_
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
+from affidavit.results.label_plan import label_plan
 from affidavit.results.label_set import LabelSet
 from affidavit.results.labelled_tables import labelled_tables
 from affidavit.results.no_value import METADATA, named_where_empty
@@ -510,6 +511,11 @@ class StudyResults:
             return None
         self._see_all()
         return self._judged.figures(include_self=include_self)
+
+    def label_plan(self, width: float) -> Table:
+        """How many labels it takes for intervals of this width."""
+        self._see_all()
+        return label_plan(self.records, self._labels, self.judging_figures(), width=width)
 
     def _labelled_tables(self, figures: JudgingFigures | None) -> Iterator[Table]:
         """What people said, and what follows from it; nothing where nobody was asked."""

@@ -113,12 +113,16 @@ def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: str) ->
         raise InputError(
             row.where, expected=f"a name of at most {LONGEST_NAME} printable characters", found=shown(rater)
         )
-    try:
-        if date.fromisoformat(day).isoformat() != day:
-            raise ValueError(day)
-    except ValueError as error:
-        raise InputError(row.where, expected="a day such as 2026-01-31 in 'date'", found=shown(day)) from error
+    if not _is_day(day):
+        raise InputError(row.where, expected="a day such as 2026-01-31 in 'date'", found=shown(day))
     return _Wanted(row.where, Label(key, question.about, value, rater, day))
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def _question(row: Row, labelled: LabelledStudy, terms: LabelTerms) -> LabelQuestion:

@@ -73,7 +73,7 @@ class LabelledStudy:
         return label_question(about, None if self.judging is None else self.judging.terms.rubric, ends)
 
     def drawable(self, question: LabelQuestion, tasks: Iterable[str], records: int) -> list[Drawable]:
-        """The list that a draw is from: outputs of these tasks among the first records; of judged ones, that set."""
+        """The list that a draw is from: outputs of these tasks among the first records, judged ones if need be."""
         judged = frozenset(self.judging.terms.outputs) if question.judged and self.judging is not None else None
         chosen = frozenset(tasks)
         return [

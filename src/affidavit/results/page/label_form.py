@@ -1,4 +1,4 @@
-"""What one rater is given, as a page of its own: it needs no network, keeps entries in the browser, and saves a file.
+"""What one rater is given, as a page of its own: without a network it keeps entries and saves them as a file.
 
 It is the one page here with a script, a fixed one that its policy names by its digest. Task and output are escaped
 like everything that came from a study; who gave the output, and what a judge said of it, are not on the page.
