@@ -32,7 +32,14 @@ def rows(title: str) -> dict[str, list[float]]:
 
 @pytest.mark.parametrize(
     "script",
-    [measure_coverage, simulate_corrections, simulate_differences, simulate_disagreement, simulate_self_preference, simulate_shares],
+    [
+        measure_coverage,
+        simulate_corrections,
+        simulate_differences,
+        simulate_disagreement,
+        simulate_self_preference,
+        simulate_shares,
+    ],
     ids=lambda script: script.__name__.rpartition(".")[2],
 )
 def test_the_page_says_which_script_draws_and_with_which_seed(script):

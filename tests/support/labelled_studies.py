@@ -30,14 +30,14 @@ def chance(*names: object) -> float:
 
 def deserves(output: str) -> bool:
     """Whether people give this output a PASS; a FAIL otherwise."""
-    return chance("truth", output) < TARGETS[output.split("-")[0]]
+    return chance("truth", output) < TARGETS[output.split("-", maxsplit=1)[0]]
 
 
 def passes(output: str) -> bool:
     """Whether the judge does."""
     if deserves(output):
         return chance("judge", output) >= _HARSHNESS
-    return chance("judge", output) < _KINDNESS[output.split("-")[0]]
+    return chance("judge", output) < _KINDNESS[output.split("-", maxsplit=1)[0]]
 
 
 def words(output: str) -> str:

@@ -19,9 +19,14 @@ from affidavit.running.label_draw import LabelSheet
 
 @cache
 def _environment() -> Environment:
-    loader = PackageLoader("affidavit.results.page", "files")
     return Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("affidavit.results.page", "files"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # Whatever the form shows goes through here, so that no text can be forgotten.
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
 
 
@@ -39,7 +44,7 @@ def _hash(content: str) -> str:
 def label_form(sheet: LabelSheet, *, draw_sha256: str) -> str:
     """The page; entries are kept in the browser under the digest of the draw, so that no two sheets share any."""
     style, script, question = _file("label_form.css"), _file("label_form.js"), sheet.question
-    outputs = [(output.key, visible(output.task), visible(output.text)) for output in sheet.outputs]
+    outputs = [(output.key, output.task, output.text) for output in sheet.outputs]
     return (
         _environment()
         .get_template("label_form.html")
