@@ -20,7 +20,7 @@ from affidavit.archive.checked_lines import checked_line
 from affidavit.archive.disk import Disk
 from affidavit.archive.parquet_copy import copied_frame, copy_of
 from affidavit.archive.record import Failed, QuestionIdentity, encode
-from affidavit.archive.seal import SealedSegment, file_sha256, write_seal
+from affidavit.archive.seal import Root, SealedSegment, file_sha256, write_seal
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.archive.versions import FORMAT
 from affidavit.study.frozen_form import frozen
@@ -75,7 +75,7 @@ samples = {SAMPLES}
     asked = QuestionIdentity("0" * 64, "large", "trivia", "000000", "model-0", "condition-0", 0, "0" * 64, None)
     segment.write_bytes(encode(Failed(asked, "timeout"), seq=1, group=1))
     sealed = (SealedSegment(segment.name, count, file_sha256(segment)),)
-    seal = write_seal(directory, sealed, {}, "0" * 64, Disk())
+    seal = write_seal(directory, sealed, {}, Root(), Disk())
     copy = copy_of(StudyDirectory(directory), seal)
     assert copy is not None
     made = [sys.executable, str(Path(__file__).with_name("figures.py")), "--make", str(count), str(copy)]

@@ -23,6 +23,7 @@ from affidavit.contracts.label_set import LabelDeviation
 from affidavit.contracts.number import Number, number
 from affidavit.contracts.number_deviation import NumberDeviation, NumberMethod
 from affidavit.judging.directory import _Judge, _JudgingFile
+from affidavit.judging.label_draws import LabelDraw, Stratum, _LabelsFile
 from affidavit.models import model
 from affidavit.models.model import PERMANENT
 from affidavit.models.registry import PROVIDERS
@@ -124,6 +125,7 @@ def keys_by_file() -> dict[str, set[str]]:
         ("study.json", [_StudyFile]),
         ("revisions/000002.json", [_RevisionFile, BeforeGrowth]),
         ("judging.json", [_JudgingFile, _Judge]),
+        ("labels.json", [_LabelsFile, LabelDraw, Stratum]),
         ("seal.json", [Seal, SealedSegment, SealedFile]),
     ],
 )

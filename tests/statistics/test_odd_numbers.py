@@ -15,6 +15,7 @@ from affidavit.statistics import (
     ClusterSums,
     Estimate,
     ItemPairs,
+    JudgedLabels,
     PairedDifference,
     Significance,
     alpha,
@@ -44,6 +45,8 @@ from affidavit.statistics import (
     wilson_shares,
     yield_at_k,
 )
+from affidavit.statistics.corrected_means import FEWEST_LABELS
+from support.laws import few
 
 WHOLE = "expected a whole number from 0 to 1,000,000,000,000, found"
 ONE_LENGTH = "expected columns of one length, found"
@@ -182,10 +185,22 @@ def differences(draw):
     return PairedDifference.of_means(draw(scores), draw(scores), scale=draw(mostly(st.just(18))), clusters=names)
 
 
+@st.composite
+def corrections(draw):
+    """A corrected mean, where there are labels enough; else the refusal is raised here."""
+    judged = draw(st.lists(st.floats(0, 1), min_size=40, max_size=40))
+    labels = draw(st.lists(mostly(st.floats(0, 1), st.none(), odd), min_size=40, max_size=40))
+    return statistics.corrected_mean(judged, labels, clusters=[at // 2 for at in range(40)])
+
+
+judged_labels = st.builds(JudgedLabels, count, count)
 clusters = {"seed": seed, "clusters": mostly(st.none(), st.lists(st.sampled_from("ab"), min_size=11, max_size=12))}
 power = {"level": level, "power": mostly(st.just(0.8))}
 CALLS = {
     "alpha": (rows,), "exact_agreement": (rows,), "mean_absolute_difference": (rows,), "weighted_kappa": (rows,),
+    "corrected_mean": (column(st.floats(0, 1), 40), column(st.none() | st.floats(0, 1) | st.floats(0, 1), 40)),
+    "people_alone": (column(st.floats(0, 1), 40), column(st.floats(0, 1), 40)),
+    "rogan_gladen": (count, n),
     "benjamini_hochberg": (p_values,), "holm": (p_values,), "holm_steps": (p_values, level),
     "bounds": (sums, sums), "bounds_of_share": (count, n, count), "share": (sums,), "wilson": (count, n),
     "wilson_shares": (successes, samples),
@@ -206,6 +221,11 @@ OPTIONS = {
     "alpha": {**clusters, "level": mostly(st.sampled_from(["nominal", "ordinal", "interval"]), st.just("ratio"))},
     "mean_absolute_difference": clusters,
     "weighted_kappa": {**clusters, "weights": mostly(st.sampled_from(["linear", "quadratic"]), st.just("cubic"))},
+    "corrected_mean": {
+        "scale": mostly(st.just((0, 1)), st.tuples(odd, odd)), "weight": mostly(st.none(), odd),
+        "strata": mostly(st.none(), st.lists(st.sampled_from("ab"), min_size=40, max_size=40)),
+    },
+    "rogan_gladen": {"among_yes": judged_labels, "among_no": judged_labels},
     "cluster_mean": {"seed": seed}, "sign_flip_test": {"seed": seed, "patterns": mostly(st.just(99), st.just(-1))},
     "mean_of_clusters": {"seed": seed, "resamples": mostly(st.sampled_from([1, 20]), st.just(0))},
     "clusters_needed": power, "detectable_mean": power, "detectable_by_mcnemar": power,
@@ -242,7 +262,7 @@ def holds(found: object) -> None:
 
 def test_every_public_function_is_tried():
     functions = {name for name in statistics.__all__ if isfunction(getattr(statistics, name))}
-    assert functions == {*CALLS, "family"}
+    assert functions == {*CALLS, "family", "corrected_difference", "labels_for_width"}
 
 
 @pytest.mark.slow
@@ -277,6 +297,22 @@ def test_odd_differences_give_a_verdict_or_a_refusal(data, at):
         holds(verdict.estimate)
         holds(verdict.significance)
         assert verdict.detectable is None or verdict.detectable > 0
+
+
+@pytest.mark.slow
+@few
+@given(st.data())
+def test_odd_corrections_give_a_difference_or_a_refusal(data):
+    try:
+        first, second = data.draw(corrections()), data.draw(corrections())
+        needed = statistics.labels_for_width(first, data.draw(mostly(st.floats(0.01, 0.5))))
+    except ValueError as refused:
+        assert str(refused)  # noqa: PT017 - a difference would do as well
+        return
+    difference = statistics.corrected_difference(first, second)
+    holds(difference.estimate())
+    assert 0 < difference.p_value <= 1
+    assert needed is None or needed >= FEWEST_LABELS
 
 
 # --- large, and still right ---

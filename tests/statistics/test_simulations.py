@@ -7,6 +7,7 @@ import pytest
 
 from support import (
     measure_coverage,
+    simulate_corrections,
     simulate_differences,
     simulate_disagreement,
     simulate_self_preference,
@@ -31,7 +32,14 @@ def rows(title: str) -> dict[str, list[float]]:
 
 @pytest.mark.parametrize(
     "script",
-    [measure_coverage, simulate_differences, simulate_disagreement, simulate_self_preference, simulate_shares],
+    [
+        measure_coverage,
+        simulate_corrections,
+        simulate_differences,
+        simulate_disagreement,
+        simulate_self_preference,
+        simulate_shares,
+    ],
     ids=lambda script: script.__name__.rpartition(".")[2],
 )
 def test_the_page_says_which_script_draws_and_with_which_seed(script):
@@ -65,6 +73,27 @@ def test_judges_without_self_preference_have_intervals_around_zero():
     assert len(found) == len(SETTINGS)
     for name, shares in found.items():
         assert all(93 <= share <= 97 for share in shares) or "cut off" in name
+
+
+def cells_under(title: str) -> list[list[str]]:
+    below = PAGE.split(title, 1)[1].split("\n\n", 2)[1]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in below.splitlines()[2:]]
+
+
+def test_corrected_figures_cover_the_truth_and_are_no_wider_than_people_alone():
+    """Ruling S10: in at least 91 % everywhere, and at most 2 % wider."""
+    found = cells_under("**Corrected shares, people alone, and the judge's own**")
+    assert len(found) == 12
+    for *_, corrected, _, naive, width in found:
+        assert float(corrected.split("%")[0]) >= 91
+        assert float(naive.split("%")[0]) == 0, "what is corrected does not cover at all"
+        assert float(width.split("–")[1]) <= 1.02
+
+
+@pytest.mark.slow
+def test_the_lowest_cell_of_corrected_figures_can_be_drawn_again():
+    setting = simulate_corrections.Setting(100, 500, 0.9, (0.6, 0.6), 0.5)
+    assert simulate_corrections.cell(setting, simulate_corrections.covered(setting, 2_000)) in PAGE
 
 
 @pytest.mark.slow

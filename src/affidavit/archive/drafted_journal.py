@@ -102,7 +102,7 @@ class DraftedJournal:
             self._disk.sync_directory(folder)
             self._disk.sync_directory(self._directory)
         segment = SealedSegment(_NAME, self.records, self._content.hexdigest())
-        return write_seal(self._directory, (segment,), counts, self.root.sha256(self._directory), self._disk)
+        return write_seal(self._directory, (segment,), counts, self.root, self._disk)
 
     def _close(self) -> None:
         file, self._file = self._file, None

@@ -179,7 +179,7 @@ class Archive:
             described = SealedSegment(self._open.path.name, count, file_sha256(self._open.path))
             self._sealed = (*self._sealed, described)
         self.close()
-        return write_seal(self.directory, self._sealed, counts, self.root_sha256(), self.disk)
+        return write_seal(self.directory, self._sealed, counts, self.root, self.disk)
 
     def root_sha256(self) -> str:
         """The root digest as things stand."""

@@ -64,6 +64,7 @@ class Shape:
 _IN_WORDS: dict[type, str] = {
     str: "a text",
     int: "a whole number",
+    float: "a number",
     bool: "true or false",
     dict: "an object",
     list: "a list",

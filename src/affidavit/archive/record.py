@@ -272,8 +272,8 @@ class Label(Struct, frozen=True):
     labelled_key: str
     """The key of the response."""
     about: str
-    """What was labelled: the verdict, whether it is correct, or a dimension of the rubric."""
-    value: str | int | bool
+    """What was asked: the verdict, a score, whether it is correct, its answer, or a name of the study's own."""
+    value: str | int | float | bool
     rater: str
     date: str
     """The day, as in 2026-01-31."""

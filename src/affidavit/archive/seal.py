@@ -2,8 +2,9 @@
 
 Two digests, each with its promise (ruling C10). The *root digest* covers what was asked and what came back: the
 plan, the items, the terms of a judging, and what all records say, in the order of their keys. An interrupted run
-of the same answers has the same. The *seal's digest* is that of `seal.json` itself, which lists every file, also
-those that differ from day to day: it is the one to publish.
+of the same answers has the same. What people said of outputs is no part of it, and has a digest of its own. The
+*seal's digest* is that of `seal.json` itself, which lists every file, also those that differ from day to day: it
+is the one to publish.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ from affidavit.archive.checked_lines import (
 )
 from affidavit.archive.corruption import as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
-from affidavit.archive.layout import GROWING, ITEMS, JUDGING, MANIFEST, RECORDS, SEAL, STUDY
+from affidavit.archive.layout import GROWING, ITEMS, JUDGING, LABELS, MANIFEST, RECORDS, SEAL, STUDY
 from affidavit.archive.record import Label, Placed, content_digest_of
 from affidavit.archive.regular_files import open_to_read
 from affidavit.archive.revisions import is_revision_name, last_revision, revision_file, revision_names
@@ -34,7 +35,7 @@ from affidavit.errors import StorageError
 from affidavit.json_values import Fields, digest, shown
 
 _PIECE = 1 << 20
-_SEALED_FILES = (STUDY, ITEMS, JUDGING, *GROWING, MANIFEST)
+_SEALED_FILES = (STUDY, ITEMS, JUDGING, LABELS, *GROWING, MANIFEST)
 """What is sealed beside the segments and the revisions, where it is there."""
 _OF_THE_DAY = ("kind", "v", "versions", "git", "date", "before", "files")
 """What study.json and the revisions say that decides no answer: the same rows may come in another file."""
@@ -66,6 +67,10 @@ class Seal(msgspec.Struct, frozen=True):
     judges: dict[str, str]
     """The digest of the terms of each judge: more may join before the next seal."""
     root_sha256: str
+    draws: tuple[str, ...] = ()
+    """The digest of each draw for people to label: more may follow before the next seal."""
+    labels_sha256: str = ""
+    """Over what people said, in the order in which it came; empty if they said nothing."""
     sha256: str = ""
     """The seal's own digest."""
 
@@ -103,7 +108,7 @@ def _sealable(directory: Path) -> list[str]:
 
 
 def write_seal(
-    directory: Path, sealed: tuple[SealedSegment, ...], counts: Mapping[str, object], root_sha256: str, disk: Disk
+    directory: Path, sealed: tuple[SealedSegment, ...], counts: Mapping[str, object], root: "Root", disk: Disk
 ) -> Seal:
     """Put a seal over everything that is there now; the file is there whole, or not at all."""
     there = [name for name in _sealable(directory) if (directory / name).exists()]
@@ -115,7 +120,10 @@ def write_seal(
         "files": {name: msgspec.structs.asdict(sealed_file(directory / name)) for name in there},
         "counts": counts,
         "judges": _judges(directory),
-        "root_sha256": root_sha256,
+        "root_sha256": root.sha256(directory),
+        # Only where there are any: every other seal keeps the form that it always had.
+        **({"draws": list(draws)} if (draws := _draws(directory)) else {}),
+        **({"labels_sha256": root.labels_sha256} if root.labels_sha256 else {}),
     }
     line = checked_line(content)
     with storage_errors(str(directory / SEAL)):
@@ -223,6 +231,8 @@ def _checked(path: Path, sealed: SealedFile, seal: Seal) -> str | None:
         return f"{path.name} has grown since it was sealed" if longer else None
     if path.name == JUDGING and _has_more_judges(path.parent, seal):
         return f"{path.name} has judges that joined since it was sealed"
+    if path.name == LABELS and _has_more_draws(path.parent, seal):
+        return f"{path.name} has draws that were made since it was sealed"
     where = str(path) if path.name in (*GROWING, MANIFEST) else f"{path}:{bad_line(path)}"
     raise corrupt(where, "the file as it was sealed", "another content")
 
@@ -249,6 +259,18 @@ def _has_more_judges(directory: Path, seal: Seal) -> bool:
     return len(now) > len(seal.judges) > 0 and seal.judges.items() <= now.items()
 
 
+def _draws(directory: Path) -> tuple[str, ...]:
+    """The digest of each draw, in their order."""
+    draws: Any = (_whole_file(directory / LABELS) or {}).get("draws", [])
+    return tuple(map(digest, draws)) if isinstance(draws, list) else ()
+
+
+def _has_more_draws(directory: Path, seal: Seal) -> bool:
+    """Whether labels.json is that of the seal, with draws that followed."""
+    now, sealed = _draws(directory), seal.draws
+    return len(now) > len(sealed) > 0 and now[: len(sealed)] == sealed
+
+
 def _whole_file(path: Path) -> Fields | None:
     """The fields of a file of one checked line; None if it is not there, or not whole."""
     if not path.exists():
@@ -271,6 +293,7 @@ class Root:
         self._buckets = [bytearray() for _ in range(256)]
         self._sorted: dict[int, tuple[int, bytes]] = {}
         """What buckets that were so long say in the order of their keys: it is asked for more than once."""
+        self._labels, self._labelled = sha256(), False
 
     def add(self, key: str, content: bytes) -> None:
         """What a record says; it is the only one of its key, or a later one than those before."""
@@ -283,9 +306,22 @@ class Root:
             self._buckets[place] += some
 
     def add_line(self, line: bytes, placed: Placed) -> None:
-        """What the record on a line says; labels have no part in this digest."""
-        if not isinstance(placed.record, Label):
-            self.add(placed.record.key, content_digest_of(line, placed))
+        """What the record on a line says; labels have no part in this digest, and one of their own."""
+        content = content_digest_of(line, placed)
+        if isinstance(placed.record, Label):
+            self.add_label(content)
+        else:
+            self.add(placed.record.key, content)
+
+    def add_label(self, content: bytes) -> None:
+        """What a person said, after all that was said before."""
+        self._labels.update(content)
+        self._labelled = True
+
+    @property
+    def labels_sha256(self) -> str:
+        """The digest over all that people said, in its order; empty if they said nothing."""
+        return self._labels.hexdigest() if self._labelled else ""
 
     def sha256(self, directory: Path, *, revision: int | None = None) -> str:
         """The digest, with what the directory says of plan, items and judging, up to a revision or in all."""

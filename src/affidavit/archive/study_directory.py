@@ -17,20 +17,19 @@ import msgspec
 
 from affidavit.archive.checked_lines import (
     checked_fields,
-    checked_line,
-    is_as_written,
     lines_of,
-    only_line_of,
 )
 from affidavit.archive.corruption import as_written, contract_as_written, corrupt
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.foreign_names import refuse_foreign_names
+from affidavit.archive.frozen_files import freeze_fields, frozen_fields
 from affidavit.archive.item_lines import item_line
 from affidavit.archive.journal import Archive, Walk
 from affidavit.archive.layout import (
     ATTEMPTS,
     ITEMS,
     JUDGING,
+    LABELS,
     LOCK,
     MANIFEST,
     PAGE,
@@ -353,7 +352,7 @@ class StudyDirectory:
         if any(not isinstance(record, Failed) for record in self.records()):
             raise ValueError("a study that was answered is never taken away")
         names = [SEAL, *(f"{RECORDS}/{each.path.name}" for each in segments(self.path)), ATTEMPTS, RUN_LOG]
-        names += [MANIFEST, PAGE, *reversed(revision_names(self.path))]
+        names += [MANIFEST, LABELS, PAGE, *reversed(revision_names(self.path))]
         with storage_errors(str(self.path)):
             for name in names:
                 disk.remove(self.path / name)
@@ -368,7 +367,7 @@ class StudyDirectory:
         """Take away outputs from elsewhere that nobody has judged."""
         if not isinstance(self.frozen_or_none(), ImportedStudy | None) or self.judging_fields() is not None:
             raise ValueError("what was asked or judged here is never taken away")
-        names = [SEAL, *(f"{RECORDS}/{each.path.name}" for each in segments(self.path)), MANIFEST, STUDY]
+        names = [SEAL, *(f"{RECORDS}/{each.path.name}" for each in segments(self.path)), MANIFEST, LABELS, STUDY]
         with storage_errors(str(self.path)):
             for name in names:
                 disk.remove(self.path / name)
@@ -498,6 +497,16 @@ class StudyDirectory:
         """Write down the terms of a judging; the file is there whole, or not at all."""
         self._place(JUDGING, {"kind": "judging", "v": FORMAT, **fields}, disk)
 
+    # --- labels.json ---
+
+    def labels_fields(self) -> Fields | None:
+        """What was drawn for people to label, as it was frozen; None if nothing was."""
+        return self._file(LABELS, "the draws of outputs as they were frozen")
+
+    def freeze_labels(self, fields: Fields, disk: Disk) -> None:
+        """Write down what was drawn; the file is there whole, or not at all."""
+        self._place(LABELS, {"kind": "labels", "v": FORMAT, **fields}, disk)
+
     # --- the journal and its seal ---
 
     def walk(self) -> Walk:
@@ -573,17 +582,7 @@ class StudyDirectory:
     # --- files of one checked line ---
 
     def _file(self, name: str, expected: str) -> Fields | None:
-        path = self.path / name
-        if not path.exists():
-            return None
-        with storage_errors(str(path)), open_to_read(path) as stream:
-            line = only_line_of(stream)
-        fields = checked_fields(line)
-        if fields is None or not is_as_written(line, fields):
-            raise corrupt(f"{path}:1", expected, "a line that does not fit its checksum, or was not written here")
-        refuse_other_version(fields, f"{path}:1")
-        return fields
+        return frozen_fields(self.path / name, expected)
 
     def _place(self, name: str, fields: Fields, disk: Disk) -> None:
-        with storage_errors(str(self.path / name)):
-            disk.place(self.path / name, checked_line(fields))
+        freeze_fields(self.path / name, fields, disk)

@@ -21,6 +21,7 @@ from affidavit.commands.export import export
 from affidavit.commands.import_logs import import_logs
 from affidavit.commands.init import init
 from affidavit.commands.judge import judge
+from affidavit.commands.label import label
 from affidavit.commands.merge import merge
 from affidavit.commands.models import models
 from affidavit.commands.read import read
@@ -79,6 +80,7 @@ for command in (
     export,
     audit,
     judge,
+    label,
     report,
     compare,
     gate,

@@ -9,11 +9,12 @@ import click
 
 from affidavit.commands.exit_codes import DONE, NOT_SEALED, STORAGE, WRONG
 from affidavit.commands.given_code import contract_options
-from affidavit.plain_text import plain, plain_lines
+from affidavit.plain_text import counted_noun, plain, plain_lines
 
 _COVERED = {
     "seal's digest": "nothing that a seal covers has changed since it was kept",
     "root digest": "what was asked and what came back is the same; run log, attempts and versions may not be",
+    "labels' digest": "what people said of outputs is the same; nothing is said of the outputs themselves",
 }
 _OF_A_REVISION = "what was asked and what came back until the plan grew is the same"
 
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 @click.command(no_args_is_help=True)
 @click.argument("directory", type=click.Path(path_type=Path))
 @click.option(
-    "--expect", metavar="DIGEST", help="The root digest or the seal's digest, as it was kept elsewhere: 64 digits."
+    "--expect",
+    metavar="DIGEST",
+    help="The root digest, the seal's or the labels', as it was kept elsewhere: 64 digits.",
 )
 @contract_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
@@ -83,7 +86,7 @@ def verify(
 
 
 def _print(found: "Verified") -> None:
-    judged = f" and {found.judgements:,} judgements" if found.judgements else ""
+    judged = _judged_and_labelled(found)
     state = "sealed" if found.sealed else "not sealed"
     click.echo(f"{found.records:,} records, {found.responses:,} of them responses{judged}; {state}")
     for line in found.since_seal:
@@ -92,20 +95,30 @@ def _print(found: "Verified") -> None:
         click.echo("the open segment ends in a torn tail; the next run cuts it and keeps it aside")
     if found.holder is not None:
         click.echo(plain_lines(f"held by {found.holder}"))
+    _print_files_and_digests(found)
+    if not found.differing:
+        click.echo(_in_a_sentence(found))
+
+
+def _print_files_and_digests(found: "Verified") -> None:
     for title, lines in (("checked", found.checked), ("not checked", found.not_checked)):
         if lines:
             click.echo(title)
             click.echo("\n".join(f"  {plain(line)}" for line in lines))
-    click.echo(f"root digest   {found.root_sha256}")
-    if found.seal_sha256:
-        click.echo(f"seal's digest {found.seal_sha256}")
+    digests = (("root digest  ", found.root_sha256), ("labels' digest", found.labels_sha256))
+    for name, said in (*digests, ("seal's digest", found.seal_sha256)):
+        if said:
+            click.echo(f"{name} {said}")
     for each in found.revisions:
         when = f", {each.date}: {', '.join(each.added)}" if each.number > 1 else ""
         click.echo(plain_lines(f"revision {each.number}{when}\n  root digest {each.root_sha256}"))
     if found.fits:
         click.echo(f"the expected digest is the {found.fits}: {_COVERED.get(found.fits, _OF_A_REVISION)}")
-    if not found.differing:
-        click.echo(_in_a_sentence(found))
+
+
+def _judged_and_labelled(found: "Verified") -> str:
+    judged = f" and {found.judgements:,} judgements" if found.judgements else ""
+    return judged + (f"; {counted_noun(found.labels, 'label')} by people" if found.labels else "")
 
 
 def _in_a_sentence(found: "Verified") -> str:

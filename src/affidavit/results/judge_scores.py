@@ -276,14 +276,14 @@ def _score(unit: Mapping[int, Mapping[str, float]], place: int, column: ScoreCol
 def _agreement(column: ScoreColumn, ratings: Sequence[Sequence[float | None]], seed: int) -> Agreement:
     kappa = None
     if len(ratings[0]) == 2:
-        kappa = _defined(lambda: weighted_kappa(ratings, weights="quadratic", seed=seed))
-    return Agreement(column, exact_agreement(ratings), kappa, _defined(lambda: alpha(ratings, seed=seed)))
+        kappa = coefficient(lambda: weighted_kappa(ratings, weights="quadratic", seed=seed))
+    return Agreement(column, exact_agreement(ratings), kappa, coefficient(lambda: alpha(ratings, seed=seed)))
 
 
-def _defined(coefficient: Callable[[], Estimate]) -> Estimate | None:
+def coefficient(found_by: Callable[[], Estimate]) -> Estimate | None:
     """The coefficient where there is one; few outputs are no certainty, nor is agreement on all (ruling S11)."""
     try:
-        found = coefficient()
+        found = found_by()
     except ValueError:  # all ratings are one, or the scale is too long to be ordinal
         return None
     if found.n < FEWEST_CLUSTERS:

@@ -219,6 +219,21 @@ def _bit(place: int, what: int) -> pl.Expr:
     return (pl.col(_BITS) & pl.lit(1 << (3 * place + what), dtype=pl.UInt64)) != 0
 
 
+def right_by_readings(records: RecordSet) -> dict[str, list[bool | None]]:
+    """By lenient reading, whether each output is right, in the order of the records; None where it cannot read."""
+    tasks = records.tasks_with("other readings")
+    if not tasks:
+        return {}
+    bits = records.coded.plus(_through_lenses(records, tasks)).frame
+    found = {}
+    for place, lens in enumerate(LENSES):
+        read, right = _bit(place, _READ), _bit(place, _RIGHT)
+        said = bits.select(pl.when(read).then(right).alias(lens))[lens]
+        if said.is_not_null().any():
+            found[lens] = said.to_list()
+    return found
+
+
 # --- reading ---
 
 

@@ -16,6 +16,7 @@ from affidavit.contracts.read_by import ReadBy
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.json_values import Fields, canonical, shown
 from affidavit.judging.directory import read_judging
+from affidavit.judging.label_draws import read_draws
 from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.reading.imported_records import frozen_columns
@@ -33,10 +34,14 @@ from affidavit.results.item_content import ItemContents, content_of, content_of_
 from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
 from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
+from affidavit.results.label_plan import label_plan
+from affidavit.results.label_set import LabelSet
+from affidavit.results.labelled_tables import labelled_tables
 from affidavit.results.no_value import METADATA, named_where_empty
 from affidavit.results.row_values import every_item_of_rows, items_of_rows, row_names, row_values
 from affidavit.results.shown_options import ShownOptions, options_of_items, options_of_rows
 from affidavit.results.source_scores import source_scores
+from affidavit.results.table import Table
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, READ_BY, TRIAL, Report
 from affidavit.running.ledger import JudgingLedger
@@ -83,6 +88,7 @@ class StudyResults:
         self._judged = None if self.judging is None else _Judged(self.frozen, self.judging, watch)
         self._figures: dict[bool, JudgingFigures] = {}
         """Of the judging, by whether own outputs are pooled in: tables and the page are made of the same ones."""
+        self._labels = LabelSet(read_draws(directory))
         self._unclustered: list[tuple[str, int]] = []
         """Tasks with items that lack the metadata of clusters, and how many do."""
         self.records = self._record_set(tuple(by), cluster)
@@ -300,10 +306,20 @@ class StudyResults:
         """The columns: from their copy or, with the judging on the same walk, from the journal."""
         if (copied := copied_frame(self.directory, self.seal if self.sealed else None)) is not None:
             return copied
-        frame = journal_frame(self.directory, self._judged)
+        return journal_frame(self.directory, self._watch)
+
+    def _watch(self, record: Record) -> None:
+        """One record of the journal, on whichever walk it is met."""
         if self._judged is not None:
-            self._judged.complete = True
-        return frame
+            self._judged(record)
+        self._labels.add(record)
+
+    def _see_all(self) -> None:
+        """Walk the journal, unless it was walked, or is known to hold nothing of judges and people."""
+        silent = self._judged is None and self.sealed and self.seal is not None and not self.seal.labels_sha256
+        if not self._labels.seen and not (silent and not self._labels.draws):
+            for record in self.directory.records():
+                self._watch(record)
 
     def _known_answers(self) -> KnownAnswers:
         """The records, with whether the right answer is known also where nothing was read (rulings M6 and S6)."""
@@ -422,6 +438,7 @@ class StudyResults:
             tables.append(said)
         figures = self.judging_figures(include_self=include_self)
         tables += [] if figures is None else judging_tables(figures, self.records.by)
+        tables += self._labelled_tables(figures)
         title = f"{self.name}: results"
         facts: Fields = {
             "root_sha256": self.seal.root_sha256 if self.seal is not None and self.sealed else None,
@@ -497,13 +514,20 @@ class StudyResults:
         """The figures of the judging; None if nothing was judged."""
         if self._judged is None:
             return None
-        if not self._judged.complete:
-            for record in self.directory.records():
-                self._judged(record)
-            self._judged.complete = True
+        self._see_all()
         if include_self not in self._figures:
             self._figures[include_self] = self._judged.figures(include_self=include_self)
         return self._figures[include_self]
+
+    def label_plan(self, width: float) -> Table:
+        """How many labels it takes for intervals of this width."""
+        self._see_all()
+        return label_plan(self.records, self._labels, self.judging_figures(), width=width)
+
+    def _labelled_tables(self, figures: JudgingFigures | None) -> Iterator[Table]:
+        """What people said, and what follows from it; nothing where nobody was asked."""
+        self._see_all()
+        return labelled_tables(self.records, self._labels, figures)
 
 
 class _Judged:
@@ -516,8 +540,6 @@ class _Judged:
         self._ledger = JudgingLedger(plan, judging.targets)
         self._judgements = Judgements()
         self._watch = watch
-        self.complete = False
-        """Whether all records were seen."""
 
     def __call__(self, record: Record) -> None:
         """One record of the journal."""

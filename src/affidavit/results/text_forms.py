@@ -108,10 +108,10 @@ def as_csv_files(report: Report) -> dict[str, str]:
     for table in report.tables:
         name = _free_name(label_name(table.name), {*files, INDEX})
         columns, notes = table.flat_columns(), " ".join((*report.warnings, *table.notes))
-        files[name] = _csv([list(columns), *zip(*columns.values(), strict=True)])
+        files[name] = csv_text([list(columns), *zip(*columns.values(), strict=True)])
         listed.append((table.name, name, table.question, len(table.rows), table.foot, notes))
     head = ("table", "file", "question", "rows", "identity", "notes")
-    return {**files, INDEX: _csv([head, *listed])}
+    return {**files, INDEX: csv_text([head, *listed])}
 
 
 INDEX = "tables.csv"
@@ -123,7 +123,8 @@ def _free_name(name: str, taken: Collection[str]) -> str:
     return next(each for each in names if each not in taken)
 
 
-def _csv(rows: Iterable[Iterable[object]]) -> str:
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Rows as CSV; a text that a spreadsheet would take for a formula has an apostrophe before it."""
     lines = _Lines()
     # By this line end, carriage returns within a text are quoted too, in every version of Python.
     writer = csv.writer(lines, lineterminator="\r\n")
@@ -143,7 +144,7 @@ def as_csv(report: Report) -> str:
         for number, row in enumerate(table.rows, 1)
         for column, value in zip(table.columns, row, strict=True)
     )
-    return _csv([head, *cells])
+    return csv_text([head, *cells])
 
 
 class _Lines:

@@ -46,7 +46,8 @@ ESTIMATED = frozenset(
         "share valid", "share invalid", "valid, quotes aside", "share of planned failed", "share of evaluations",
         "share of valid", "fabricated", "share of quotes", "mean", "mean, quotes aside", "if missing lowest",
         "if missing highest", "self-preference", "own, raw mean", "others, raw mean", "exact agreement",
-        "weighted kappa", "ordinal alpha", "found",
+        "weighted kappa", "ordinal alpha", "found", "uncorrected", "corrected", "people alone", "Rogan-Gladen",
+        "judge less people",
     )
 )  # fmt: skip
 """The columns of estimates: programs find the same columns also in a table whose rows have none of them."""

@@ -46,6 +46,9 @@ _LABELS = {
     "if missing lowest": "mean if missing scores are lowest",
     "if missing highest": "mean if missing scores are highest",
     "in words": "result",
+    "uncorrected": "as it stands",
+    "weight": "weight of the judge or reading",
+    "uncorrected difference": "difference as it stands",
 }
 """Names that programs know, and what people read: of tables, columns and measures."""
 

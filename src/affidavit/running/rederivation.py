@@ -44,6 +44,7 @@ from affidavit.models.model import Reason
 from affidavit.models.recorded import completion_of
 from affidavit.reading.imported_records import ImportFacts, RecordMaker, record_makers
 from affidavit.running.evaluation_trees import ExpectedTrees
+from affidavit.running.label_checks import LabelChecks
 from affidavit.running.ledger import StudyLedger
 from affidavit.running.study_outputs import NOT_ASKED
 from affidavit.study.answer_records import identity
@@ -85,6 +86,7 @@ class Rederivation:
         if plan is not None:
             self._items = _items_of(directory, plan)
         self._judging = judging
+        self._labels = LabelChecks(directory, study, judging)
         self._judged = frozenset(() if judging is None else judging.terms.outputs)
         self._import: ImportFacts | None = None
         self._makers: dict[str, RecordMaker] = {}
@@ -108,6 +110,8 @@ class Rederivation:
             return str(path / SEAL), "its counts are not those of the records"
         if not self._has_its_manifest(path / MANIFEST):
             return str(path / MANIFEST), "it is not the list of the prompts in the records"
+        if (other_draw := self._labels.other_draw()) is not None:
+            return other_draw
         if (other := self._other_tree()) is not None:
             return other, "it is not the file that the records make; `affidavit judge` makes it anew"
         return None
@@ -181,8 +185,10 @@ class Rederivation:
     def difference(self, line: Line) -> str | None:
         """What a record says that does not follow; None if all of it does."""
         record, content = line.record, content_digest_of(line.content, line.placed)
+        self._labels.see(record)
         if isinstance(record, Label):
-            return None
+            self.root.add_label(content)
+            return self._labels.difference(record, is_known=record.labelled_key in self._answered)
         self.root.add(record.key, content)
         if record.key in self._answered:
             return "its question is answered already, by an earlier record"

@@ -8,6 +8,7 @@ from affidavit.archive.layout import (
     INVALID,
     ITEMS,
     JUDGING,
+    LABELS,
     LOCK,
     MANIFEST,
     PAGE,
@@ -21,6 +22,7 @@ from affidavit.archive.lock import Holder
 from affidavit.archive.record import (
     Failed,
     Judgement,
+    Label,
     Response,
     encode,
 )
@@ -35,6 +37,7 @@ from affidavit.running.revision_checks import RevisionChecks, RevisionFound
 from affidavit.study.freezing import plan_of
 
 MOST_DIFFERENCES = 20
+_OTHER_LABELS = "its digest of the labels is not that of the records"
 _OTHER_ROOT = "its root digest is not that of the plan and the records"
 
 
@@ -49,6 +52,7 @@ class Verified:
     responses: int = 0
     judgements: int = 0
     failures: int = 0
+    labels: int = 0
     torn: bool = False
     """Whether the open segment ends in a torn tail, which the next run will cut."""
     holder: Holder | None = None
@@ -56,6 +60,8 @@ class Verified:
     """Over what was asked and what came back."""
     seal_sha256: str = ""
     """Over seal.json, which lists every file: the one to publish; empty if there is no seal."""
+    labels_sha256: str = ""
+    """Over what people said of outputs; empty if they said nothing."""
     differing: int = 0
     differences: list[str] = field(default_factory=list)
     """The first places at which something says what does not follow from the raw texts and the plan."""
@@ -89,6 +95,7 @@ class Verified:
         self.responses += isinstance(line.record, Response)
         self.judgements += isinstance(line.record, Judgement)
         self.failures += isinstance(line.record, Failed)
+        self.labels += isinstance(line.record, Label)
 
     def differ(self, where: str, said: str) -> None:
         """One more thing that does not follow."""
@@ -145,7 +152,7 @@ def verify(
             verified.differ(line.where, said)
         grown.passed(verified.records, line, again.root)
     verified.torn = walk.torn
-    verified.root_sha256 = again.root.sha256(directory.path)
+    _note_digests(directory, again.root, verified)
     verified.sealed = not verified.since_seal
     _check_growth(grown, verified)
     if verified.sealed and seal is not None:
@@ -163,10 +170,29 @@ def _check_growth(grown: RevisionChecks, verified: Verified) -> None:
 
 def _check_summaries(directory: StudyDirectory, again: Rederivation, seal: Seal, verified: Verified) -> None:
     """Whether seal, terms of a judging, list of prompts and trees follow; tells the first that does not."""
-    if seal.root_sha256 != verified.root_sha256:
-        verified.differ(str(directory.path / SEAL), _OTHER_ROOT)
-    elif not verified.differing and (other := again.other_summary(seal)) is not None:
+    if (
+        _check_digests(directory, seal, verified)
+        and not verified.differing
+        and (other := again.other_summary(seal)) is not None
+    ):
         verified.differ(*other)
+
+
+def _note_digests(directory: StudyDirectory, root: Root, verified: Verified) -> None:
+    verified.root_sha256 = root.sha256(directory.path)
+    verified.labels_sha256 = root.labels_sha256
+
+
+def _check_digests(directory: StudyDirectory, seal: Seal, verified: Verified) -> bool:
+    """Whether the digests of the seal are those of the records; tells what is not."""
+    where = str(directory.path / SEAL)
+    if seal.root_sha256 != verified.root_sha256:
+        verified.differ(where, _OTHER_ROOT)
+    elif seal.labels_sha256 != verified.labels_sha256:
+        verified.differ(where, _OTHER_LABELS)
+    else:
+        return True
+    return False
 
 
 def _other_form(line: Line) -> str | None:
@@ -187,6 +213,8 @@ def _which_digest(directory: StudyDirectory, study: FrozenStudy, seal_sha256: st
         grown.passed(count, line, root)
     if expected == (found := root.sha256(directory.path)):
         return "root digest"
+    if expected == root.labels_sha256:
+        return "labels' digest"
     for number, earlier in grown.roots.items():
         if expected == earlier:
             return f"root digest of revision {number}"
@@ -210,11 +238,11 @@ def _count_again(directory: StudyDirectory, study: FrozenStudy, seal: Seal | Non
         root.add_line(line.content, line.placed)
         grown.passed(verified.records, line, root)
     verified.torn = walk.torn
-    verified.root_sha256 = root.sha256(directory.path)
+    _note_digests(directory, root, verified)
     verified.sealed = not verified.since_seal
     _check_growth(grown, verified)
-    if verified.sealed and seal is not None and seal.root_sha256 != verified.root_sha256:
-        verified.differ(str(directory.path / SEAL), _OTHER_ROOT)
+    if verified.sealed and seal is not None:
+        _check_digests(directory, seal, verified)
     _list_files(directory, seal, verified, with_trees=False)
 
 
@@ -259,7 +287,9 @@ def _how_sealed(name: str, sealed: frozenset[str], verified: Verified) -> str | 
     """How the bytes of a file were checked; None if they were not."""
     if name == SEAL:
         return "checksum and root digest" if verified.not_read_again else "checksum, counts and root digest"
-    if name in (STUDY, ITEMS, JUDGING):
+    if name == LABELS and name in sealed and verified.sealed and not verified.not_read_again:
+        return "checksum and seal; every draw made again from the study's seed"
+    if name in (STUDY, ITEMS, JUDGING, LABELS):
         return "checksum and seal" if name in sealed else "checksum"
     if name == f"{RECORDS}/":
         return "checksums and seal" if verified.seal_sha256 else "checksums"

@@ -5,6 +5,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from affidavit.statistics.agreement import alpha, exact_agreement, mean_absolute_difference, weighted_kappa
+    from affidavit.statistics.corrected_means import (
+        Correction,
+        corrected_difference,
+        corrected_mean,
+        labels_for_width,
+        people_alone,
+    )
+    from affidavit.statistics.corrected_shares import JudgedLabels, rogan_gladen
     from affidavit.statistics.differences import (
         PairedDifference,
         Significance,
@@ -54,6 +62,9 @@ if TYPE_CHECKING:
 
 _HOME = {
     "agreement": ("alpha", "exact_agreement", "mean_absolute_difference", "weighted_kappa"),
+    "corrected_means": (
+        "Correction", "corrected_difference", "corrected_mean", "labels_for_width", "people_alone",
+    ),
     "differences": (
         "PairedDifference", "Significance", "mcnemar", "sign_flip_test", "tango",
     ),
@@ -69,6 +80,7 @@ _HOME = {
     "repeated_samples": (
         "AtK", "Majority", "MajorityAtK", "majority", "majority_at_k", "pass_at_k", "yield_at_k",
     ),
+    "corrected_shares": ("JudgedLabels", "rogan_gladen"),
     "shares": (
         "Bounds", "ClusterSums", "Shares", "bounds", "bounds_of_share", "share", "wilson", "wilson_shares",
     ),
@@ -76,14 +88,16 @@ _HOME = {
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
-    "AtK", "Bounds", "ClusterSums", "Disagreement", "Estimate", "ItemPairs", "Majority", "MajorityAtK",
-    "PairedDifference", "Shares", "Significance", "Verdict", "alpha", "benjamini_hochberg", "bounds",
-    "bounds_of_share", "cluster_mean", "clustered_standard_error", "clustered_t_mean", "clusters_needed",
+    "AtK", "Bounds", "ClusterSums", "Correction", "Disagreement", "Estimate", "ItemPairs", "JudgedLabels",
+    "Majority", "MajorityAtK", "PairedDifference", "Shares", "Significance", "Verdict", "alpha",
+    "benjamini_hochberg", "bounds", "bounds_of_share", "cluster_mean", "clustered_standard_error",
+    "clustered_t_mean", "clusters_needed", "corrected_difference", "corrected_mean",
     "detectable_by_mcnemar", "detectable_difference", "detectable_mean", "detectable_paired_difference",
-    "exact_agreement", "excess_disagreement", "family", "holm", "holm_steps", "majority", "majority_at_k",
-    "mcnemar", "mcnemar_power", "mean_absolute_difference", "mean_difference", "mean_of_clusters", "mean_share",
-    "observations_needed", "pairs_needed", "pass_at_k", "share", "sign_flip_test", "t_test", "tango",
-    "weighted_kappa", "wilson", "wilson_shares", "yield_at_k",
+    "exact_agreement", "excess_disagreement", "family", "holm", "holm_steps", "labels_for_width",
+    "majority", "majority_at_k", "mcnemar", "mcnemar_power", "mean_absolute_difference", "mean_difference",
+    "mean_of_clusters", "mean_share", "observations_needed", "pairs_needed", "pass_at_k", "people_alone",
+    "rogan_gladen", "share", "sign_flip_test", "t_test", "tango", "weighted_kappa", "wilson",
+    "wilson_shares", "yield_at_k",
 ]  # fmt: skip
 
 

@@ -1,0 +1,150 @@
+"""What people can be asked of an output, and what they may answer (ruling S10).
+
+verdict           one of the verdicts of the frozen rubric
+score:DIMENSION   one of the scores of its scale
+correct           whether the output's answer is right
+answer            the answer that the output means, whatever form it has; `none` if it gives none
+NAME              a number between two ends: a name of the study's own, such as a score in the rows of outputs
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import TypeAlias
+
+from affidavit.contracts.rubric import Rubric, Verdict
+from affidavit.errors import InputError, UsageError, did_you_mean
+from affidavit.json_values import shown
+
+VERDICT, CORRECT, ANSWER, SCORE = "verdict", "correct", "answer", "score:"
+NO_ANSWER = "none"
+LabelValue: TypeAlias = str | int | float | bool
+_YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_LONGEST = 200
+
+
+@dataclass(frozen=True)
+class LabelQuestion:
+    """One thing that people are asked of outputs, with its scale."""
+
+    about: str
+    """As a label's record names it."""
+    words: str
+    """The question, for the form."""
+    values: tuple[str | int, ...] = ()
+    """All that may be answered; none where the scale is one of numbers, or any text."""
+    ends: tuple[float, float] | None = None
+    """Of a scale of numbers."""
+
+    @property
+    def judged(self) -> bool:
+        """Whether it is what judges are asked, too."""
+        return self.about == VERDICT or self.about.startswith(SCORE)
+
+    @property
+    def scale(self) -> str:
+        """What may be answered, in words."""
+        if self.ends is not None:
+            return f"a number from {self.ends[0]:g} to {self.ends[1]:g}"
+        if self.values:
+            return ", ".join(map(str, self.values))
+        return f"the answer that is meant, or {NO_ANSWER}"
+
+    def value(self, given: object, *, where: str) -> LabelValue:
+        """What somebody has answered; refused if it is off the scale.
+
+        >>> LabelQuestion("correct", "Right?", ("yes", "no")).value(" Yes ", where="a.csv:2")
+        True
+        >>> LabelQuestion("score:D", "D?", (0, 1, 2)).value("3", where="a.csv:2")
+        Traceback (most recent call last):
+        affidavit.errors.InputError: a.csv:2: expected 0, 1, 2 in 'value', found "3"
+        """
+        text = str(given).strip() if isinstance(given, str | int | float) else ""
+        found = self._found(text)
+        if found is None:
+            raise InputError(where, expected=f"{self.scale} in 'value'", found=shown(given))
+        return found
+
+    def _found(self, text: str) -> LabelValue | None:
+        if self.about == CORRECT:
+            return _YES.get(text.lower())
+        if self.ends is not None:
+            return _number(text, self.ends)
+        if not self.values:
+            answer = text if text.lower() != NO_ANSWER else NO_ANSWER
+            return answer if 0 < len(answer) <= _LONGEST and answer.isprintable() else None
+        return next((value for value in self.values if str(value) == text.upper()), None)
+
+
+def _number(text: str, ends: tuple[float, float]) -> float | None:
+    try:
+        found = float(text)
+    except ValueError:
+        return None
+    return found if isfinite(found) and ends[0] <= found <= ends[1] else None
+
+
+def label_question(about: str, rubric: Rubric | None, scale: tuple[float, float] | None) -> LabelQuestion:
+    """The question that is asked by this name; `rubric` is the frozen one, `scale` that of a name of one's own."""
+    if scale is not None and (about in (VERDICT, CORRECT, ANSWER) or about.startswith(SCORE)):
+        raise UsageError(
+            "--scale", expected=f"none for {about}, which has one", found=f"{scale[0]:g},{scale[1]:g}"
+        )
+    if about == CORRECT:
+        return LabelQuestion(about, "Is the answer of this output right?", ("yes", "no"))
+    if about == ANSWER:
+        return LabelQuestion(about, "Which answer does this output mean?")
+    if about == VERDICT or about.startswith(SCORE):
+        return _of_rubric(about, rubric)
+    if not about.strip() or not about.isprintable() or len(about) > _LONGEST:
+        raise UsageError(
+            "--what", expected="verdict, score:DIMENSION, correct, answer or a name", found=shown(about)
+        )
+    if scale is None:
+        hint = "Or is it verdict, score:DIMENSION, correct or answer?"
+        raise UsageError("--scale", expected=f"LOW,HIGH: the scale of {about}", found="none", hint=hint)
+    return LabelQuestion(about, f"{about}?", ends=scale)
+
+
+def _of_rubric(about: str, rubric: Rubric | None) -> LabelQuestion:
+    if rubric is None:
+        hint = "Judge the study first: `affidavit judge`. Or label what needs no judge: correct, answer, a name."
+        raise UsageError(
+            "--what", expected="a study with a rubric, for verdicts and scores", found=about, hint=hint
+        )
+    if about == VERDICT:
+        return LabelQuestion(
+            about, "Which verdict does this output deserve?", tuple(each.value for each in Verdict)
+        )
+    name = about.removeprefix(SCORE)
+    dimension = next((each for each in rubric.dimensions if each.id == name), None)
+    if dimension is None:
+        known = ", ".join(f"{SCORE}{each}" for each in rubric.ids)
+        hint = did_you_mean(name, rubric.ids)
+        raise UsageError("--what", expected=f"a dimension of the rubric: {known}", found=shown(about), hint=hint)
+    return LabelQuestion(about, f"{dimension.title}: {dimension.words}", rubric.scores)
+
+
+def parse_scale(text: str | None) -> tuple[float, float] | None:
+    """The two ends of a scale, as they were typed.
+
+    >>> parse_scale("0,1"), parse_scale(None)
+    ((0.0, 1.0), None)
+    """
+    if text is None:
+        return None
+    low, comma, high = text.partition(",")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        ends = (0.0, 0.0)
+    if not comma or not all(map(isfinite, ends)) or ends[0] >= ends[1]:
+        raise UsageError("--scale", expected="two numbers, the second one larger, such as 0,1", found=repr(text))
+    return ends
+
+
+def score_words(about: str, rubric: Rubric | None) -> Sequence[str]:
+    """What the values of a scale mean, a line each; empty where they explain themselves."""
+    if rubric is None or not about.startswith(SCORE):
+        return []
+    return [f"{level.score}: {level.title}; {level.words}" for level in rubric.scale]

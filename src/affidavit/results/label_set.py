@@ -1,0 +1,117 @@
+"""What people said of outputs, and what was drawn for them to label, gathered record by record (ruling S10).
+
+Of several labels of one output by one rater to one question the last one counts. A label counts for a corrected
+figure if its output was drawn for that question; for agreement all labels do.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from affidavit.archive.record import Label, Record, Response
+from affidavit.judging.label_draws import Drawable, LabelDraw, last_draw
+from affidavit.judging.label_questions import LabelValue
+
+ByRater = Mapping[str, LabelValue]
+"""What each rater said of one output."""
+
+
+@dataclass
+class LabelSet:
+    """All labels of a study, with its draws."""
+
+    draws: tuple[LabelDraw, ...] = ()
+    corrections: Counter[str] = field(default_factory=Counter)
+    """By question: labels in whose place a later one of the same rater has come."""
+    _values: dict[tuple[str, str, str], LabelValue] = field(default_factory=dict)
+    _seen: int = 0
+    _of: dict[str, "DrawnLabels"] = field(default_factory=dict)
+    _listed: dict[str, tuple[int, Drawable]] = field(default_factory=dict)
+    """Outputs with their numbers in the journal, where anything was drawn."""
+
+    def add(self, record: Record) -> None:
+        """One more record of the journal, in its order."""
+        self._seen += 1
+        if isinstance(record, Label):
+            place = record.about, record.labelled_key, record.rater
+            self.corrections[record.about] += place in self._values
+            self._values[place] = record.value
+        elif self.draws and isinstance(record, Response):
+            self._listed[record.key] = self._seen, Drawable(record.key, *record.subject.cell)
+
+    @property
+    def seen(self) -> bool:
+        """Whether any record was shown to this."""
+        return self._seen > 0
+
+    @property
+    def questions(self) -> list[str]:
+        """All that people were asked, or have said something of."""
+        return sorted({draw.about for draw in self.draws} | {about for about, _, _ in self._values})
+
+    @cached_property
+    def _by_question(self) -> dict[str, dict[str, dict[str, LabelValue]]]:
+        found: dict[str, dict[str, dict[str, LabelValue]]] = defaultdict(lambda: defaultdict(dict))
+        for (about, key, rater), value in sorted(self._values.items(), key=lambda each: each[0]):
+            found[about][key][rater] = value
+        return found
+
+    def said(self, about: str) -> Mapping[str, ByRater]:
+        """By output, what each rater said."""
+        return self._by_question.get(about, {})
+
+    def of(self, about: str) -> "DrawnLabels":
+        """The labels of one question, as its draw makes them fit for correcting figures; once all were seen."""
+        if about not in self._of:
+            self._of[about] = self._drawn_labels(about)
+        return self._of[about]
+
+    def _drawn_labels(self, about: str) -> "DrawnLabels":
+        draw = last_draw(self.draws, about)
+        if draw is None:
+            return DrawnLabels(about, None, self.said(about), {})
+        strata = {
+            key: output.stratum(draw.by)
+            for key, (number, output) in self._listed.items()
+            if number <= draw.records
+        }
+        return DrawnLabels(about, draw, self.said(about), strata)
+
+
+@dataclass(frozen=True)
+class DrawnLabels:
+    """The labels of one question, and which outputs they speak for."""
+
+    about: str
+    draw: LabelDraw | None
+    said: Mapping[str, ByRater]
+    strata: Mapping[str, tuple[str, ...]]
+    """Of every output that was there when it was drawn."""
+
+    @cached_property
+    def drawn(self) -> frozenset[str]:
+        """The outputs that were drawn."""
+        return frozenset(() if self.draw is None else self.draw.outputs)
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Of the scale of a name of the study's own."""
+        return None if self.draw is None else self.draw.ends
+
+    @property
+    def labelled(self) -> list[str]:
+        """Those of them that somebody labelled."""
+        return [key for key in self.said if key in self.drawn]
+
+    @property
+    def raters(self) -> Sequence[str]:
+        """Everybody who labelled anything."""
+        return sorted({rater for each in self.said.values() for rater in each})
+
+    def label_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
+        """The label of a drawn output as a number, of several raters their mean; None where there is none."""
+        if key not in self.drawn or not (said := self.said.get(key)):
+            return None
+        values = [number(value) for _, value in sorted(said.items())]
+        return sum(values) / len(values)

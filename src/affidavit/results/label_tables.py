@@ -1,0 +1,261 @@
+"""What was labelled, and how far people and judges agree (ruling S10): counts, agreement, confusion, bias."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+from affidavit.contracts.rubric import Verdict
+from affidavit.judging.label_questions import ANSWER, CORRECT, SCORE, VERDICT, LabelValue
+from affidavit.results.corrected_tables import JUDGES
+from affidavit.results.judge_scores import coefficient, grouped
+from affidavit.results.judging import POOLED, Evaluation, JudgingFigures
+from affidavit.results.label_set import LabelSet
+from affidavit.results.table import Table
+from affidavit.results.values import Mean, Value
+from affidavit.statistics.agreement import alpha, exact_agreement, weighted_kappa
+from affidavit.statistics.means import mean_by_cluster
+from affidavit.statistics.shares import ClusterSums, share
+
+_STEPS = {verdict.value: float(step) for step, verdict in enumerate((Verdict.FAIL, Verdict.PARTIAL, Verdict.PASS))}
+
+
+def label_tables(labels: LabelSet, figures: JudgingFigures | None, *, seed: int, foot: str) -> Iterator[Table]:
+    """A table for each question about labels; those without rows are left out."""
+    yield _counts(labels, foot)
+    judged = [] if figures is None else list(_judged(figures, labels))
+    yield from (table for table in (_agreement(labels, judged, seed, foot),) if table.rows)
+    if figures is not None:
+        for table in (_confusion(labels, judged, figures), _bias(labels, judged, figures)):
+            if table.rows:
+                yield table
+
+
+def _counts(labels: LabelSet, foot: str) -> Table:
+    rows = []
+    for about in labels.questions:
+        own = labels.of(about)
+        drawn = own.labelled
+        rows.append(
+            (
+                about,
+                None if own.draw is None else own.draw.size,
+                None if own.draw is None else len(own.drawn),
+                len(drawn),
+                sum(len(own.said[key]) > 1 for key in drawn),
+                len(own.said) - len(drawn),
+                len(own.raters),
+                labels.corrections[about],
+                "" if own.draw is None else ", ".join(own.draw.by),
+            )
+        )
+    columns = (
+        "question", "outputs listed", "outputs drawn", "drawn and labelled", "by several raters",
+        "labelled, not drawn", "raters", "corrections", "strata",
+    )  # fmt: skip
+    return Table("labels", "What did people label?", columns, tuple(rows), foot)
+
+
+# --- numbers of what was said ---
+
+
+def number_of(about: str) -> Callable[[LabelValue], float] | None:
+    """Labels of a question as steps of a scale; None where they are on none, such as answers.
+
+    >>> number_of("verdict")("PARTIAL"), number_of("correct")(True), number_of("answer")
+    (1.0, 1.0, None)
+    """
+    if about == ANSWER:
+        return None
+    if about == VERDICT:
+        return lambda value: _STEPS[str(value)]
+    return float
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What one judge said to one question, by output: its first valid evaluation of each."""
+
+    names: tuple[str, str, str]
+    about: str
+    of: Mapping[str, Evaluation]
+
+    def value(self, key: str) -> float:
+        """As a step of the scale."""
+        said = self.of[key]
+        if self.about == VERDICT:
+            return _STEPS[str(said.verdict)]
+        return float((said.scores or {})[self.about.removeprefix(SCORE)])
+
+
+def _judged(figures: JudgingFigures, labels: LabelSet) -> Iterator[_Judged]:
+    valid = [each for each in figures.primary.evaluations if each.valid]
+    asked = [
+        each for each in labels.questions if each == VERDICT or each.removeprefix(SCORE) in figures.rubric.ids
+    ]
+    for group, members in grouped(valid, lambda each: _names(each, figures)).items():
+        first: dict[str, Evaluation] = {}
+        for each in sorted(members, key=lambda each: (each.output, each.repeat)):
+            first.setdefault(each.output, each)
+        for about in asked:
+            yield _Judged((group[0], group[1], group[2]), about, first)
+
+
+def _names(each: Evaluation, figures: JudgingFigures) -> tuple[str, ...]:
+    return each.judge, each.condition, POOLED if figures.pooled else each.method
+
+
+# --- agreement ---
+
+
+def _agreement(labels: LabelSet, judged: Sequence[_Judged], seed: int, foot: str) -> Table:
+    """Between every two raters, between all of them, and of each judge with each rater."""
+    rows: list[tuple[Value, ...]] = []
+    for about in labels.questions:
+        said = labels.said(about)
+        number, raters = _steps(labels, about), labels.of(about).raters
+        by_rater = {
+            rater: {key: number(each[rater]) for key, each in said.items() if rater in each} for rater in raters
+        }
+        for one, other in combinations(raters, 2):
+            rows += _row((about, one, other), [by_rater[one], by_rater[other]], about, seed)
+        if len(raters) > 2:
+            rows += _row((about, "all raters", ""), list(by_rater.values()), about, seed)
+        for judge in (each for each in judged if each.about == about):
+            own = {key: judge.value(key) for key in judge.of if key in said}
+            for rater in raters:
+                named = " · ".join(name for name in (judge.names[0], judge.names[1]) if name)
+                rows += _row((about, rater, named), [by_rater[rater], own], about, seed)
+    columns = (
+        "question",
+        "rater",
+        "other rater or judge",
+        "outputs",
+        "exact agreement",
+        "weighted kappa",
+        "ordinal alpha",
+    )
+    notes = (
+        "All labels, drawn or not. Kappa has quadratic weights; where what people said has no order, alpha is "
+        "nominal and there is no kappa. "
+        "The interval of exact agreement is Wilson's. Those of kappa and alpha are percentile bootstraps over "
+        "outputs, from ten outputs on; with few outputs they are too narrow.",
+    )
+    return Table(
+        "label agreement",
+        "Do people agree with each other and with the judges?",
+        columns,
+        tuple(rows),
+        foot,
+        notes,
+    )
+
+
+def _steps(labels: LabelSet, about: str) -> Callable[[LabelValue], float]:
+    """Steps of the scale; of answers, a number for each."""
+    number = number_of(about)
+    if number is not None:
+        return number
+    every = sorted({str(value) for said in labels.said(about).values() for value in said.values()})
+    return lambda value: float(every.index(str(value)))
+
+
+def _row(
+    names: tuple[str, str, str], sides: Sequence[Mapping[str, float]], about: str, seed: int
+) -> list[tuple[Value, ...]]:
+    counts = Counter(key for side in sides for key in side)
+    shared = sorted(key for key, count in counts.items() if count > 1)
+    if not shared:
+        return []
+    ratings = [[side.get(key) for side in sides] for key in shared]
+    ordered, exact = about != ANSWER, exact_agreement(ratings)
+    kappa = None
+    if len(sides) == 2 and ordered:
+        kappa = coefficient(lambda: weighted_kappa(ratings, weights="quadratic", seed=seed))
+    level: Literal["ordinal", "nominal"] = "ordinal" if ordered and about != CORRECT else "nominal"
+    return [
+        (
+            *names,
+            exact.n,
+            exact,
+            Mean.of(kappa),
+            Mean.of(coefficient(lambda: alpha(ratings, level=level, seed=seed))),
+        )
+    ]
+
+
+# --- confusion and bias ---
+
+
+def _confusion(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) -> Table:
+    """What judges say where a rater says this; a label of several raters counts once for each."""
+    rows: list[tuple[Value, ...]] = []
+    for judge in judged:
+        said, number = labels.said(judge.about), number_of(judge.about)
+        if number is None:
+            continue
+        pairs = Counter(
+            (number(value), judge.value(key))
+            for key, each in said.items()
+            if key in judge.of
+            for value in each.values()
+        )
+        totals: Counter[float] = Counter()
+        for (people, _), count in pairs.items():
+            totals[people] += count
+        rows += [
+            (
+                judge.about,
+                *judge.names,
+                _worded(judge.about, people),
+                _worded(judge.about, own),
+                count,
+                share(ClusterSums.single(count, totals[people])),
+            )
+            for (people, own), count in sorted(pairs.items(), reverse=True)
+        ]
+    columns = ("question", *JUDGES, "people", "judge says", "labels", "share")
+    return Table(
+        "label confusion",
+        "What do judges say where people say this?",
+        columns,
+        tuple(rows),
+        figures.primary.identities,
+    )
+
+
+def _worded(about: str, step: float) -> str:
+    if about == VERDICT:
+        return next(name for name, place in _STEPS.items() if place == step)
+    return f"{step:g}"
+
+
+def _bias(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) -> Table:
+    """How much more judges give than people do, on the outputs that were drawn and labelled."""
+    rows: list[tuple[Value, ...]] = []
+    variants = len({each.variant for each in figures.primary.evaluations}) > 1
+    for judge in judged:
+        own, number = labels.of(judge.about), number_of(judge.about)
+        if own.draw is None or number is None:
+            continue
+        apart: dict[tuple[str, str], list[tuple[tuple[str, str], float]]] = defaultdict(list)
+        for key in own.labelled:
+            label = own.label_of(key, number)
+            if key in judge.of and label is not None:
+                each = judge.of[key]
+                gap = each.cluster, judge.value(key) - label
+                for place in ((each.target, ""), *(((each.target, each.variant),) if variants else ())):
+                    apart[place].append(gap)
+        rows += [
+            (judge.about, *judge.names, target, variant or None, len(gaps), Mean(mean_by_cluster(gaps)))
+            for (target, variant), gaps in sorted(apart.items())
+        ]
+    columns = ("question", *JUDGES, "target", "variant", "labels", "judge less people")
+    notes = (
+        "Steps of the scale that the judge gives more than people; a verdict is 0, 1 or 2. A dash stands for all "
+        "variants. Intervals are t over questions, from ten on. Of a draw by strata it is about what was drawn.",
+    )
+    return Table(
+        "judge bias", "Do judges give more than people?", columns, tuple(rows), figures.primary.identities, notes
+    )

@@ -1,0 +1,141 @@
+"""A sealed study that labels are drawn from or added to: its outputs by key, and what people said of them.
+
+Labels are about outputs that stay as they are. So the study has to be sealed, but for labels that a killed
+`label add` has left: running that again seals them.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from functools import cached_property
+
+from affidavit.archive.corruption import corrupt
+from affidavit.archive.disk import Disk
+from affidavit.archive.journal import Archive
+from affidavit.archive.parquet_copy import keep_copy
+from affidavit.archive.record import ImportIdentity, Label, Response
+from affidavit.archive.seal import Seal
+from affidavit.archive.segments import Line
+from affidavit.archive.study_directory import FrozenStudy, StudyDirectory
+from affidavit.errors import UsageError
+from affidavit.judging.directory import read_judging
+from affidavit.judging.label_draws import Drawable, LabelDraw, last_draw, read_draws
+from affidavit.judging.label_questions import LabelQuestion, label_question
+from affidavit.judging.terms import FrozenJudging
+
+FEWEST_DIGITS = 8
+"""Of a key, by which an output may be named."""
+LabelPlace = tuple[str, str, str]
+"""The output's key, what was asked, and the rater: the last label of each counts."""
+
+
+class LabelledStudy:
+    """A study whose journal is open, all of it seen; the caller holds the directory's lock."""
+
+    def __init__(self, directory: StudyDirectory, archive: Archive, seal: Seal) -> None:
+        self.directory = directory
+        self.study: FrozenStudy = directory.frozen()
+        self.judging: FrozenJudging | None = read_judging(directory)
+        self.draws: tuple[LabelDraw, ...] = read_draws(directory)
+        self.outputs: dict[str, Drawable] = {}
+        """By key, in the order of the journal."""
+        self.labels: dict[LabelPlace, Label] = {}
+        """What counts of what people said."""
+        self._archive = archive
+        self._seal = seal
+        self._numbers: dict[str, int] = {}
+        self._own_ids: dict[str, str | None] = {}
+        """The key of the output that came with this id; None where several did."""
+        for number, line in enumerate(archive.recover(), 1):
+            self._see(number, line)
+
+    def _see(self, number: int, line: Line) -> None:
+        record = line.record
+        if isinstance(record, Label):
+            self.labels[record.labelled_key, record.about, record.rater] = record
+            return
+        if number > self._seal.records:
+            hint = "Run or judge it to its end first; then it is sealed."
+            raise UsageError(
+                str(self.directory), expected="a sealed study", found="records since its seal", hint=hint
+            )
+        if isinstance(record, Response):
+            subject = record.subject
+            self.outputs[record.key] = Drawable(record.key, *subject.cell)
+            self._numbers[record.key] = number
+            if isinstance(subject, ImportIdentity) and subject.output_id is not None:
+                taken = subject.output_id in self._own_ids
+                self._own_ids[subject.output_id] = None if taken else record.key
+
+    def question(self, about: str, scale: tuple[float, float] | None) -> LabelQuestion:
+        """What people are asked; a name of the study's own has the scale that it was drawn with."""
+        before = last_draw(self.draws, about)
+        ends = scale if before is None or before.ends is None or scale is not None else before.ends
+        return label_question(about, None if self.judging is None else self.judging.terms.rubric, ends)
+
+    def drawable(self, question: LabelQuestion, tasks: Iterable[str], records: int) -> list[Drawable]:
+        """The list that a draw is from: outputs of these tasks among the first records, judged ones if need be."""
+        judged = frozenset(self.judging.terms.outputs) if question.judged and self.judging is not None else None
+        chosen = frozenset(tasks)
+        return [
+            output
+            for key, output in self.outputs.items()
+            if output.task in chosen and self._numbers[key] <= records and (judged is None or key in judged)
+        ]
+
+    @property
+    def sealed_records(self) -> int:
+        """How many records the seal is over."""
+        return self._seal.records
+
+    def key_of(self, name: str) -> str | None:
+        """The output of this name: its key, a head of it that no other has, or the id that it came with."""
+        if name in self.outputs:
+            return name
+        if self._own_ids.get(name) is not None:
+            return self._own_ids[name]
+        if len(name) < FEWEST_DIGITS:
+            return None
+        fitting = [key for key in self._heads.get(name[:FEWEST_DIGITS], []) if key.startswith(name)]
+        return fitting[0] if len(fitting) == 1 else None
+
+    @cached_property
+    def _heads(self) -> dict[str, list[str]]:
+        by_head: dict[str, list[str]] = {}
+        for key in self.outputs:
+            by_head.setdefault(key[:FEWEST_DIGITS], []).append(key)
+        return by_head
+
+    def append(self, labels: Iterable[Label]) -> None:
+        """Write labels down, a group at a time."""
+        for label in labels:
+            self._archive.append(label)
+            if self._archive.group_size >= _GROUP:
+                self._archive.commit()
+        self._archive.commit()
+
+    def sealed(self) -> Seal:
+        """The seal over everything as it stands now; what outputs and judgements came to has not changed."""
+        if self.directory.is_sealed_by(self._seal) and not self.directory.check_seal(self._seal):
+            return self._seal
+        seal = self._archive.seal(self._seal.counts)
+        if seal.root_sha256 != self._seal.root_sha256:
+            where = str(self.directory.path)
+            raise corrupt(where, f"the root digest {self._seal.root_sha256}", seal.root_sha256)
+        keep_copy(self.directory, seal)
+        return seal
+
+
+_GROUP = 64
+
+
+@contextmanager
+def labelled_study(directory: StudyDirectory, disk: Disk) -> Iterator[LabelledStudy]:
+    """The study, locked, for the length of the block; refused unless it is sealed."""
+    directory.frozen()
+    with directory.locked():
+        seal = directory.seal()
+        if seal is None:
+            hint = "Run or judge it to its end first; then it is sealed."
+            raise UsageError(str(directory), expected="a sealed study", found="one without a seal", hint=hint)
+        with closing(directory.archive(disk)) as archive:
+            yield LabelledStudy(directory, archive, seal)
