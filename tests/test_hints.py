@@ -14,7 +14,9 @@ from affidavit.commands.main import cli
 
 PACKAGE = Path(__file__).parents[1] / "src" / "affidavit"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
-TYPED = re.compile(r"\baffidavit ((?:models |contracts (?=show|try))?[a-z]+)\b((?:(?!\baffidavit\b|&&)[^`;|\n])*)")
+TYPED = re.compile(
+    r"\baffidavit ((?:models |label |contracts (?=show|try))?[a-z]+)\b((?:(?!\baffidavit\b|&&)[^`;|\n])*)"
+)
 """A command as one types it, up to its end; a sentence that only speaks of a command puts it between backticks."""
 
 SHOWN_BY = {
@@ -68,7 +70,11 @@ SHOWN_BY = {
     "study.freezing": "run",
     "study.models_file": "judge",
 }
-OF_SEVERAL = {"commands.contracts", "commands.models", "commands.results", "interface", "results.page.study_page"}
+OF_SEVERAL = {
+    "commands.contracts", "commands.label", "commands.models", "commands.results", "interface",
+    "judging.label_draws", "judging.label_questions", "results.page.study_page", "running.label_draw",
+    "running.label_records",
+}  # fmt: skip
 """Modules of several commands, whose texts are about now the one, now the other: some command has the option."""
 OF_OTHER_PROGRAMS = {
     "archive.provenance": "--no-pager --no-optional-locks --get-regexp --porcelain --ignore-submodules",
