@@ -76,8 +76,9 @@ rulings: $(STAMP)
 	$(BIN)/python tests/support/break_rulings.py
 
 # Heavy peers are no dependency of ours, of the tests or of CI: what is found here is kept in the tests as a fixture.
-interop: $(STAMP) .venv-interop/litellm/installed .venv-interop/inspect/installed .venv-interop/lm_eval/installed
-	$(BIN)/pytest -q -n 0 -rs tests/interop/test_litellm.py tests/interop/test_harness_readings.py tests/interop/test_written_logs.py tests/interop/test_inspect_scores.py tests/interop/test_integrations.py
+PEERS := litellm inspect lm_eval ppi
+interop: $(STAMP) $(PEERS:%=.venv-interop/%/installed)
+	$(BIN)/pytest -q -n 0 -rs tests/interop
 
 .venv-interop/%/installed: tests/interop/%.txt
 	$(PYTHON) -m venv $(@D)

@@ -15,7 +15,7 @@ from affidavit.commands.main import cli
 PACKAGE = Path(__file__).parents[1] / "src" / "affidavit"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 TYPED = re.compile(
-    r"\baffidavit ((?:models |batch |contracts (?=show|try))?[a-z]+)\b((?:(?!\baffidavit\b|&&)[^`;|\n])*)"
+    r"\baffidavit ((?:models |batch |label |contracts (?=show|try))?[a-z]+)\b((?:(?!\baffidavit\b|&&)[^`;|\n])*)"
 )
 """A command as one types it, up to its end; a sentence that only speaks of a command puts it between backticks."""
 
@@ -84,15 +84,10 @@ SHOWN_BY = {
     "study.models_file": "judge",
 }
 OF_SEVERAL = {
-    "commands.batch",
-    "commands.contracts",
-    "commands.models",
-    "commands.results",
-    "interface",
-    "models.batch_files",
-    "running.batch_export",
-    "results.page.verification",
-}
+    "commands.batch", "commands.contracts", "commands.label", "commands.models", "commands.results", "interface",
+    "judging.label_draws", "judging.label_questions", "models.batch_files", "results.page.verification",
+    "running.batch_export", "running.label_draw", "running.label_records",
+}  # fmt: skip
 """Modules of several commands, whose texts are about now the one, now the other: some command has the option."""
 OF_OTHER_PROGRAMS = {
     "archive.provenance": "--no-pager --no-optional-locks --get-regexp --porcelain --ignore-submodules",

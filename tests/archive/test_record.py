@@ -307,7 +307,7 @@ MISTYPED = {
     "validity in words": (JUDGEMENT, {"valid": "yes"}, "true or false in 'valid'", '"yes"'),
     "a label of nothing": (LABEL, {"labelled_key": "x"}, "64 hexadecimal digits in 'labelled_key'", '"x"'),
     "a label without a rater": (LABEL, {"rater": None}, "a text in 'rater'", "null"),
-    "a label that is half": (LABEL, {"value": 0.5}, "a text or a whole number or true or false in 'value'", "0.5"),
+    "a label that is a list": (LABEL, {"value": [1]}, "a text or a whole number or a number or true or false in 'value'", "[1]"),
 }  # fmt: skip
 
 

@@ -229,7 +229,8 @@ def test_drawn_texts_are_drawn_again_alike():
 
 def test_the_packages_are_named_by_the_versions_that_the_names_tell():
     folder = Path(__file__).parents[1] / "interop"
-    for name, lens in (("inspect", InspectChoice(mcqa)), ("lm_eval", LmEvalFlexible(mcqa))):
-        (version,) = re.findall(r"==(\S+)", (folder / f"{name}.txt").read_text())
+    packages = {"inspect": ("inspect_ai", InspectChoice(mcqa)), "lm_eval": ("lm_eval", LmEvalFlexible(mcqa))}
+    for name, (package, lens) in packages.items():
+        (version,) = re.findall(rf"^{package}(?:\[.*\])?==(\S+)", (folder / f"{name}.txt").read_text(), re.M)
         assert lens.name.endswith(f"-{version}")
         assert version in lens.source

@@ -270,7 +270,7 @@ def test_its_marks_are_in_the_samples_of_the_page(page):
     assert "It weighs &lt;b&gt;<mark" in page
     marked = re.findall(r"<mark[^>]*>(.*?)</mark>", page)
     assert marked
-    assert set(marked) == {"450 g", "3 t"}  # the second is compliant and wrong
+    assert set(marked) >= {"450 g", "3 t"}  # the second is compliant and wrong
     assert "thing: a jar [jar] of jam [jar]" in page, "what was asked, as far as it can be shown without its code"
 
 

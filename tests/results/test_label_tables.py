@@ -7,6 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from affidavit.results.corrected_readings import OWN
+from affidavit.results.corrected_tables import FIGURES, JUDGES
+from affidavit.results.label_plan import label_plan
+from affidavit.results.label_set import LabelSet
+from affidavit.results.label_tables import number_of
+from affidavit.results.labelled_tables import labelled_tables
 from affidavit.statistics import corrected_mean, people_alone
 from support.command import affidavit
 from support.labelled_studies import (
@@ -20,6 +26,7 @@ from support.labelled_studies import (
     write_sheet,
 )
 from support.outputs_elsewhere import write_jsonl
+from support.record_sets import choice, record_set
 from support.studies import fine, records
 
 pytestmark = pytest.mark.slow
@@ -227,7 +234,7 @@ def test_labels_of_answers_correct_the_accuracy_of_any_reading(read):
     assert fine(affidavit("label", "add", "judged", "filled.csv", "--no-page", cwd=folder), 0)
     found = {row["reading"]: row for row in tables_of(folder)["corrected accuracy by answer"]["rows"]}
     assert len(found) > 1
-    own = found["the contract"]
+    own = found[OWN]
     assert (own["outputs"], own["labels"]) == (90, 45)
     strict = [float("<" in row["completion"] and "A" in row["completion"]) for row in rows]
     assert own["uncorrected"]["value"] == pytest.approx(sum(strict) / 90)
@@ -235,7 +242,7 @@ def test_labels_of_answers_correct_the_accuracy_of_any_reading(read):
     for row in found.values():
         assert row["corrected"]["low"] <= truth <= row["corrected"]["high"]
     lenient = max(found.values(), key=lambda row: row["weight"])
-    assert lenient["reading"] != "the contract"
+    assert lenient["reading"] != OWN
 
 
 def test_a_number_of_the_rows_is_corrected_by_people(read):
@@ -260,6 +267,28 @@ def test_a_number_of_the_rows_is_corrected_by_people(read):
         < row["people alone"]["high"] - row["people alone"]["low"]
     )
     assert fine(affidavit("verify", "judged", cwd=folder), 0)
+
+
+def test_nothing_is_made_of_no_labels():
+    records = record_set([choice("q1", "A")])
+    assert list(labelled_tables(records, LabelSet(), None)) == []
+    assert label_plan(records, LabelSet(), None, width=0.1).rows == ()
+
+
+def test_every_table_of_figures_has_the_same_columns(tables):
+    for name in ("corrected verdicts", "corrected verdicts by variant"):
+        columns = list(tables[name]["rows"][0])
+        assert tuple(columns[:3]) == JUDGES
+        assert tuple(columns[-len(FIGURES) :]) == FIGURES
+
+
+@pytest.mark.parametrize(
+    ("about", "value", "step"), [("verdict", "FAIL", 0), ("correct", False, 0), ("tone", 0.5, 0.5)]
+)
+def test_labels_are_steps_of_their_scale(about, value, step):
+    number = number_of(about)
+    assert number is not None
+    assert number(value) == step
 
 
 def test_a_study_without_labels_has_no_table_of_them(tmp_path):

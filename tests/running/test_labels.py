@@ -7,6 +7,17 @@ from pathlib import Path
 import pytest
 
 from affidavit.archive.checked_lines import checked_line
+from affidavit.archive.disk import Disk
+from affidavit.archive.record import Label
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.contracts.own_file import GivenContracts
+from affidavit.errors import InputError
+from affidavit.judging.directory import read_judging
+from affidavit.reading.source import bytes_source
+from affidavit.running.label_checks import LabelChecks
+from affidavit.running.label_draw import WantedDraw, draw_labels
+from affidavit.running.label_records import COLUMNS, LabelTerms, add_labels
+from affidavit.running.labelled_study import FEWEST_DIGITS, labelled_study
 from support.command import affidavit
 from support.killed_command import calls, killed
 from support.labelled_studies import filled, judged_outputs, name_in, sheet, write_sheet
@@ -245,6 +256,44 @@ def test_labels_that_were_not_drawn_are_kept_and_correct_nothing(folder):
     tables = json.loads(affidavit("report", "judged", "--format", "json", cwd=folder).stdout)["tables"]
     told_why = {row["no figure because"] for row in tables["corrected scores"]["rows"]}
     assert told_why == {"the labels were not drawn by `affidavit label draw`: nobody knows what they stand for"}
+
+
+# --- in Python ---
+
+
+def test_the_same_is_there_in_python(folder):
+    directory = StudyDirectory(folder / "judged")
+    drawn = draw_labels(directory, WantedDraw("verdict", 40), GivenContracts(), Disk())
+    assert [output.key for output in drawn.sheets[0].outputs] == [row["output"] for row in drawn_rows(folder)]
+    rows = [f"{row['output'][: FEWEST_DIGITS + 4]},verdict,PASS,eve,2026-01-31" for row in drawn_rows(folder)]
+    source = bytes_source("filled.csv", "\n".join([",".join(COLUMNS), *rows]).encode())
+    assert add_labels(directory, [source], LabelTerms(), Disk()).added == 40
+    with labelled_study(directory, Disk()) as labelled:
+        assert len(labelled.labels) == 40
+        assert labelled.key_of("0" * FEWEST_DIGITS) is labelled.key_of("0") is None
+    with pytest.raises(InputError, match="expected PASS, PARTIAL, FAIL"):
+        add_labels(
+            directory,
+            [bytes_source("a.csv", b"output,value,rater\n" + rows[0][:12].encode() + b",x,eve")],
+            LabelTerms("verdict"),
+            Disk(),
+        )
+
+
+@pytest.mark.parametrize(
+    ("about", "value", "fits"),
+    [
+        ("verdict", "PASS", True), ("verdict", "Pass", False), ("correct", True, True), ("correct", "yes", False),
+        ("score:COMPLETENESS", 2, True), ("score:COMPLETENESS", True, False), ("answer", "B", True), ("tone", 0.5, True),
+        ("tone", "x", False), ("answer", " ", False),
+    ],
+)  # fmt: skip
+def test_a_label_is_checked_by_the_scale_of_its_question(drawn, about, value, fits):
+    directory = StudyDirectory(drawn / "judged")
+    checks = LabelChecks(directory, directory.frozen(), read_judging(directory))
+    label = Label("0" * 64, about, value, "anna", "2026-01-31")
+    assert (checks.difference(label, is_known=True) is None) is fits
+    assert "no earlier record" in (checks.difference(label, is_known=False) or "")
 
 
 # --- kills ---
