@@ -19,6 +19,15 @@ def label() -> None:
 
     Labels are records like any other, under a digest of their own. `affidavit report` then shows how far people
     and judges agree, and the figures that labels correct. docs/people-and-judges.md says how.
+
+    \b
+    Examples:
+      affidavit label draw my-study -n 100 --what correct
+      affidavit label add my-study answers.csv
+
+    \b
+    Exit codes: 0 done; 2 the command or a file is wrong; 5 the disk refused or the archive is
+    broken; 6 another run holds the directory.
     """
 
 
