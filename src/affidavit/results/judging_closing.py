@@ -77,8 +77,8 @@ def _summary(figures: JudgingFigures) -> RenderableType:
     table = target_summary(figures)
     if not table.rows:
         return Text(f"{_why_no_target(figures)}\n")
-    in_short = tuple(tuple(map(in_short, row)) for row in table.rows)
-    return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=in_short))
+    rows = tuple(tuple(map(in_short, row)) for row in table.rows)
+    return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=rows))
 
 
 def _why_no_target(figures: JudgingFigures) -> str:

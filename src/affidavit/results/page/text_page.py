@@ -63,9 +63,8 @@ def _section(section: Section) -> Iterator[RenderableType]:
         figures = ", ".join(label_of(name) for name in each.axes)
         # Why a mean has no interval is said in the tables below.
         short = tuple(tuple(map(in_short, row)) for row in each.table.rows)
-        yield shown(
-            replace(each.table, rows=short), title=each.table.question or f"{title or 'All tasks'}: {figures}"
-        )
+        asked = each.table.question or f"{title or 'All tasks'}: {figures}"
+        yield shown(replace(each.table, rows=short), title=asked)
 
 
 def _entries(entries: Iterator[tuple[str, list[str]]]) -> Iterator[RenderableType]:
