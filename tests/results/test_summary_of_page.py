@@ -130,6 +130,14 @@ def test_a_long_name_may_be_broken_after_its_separators_and_is_escaped(name, sho
     assert TEMPLATES.from_string("{{ name | breakable }}").render(name=name) == shown
 
 
+def test_conditions_of_one_model_are_rows_and_not_groups_of_one():
+    shown = shown_summary(task_summary(measured(["m"]), "quiz", BY, ORDER))
+    assert (shown.names, shown.same) == (["condition"], "model m")
+    assert [[part.name, [row.names[0][1].main for row in part.rows]] for part in shown.parts] == [
+        ["", ["free", "firm"]]
+    ]
+
+
 def test_small_multiples_stand_beside_each_other_as_far_as_there_is_room():
     panels = [
         Multiple(chart_rows.Label(f"m{number}", f"m{number}"), [(wilson(1, 2), True), None]) for number in range(5)

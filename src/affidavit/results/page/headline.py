@@ -124,7 +124,7 @@ def _ranges(tables: Mapping[str, Table], names: Sequence[str]) -> Iterator[Answe
         rates = figures(whole, "solve rate", names)
         said = [in_range("Solve rate", rates)] if any_known(rates) else []
         # Whether nothing was checked, or not all, is said by the table.
-        yield Answer("Solve rate", " ".join((*said, *solved.notes)), "solve rate")
+        yield Answer("Solved", " ".join((*said, *solved.notes)), "solve rate")
     elif "accuracy" in tables and any_known(over_all := figures(tables["accuracy"], "yield", names)):
         yield Answer("Accuracy", in_range("Over all outputs", over_all), "accuracy")
     yield Answer("Format", _format(tables["compliance"], compliance), "compliance")

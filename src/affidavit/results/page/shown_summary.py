@@ -1,7 +1,7 @@
 """The tables of the summary for the templates: every figure in words, and drawn on the axis of its column."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from math import isfinite
 from typing import NamedTuple
@@ -113,8 +113,9 @@ def shown_summary(summary: SummaryTable, most: int = MOST_ROWS) -> ShownTable:
         lone = naming(summary.names)
         same = {name: str(table.rows[0][at]) for at, name in enumerate(summary.names) if at != lone}
     kept = [name for name in summary.names if name not in same and name != summary.group]
-    if not kept and not summary.group:  # one row, or rows without a name: then all of its names are said
-        kept, same = list(summary.names), {}
+    if not kept:  # rows that only the group tells apart go by it, and one that nothing does by all of its names
+        kept, same = ([summary.group], same) if summary.group else (list(summary.names), {})
+        summary = replace(summary, group="")
     figures = [name for name in table.columns if name not in summary.names]
     rows = list(_rows(summary, kept, figures))[:most]
     seen = len(rows) if len(rows) <= LONGEST_UNFOLDED else FIRST_ROWS
