@@ -109,3 +109,12 @@ def test_whatever_is_no_log_is_refused_by_name(tmp_path):
     (tmp_path / "notes.txt").unlink()
     with pytest.raises(InputError, match="a directory without any"):
         log_sources([tmp_path])
+
+
+def test_a_log_that_is_given_twice_is_refused(tmp_path):
+    log = Log(path=tmp_path / "a.jsonl", format="made up", task="quiz", outputs=lambda: iter(()))
+    other = Log(
+        path=tmp_path / "." / "b" / ".." / "a.jsonl", format="made up", task="quiz", outputs=lambda: iter(())
+    )
+    with pytest.raises(UsageError, match="every log once"):
+        sources_of([log, other])

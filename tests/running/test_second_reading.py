@@ -271,10 +271,12 @@ def test_a_column_of_right_answers_that_is_not_there_is_refused():
         read([output(RIGHT, word(True))], columns={Role.ANSWER: "anser"})
 
 
-def test_a_log_that_is_given_twice_is_refused(tmp_path):
-    log = Log(path=tmp_path / "a.jsonl", format="made up", task="quiz", outputs=lambda: iter(()))
-    other = Log(
-        path=tmp_path / "." / "b" / ".." / "a.jsonl", format="made up", task="quiz", outputs=lambda: iter(())
+def test_a_grader_is_of_its_scorer():
+    """Who gave other words than those that stand for the source did not grade (ruling I5)."""
+    graders = (Grader("m", "prose"), Grader("other", "match"), Grader("any"))
+    (reading,) = second_readings(source([output(RIGHT, word(True))], graders=graders), audit_terms(mcqa))
+    assert (reading.graded_by, reading.is_self_graded) == (("other", "any"), False)
+    (reading,) = second_readings(
+        source([output(RIGHT, word(True, "prose"))], graders=graders), audit_terms(mcqa)
     )
-    with pytest.raises(UsageError, match="every log once"):
-        sources_of([log, other])
+    assert (reading.graded_by, reading.is_self_graded) == (("m", "any"), True)
