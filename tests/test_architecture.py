@@ -197,6 +197,7 @@ def misfits(path: Path) -> Iterator[str]:
 
 
 LATE = {
+    "reading.imported_records": {"affidavit.reading.repeat_counts", "numpy"},
     "reading.part_files.ray_engine": {"ray", "ray.data"},
     "reading.part_files.run": {"affidavit.reading.part_files.ray_engine"},
     "contracts.labels": {"affidavit.contracts.label_columns"},

@@ -250,6 +250,15 @@ def test_what_was_asked_is_said_as_far_as_it_is_known(item, prompt, raw):
     assert found["answer_attribution"][0]["extracted_value"] == "B"
 
 
+def test_what_nobody_knows_is_not_made_up_of_what_stood_beside_it():
+    """A row from elsewhere may hold its key under any name: none of it is a question (ruling I4)."""
+    said = response("<answer>B</answer>", extracted_answer="B", correct=True)
+    asked = Asked({"answer": "B", "target": "B", "subject": "art"}, None, from_elsewhere=True)
+    assert instance(said, asked, mcqa, RUN)["input"]["raw"] == ""
+    planned = Asked({"answer": "B", "numbers": [1, 2]}, None)
+    assert instance(said, planned, mcqa, RUN)["input"]["raw"] == '{"numbers":[1,2]}'
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

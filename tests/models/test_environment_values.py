@@ -10,6 +10,7 @@ from affidavit.models.environment_values import (
     name_of,
     refuse_literal_secrets,
     refuse_unset,
+    values_set,
     variables_in,
     with_values,
 )
@@ -113,3 +114,10 @@ def test_a_key_in_place_of_a_variable_is_not_repeated_as_a_whole(monkeypatch):
         )
     with pytest.raises(UsageError, match=r"models\.m\.headers\.X-0123…: expected a text that a header can carry"):
         OpenAICompatible("m", ServerProvider(base_url="http://h", headers={header: "é"}), Limits())
+
+
+def test_values_are_looked_up_as_far_as_they_are_set(monkeypatch):
+    monkeypatch.setenv("SET", " value ")
+    monkeypatch.setenv("BLANK", "  ")
+    monkeypatch.delenv("UNSET", raising=False)
+    assert values_set(["SET", "BLANK", "UNSET"]) == {"SET": "value", "BLANK": None, "UNSET": None}

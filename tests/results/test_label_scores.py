@@ -261,7 +261,7 @@ def test_the_summary_names_the_label_of_the_lowest_f1_of_every_model(tmp_path):
     assert f"a, base, lowest F1: art 66.7% {ends[0]}, sport 66.7% {ends[1]}" in said
     assert "b, base, lowest F1: no label named, over fewer than 10 items" in said
     page = here("report", tmp_path / "s").stdout.decode()
-    (line,) = (line for line in page.splitlines() if line.startswith("Which labels are found least well?"))
+    (line,) = (line for line in page.splitlines() if line.startswith("  Labels: "))
     assert f"lowest F1: art 66.7% {ends[0]}, sport 66.7% {ends[1]}." in line
     assert "b: lowest F1: no label named, over fewer than 10 items." in line
 

@@ -136,3 +136,17 @@ def test_a_line_takes_a_few_bytes_of_memory_however_long_it_is(tmp_path):
             tracemalloc.stop()
         assert len(lines) == count
     assert (peaks[1] - peaks[0]) / 20_000 < 60
+
+
+def test_a_byte_that_is_no_text_makes_a_line_unreadable_wherever_it_stands(tmp_path):
+    """One such line must not end an import: it is counted, and all others are taken."""
+    good, bad = (json.dumps(said(key(n).hex(), "text")).encode() for n in (1, 2))
+    lines = [
+        good,
+        bad.replace(b"text", b"caf\xe9"),
+        json.dumps(said(key(3).hex(), "caf\u00e9"), ensure_ascii=False).encode(),
+    ]
+    with AnswerLines([written(tmp_path, b"\n".join(lines))]) as found:
+        assert [len(list(found.of(key(n)))) for n in (1, 2, 3)] == [1, 0, 1]
+        assert found.unreadable.count == 1
+        assert found.unknown().count == 0

@@ -242,3 +242,36 @@ def test_a_server_that_fails_in_a_live_run_fails_alike_in_a_batch(study):
         assert fine(affidavit("run", "study.toml", "--out", "live", cwd=study), 4)
     assert reasons == {r["item_id"]: r["reason"] for r in records(study / "live") if r["kind"] == "failure"}
     assert root(study / "live") == root(study / "out")
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_a_stray_response_stays_one_however_often_it_is_given(study, parts):
+    """Ruling C9: the ids of responses are on the record, whichever import they came with."""
+    keys = [each["custom_id"] for each in requests_in(export(study))]
+    ids = [f"r{number}" for number in range(len(keys) - 1)]
+    lines = [said(key, "<answer>A</answer>", **{}) for key in keys]
+    for line, response_id in zip(lines, [*ids, "r3"], strict=True):
+        line["response"]["body"]["id"] = response_id
+    size = len(lines) // parts
+    for part in range(parts):
+        taken_in(study, write_lines(study / ANSWERS, lines[: size * (part + 1)]), code=4)
+    assert [r["reason"] for r in records(study / "out") if r["kind"] == "failure"] == ["stray_response"]
+    before = root(study / "out")
+    assert taken_in(study, ANSWERS, code=4)["answers"] == 0
+    assert root(study / "out") == before
+
+
+def test_secrets_that_come_back_are_told_and_cleaned_as_in_a_live_run(study):
+    """What a service says about a request is cleaned; an output stays word for word, and it is said (ruling C2)."""
+    secret = {"BODY_SECRET": "body-SECRET789"}
+    server = {"body": {"user": {"env": "BODY_SECRET"}}}
+    write_study(study, "http://127.0.0.1:9/v1", count=COUNT, changed={**TWICE, "models": {"m": server}})
+    keys = [each["custom_id"] for each in requests_in(export(study, **secret))]
+    refused = failed(keys[1], {"code": "x", "message": f"no {secret['BODY_SECRET']}"})
+    write_lines(study / ANSWERS, [said(keys[0], f"you are {secret['BODY_SECRET']}"), refused])
+    shutil.copytree(study / "out", study / "before")
+    done = affidavit("batch", "import", "out", ANSWERS, cwd=study, **secret)
+    assert b"1 outputs of m hold a secret that was sent with the requests" in done.stderr
+    assert secret["BODY_SECRET"] not in (study / "out" / "attempts.jsonl").read_text() + done.stderr.decode()
+    unset = affidavit("batch", "import", "before", ANSWERS, cwd=study)
+    assert b"BODY_SECRET not set here" in unset.stderr

@@ -276,7 +276,5 @@ def test_a_grader_is_of_its_scorer():
     graders = (Grader("m", "prose"), Grader("other", "match"), Grader("any"))
     (reading,) = second_readings(source([output(RIGHT, word(True))], graders=graders), audit_terms(mcqa))
     assert (reading.graded_by, reading.is_self_graded) == (("other", "any"), False)
-    (reading,) = second_readings(
-        source([output(RIGHT, word(True, "prose"))], graders=graders), audit_terms(mcqa)
-    )
+    (reading,) = second_readings(source([output(RIGHT, word(True, "prose"))], graders=graders), audit_terms(mcqa))
     assert (reading.graded_by, reading.is_self_graded) == (("m", "any"), True)

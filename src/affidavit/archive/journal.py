@@ -141,7 +141,9 @@ class Archive:
             except OSError as error:
                 raise _refused(self.directory, error) from error
             self._seq += 1
-            if not isinstance(record, Label):
+            if isinstance(record, Label):
+                self.root.add_label(content)
+            else:
                 self.root.add(record.key, content)
 
     def _new_segment(self) -> int:

@@ -37,7 +37,7 @@ from affidavit.json_values import Fields, digest, shown
 _PIECE = 1 << 20
 _SEALED_FILES = (STUDY, ITEMS, JUDGING, LABELS, *GROWING, MANIFEST)
 """What is sealed beside the segments and the revisions, where it is there."""
-_OF_THE_DAY = ("kind", "v", "versions", "git", "date", "before", "files")
+_OF_THE_DAY = ("kind", "v", "versions", "git", "date", "before", "files", "order")
 """What study.json and the revisions say that decides no answer: the same rows may come in another file."""
 _OF_THE_JUDGING = ("sha256_of_terms", "judges", "tasks")
 """What judging.json says that decides judgements; the rest follows from the records."""

@@ -29,6 +29,8 @@ class Asked(NamedTuple):
     item: Mapping[str, object]
     prompt: str | None = None
     verbatim: bool = True
+    from_elsewhere: bool = False
+    """Whether the item is whatever else stood in a row: then nobody knows which of it was asked."""
 
 
 class OfRun(NamedTuple):
@@ -84,14 +86,19 @@ def instance(record: Response, asked: Asked, parts: Parts, run: OfRun) -> Fields
 
 
 def _question(asked: Asked, parts: Parts) -> str:
-    """The item's own words: its question, or what was put to the model, or else all that the item holds."""
+    """The item's own words: its question, or what was put to the model; empty where nobody knows (ruling I4).
+
+    An item whose contract has no words for it is all that it holds, but for its right answer.
+    """
     question = asked.item.get("question")
     if isinstance(question, str) and question.strip():
         return question
     if asked.prompt is not None:
         return asked.prompt
     words = guarded(lambda: parts.problem(asked.item))
-    return words if isinstance(words, str) else canonical(asked.item).decode()
+    if isinstance(words, str) or asked.from_elsewhere:
+        return words if isinstance(words, str) else ""
+    return canonical({name: value for name, value in asked.item.items() if name != "answer"}).decode()
 
 
 def _attribution(record: Response, parts: Parts) -> Fields:
@@ -151,4 +158,5 @@ def _texts(value: object) -> list[str] | None:
 
 def asked_of_row(subject: ImportIdentity, columns: OutputColumns) -> Asked:
     """What an output from elsewhere answers, by the row that it came in."""
-    return Asked(columns.item_row(subject.row), subject.prompt, subject.row.get("verbatim") is not False)
+    verbatim = subject.row.get("verbatim") is not False
+    return Asked(columns.item_row(subject.row), subject.prompt, verbatim, from_elsewhere=True)

@@ -98,6 +98,11 @@ def look_up(name: str, *, place: str) -> str:
     return value
 
 
+def values_set(names: Iterable[str]) -> dict[str, str | None]:
+    """The contents of variables as far as they are set here, None for those that are not: nobody is asked now."""
+    return {name: os.environ.get(name, "").strip() or None for name in names}
+
+
 def refuse_unset(needed: Iterable[tuple[str, str]]) -> None:
     """Refuse variables that hold nothing, all of them at once; each is given behind the place that needs it.
 

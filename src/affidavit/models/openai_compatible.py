@@ -27,7 +27,7 @@ from affidavit.models.endpoint import Endpoint, addresses_meant, is_address, sho
 from affidavit.models.environment_values import is_secret_header, look_up, name_of
 from affidavit.models.http_connection import EndedEarlyError, HttpError, HttpResponse, NotHttpError, TooLargeError
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, SetupFault
-from affidavit.models.redaction import Redaction
+from affidavit.models.redaction import Redaction, secret_note
 from affidavit.models.retry_after import retry_after
 from affidavit.models.sent_body import SentBody
 from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
@@ -195,11 +195,7 @@ class OpenAICompatible:
         """What its servers did with the ids of their responses (ruling C9), and outputs that hold a secret."""
         notes = []
         if self._outputs_with_secret:
-            notes.append(
-                f"WARNING: {self._outputs_with_secret:,} outputs of {self.name} hold a secret that was sent with "
-                "the requests. They are kept word for word: do not publish them, and change the secret. "
-                "`affidavit report DIR --mask NAME` covers the value of an environment variable on the page"
-            )
+            notes.append(secret_note(self._outputs_with_secret, self.name))
         notes += [
             f"{self.name}: the server at {endpoint.host} repeats the ids of its responses; they prove nothing"
             for endpoint in self._endpoints

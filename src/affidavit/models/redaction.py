@@ -22,6 +22,15 @@ _MOST_KNOWN = 1000
 MASK = "█"
 
 
+def secret_note(outputs: int, model: str) -> str:
+    """What is said of outputs that hold a secret."""
+    return (
+        f"WARNING: {outputs:,} outputs of {model} hold a secret that was sent with the requests. They are kept "
+        "word for word: do not publish them, and change the secret. `affidavit report DIR --mask NAME` covers the "
+        "value of an environment variable on the page"
+    )
+
+
 class Redaction:
     """The secrets that are known, and texts without them.
 

@@ -4,7 +4,6 @@ On the record a body holds `{ env = "NAME" }` where a value is a secret; what is
 """
 
 import json
-import os
 from collections.abc import Mapping
 
 from affidavit.json_values import Fields
@@ -42,9 +41,3 @@ class SentBody:
     def of(self, fields: Mapping[str, object]) -> bytes:
         """Any fields, with the values from outside over them."""
         return json.dumps({**fields, **self.from_environment}).encode()
-
-
-def values_at_hand(body: Mapping[str, object]) -> list[str]:
-    """The values from the environment in a body, as far as they are set here: an answer may repeat one."""
-    found = (os.environ.get(name, "").strip() for name in variables_in(body))
-    return [value for value in found if value]

@@ -11,9 +11,8 @@ and condition. `output_id` is the row's own, or none. A row without an id is its
 from collections import Counter
 from collections.abc import Callable
 from operator import attrgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
 from msgspec.structs import replace
 
 from affidavit.archive.checked_lines import LONGEST_TEXT
@@ -41,9 +40,11 @@ from affidavit.reading.output_columns import (
     refuse_new_names,
 )
 from affidavit.reading.record_fields import record_fields_of
-from affidavit.reading.repeat_counts import ALL_BITS, RepeatCounts
 from affidavit.reading.rows import LENIENT_READINGS, UNREAD, RowReader
 from affidavit.reading.source import Row
+
+if TYPE_CHECKING:
+    from affidavit.reading.repeat_counts import RepeatCounts
 
 FINISH_REASON = "finish_reason"
 NO_CONTENT = "no_content"
@@ -294,6 +295,7 @@ def record_makers(study: ImportedStudy, given: GivenContracts) -> dict[str, Reco
         return makers
 
 
+_ALL_BITS = 2**64 - 1
 _AT_ONCE = 512
 """Records whose items are looked at together."""
 
@@ -309,7 +311,7 @@ class ImportFacts:
         """How many rows there are, by task, model and condition."""
         self._samples = 1
         self._waiting: list[int] = []
-        self._repeats = RepeatCounts()
+        self._repeats: RepeatCounts | None = None
         self._looked_at = 0
         self._some_repeat = False
 
@@ -321,12 +323,18 @@ class ImportFacts:
     def count(self, record: Response | Failed) -> None:
         """The same, if what it says is in the root digest already."""
         subject = record.subject
-        self._waiting.append(hash((subject.cell, subject.item_id)) & ALL_BITS)
+        self._waiting.append(hash((subject.cell, subject.item_id)) & _ALL_BITS)
         if len(self._waiting) == _AT_ONCE:
             self._look_at_items()
         self.count_many(record, 1, samples=subject.sample + 1)
 
     def _look_at_items(self) -> None:
+        # Arrays are for those who import: a run loads this and asks nothing of it.
+        import numpy as np  # noqa: PLC0415
+
+        from affidavit.reading.repeat_counts import RepeatCounts  # noqa: PLC0415
+
+        self._repeats = self._repeats or RepeatCounts()
         hashes = np.array(self._waiting, np.uint64)
         self._some_repeat = bool(self._repeats.before(hashes).any()) or self._some_repeat
         self._looked_at += len(self._waiting)

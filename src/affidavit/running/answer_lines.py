@@ -116,6 +116,8 @@ class AnswerLines:
 
     def _add(self, line: bytes, place: int, where: str) -> None:
         try:
+            if not line.isascii():
+                decoded(line, where=where)  # what is looked for may be read without the rest
             custom_id = _id_of(line, where)
         except InputError as error:
             self.unreadable.add(f"{where} ({error.found})")

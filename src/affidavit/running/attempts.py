@@ -4,10 +4,14 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import ATTEMPTS
+from affidavit.archive.regular_files import open_to_read
 from affidavit.json_values import Fields
 from affidavit.models.model import Answer, Failure
+from affidavit.models.response_ids import ResponseIds
 
 
 class Attempt(NamedTuple):
@@ -73,3 +77,33 @@ class Attempts:
         self.flush()
         if self._file is not None:
             self._disk.close(self._file)
+
+
+class _Answered(msgspec.Struct):
+    """What is read of a line: which response came to which request."""
+
+    key: str
+    model: str
+    outcome: str
+    id: str | None = None
+
+
+_line = msgspec.json.Decoder(_Answered)
+
+
+def ids_on_record(directory: Path) -> dict[str, ResponseIds]:
+    """The ids of a directory's responses, by model: one that comes again is astray whenever it comes."""
+    found: dict[str, ResponseIds] = {}
+    path = directory / ATTEMPTS
+    if not path.is_file():
+        return found
+    with storage_errors(str(path)), open_to_read(path) as stream:
+        for line in stream:
+            try:
+                said = _line.decode(line)
+                key = bytes.fromhex(said.key)
+            except (msgspec.MsgspecError, ValueError):
+                continue  # a kill may have cut it short
+            if said.outcome == "response" and said.id is not None:
+                found.setdefault(said.model, ResponseIds()).is_stray(said.id, key)
+    return found

@@ -27,13 +27,14 @@ from affidavit.exchange.batch_answer import answer_in
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgeCell
+from affidavit.models.environment_values import values_set, variables_in
 from affidavit.models.model import PERMANENT, Answer, Completion, Failure, Reason
-from affidavit.models.redaction import Redaction
+from affidavit.models.redaction import Redaction, secret_note
 from affidavit.models.response_ids import ResponseIds
-from affidavit.models.sent_body import values_at_hand
+from affidavit.models.shown_names import shown_variable
 from affidavit.reading.tally import Tally
 from affidavit.running.answer_lines import AnswerLines, NamedFew
-from affidavit.running.attempts import Attempts
+from affidavit.running.attempts import Attempts, ids_on_record
 from affidavit.running.evaluation_trees import write_trees
 from affidavit.running.judging_run import JudgeWork
 from affidavit.running.ledger import Ledger, StudyLedger
@@ -137,8 +138,8 @@ class _Asked:
     name: str
     work: Work[Any]
     ledger: Ledger[Any]
-    clean: Callable[[str], str]
-    """Takes the secrets out of what a server says that were sent with the requests."""
+    redaction: Redaction
+    """Of the secrets that were sent with the requests."""
 
     def questions(self) -> Iterator[Asking]:
         """All of them."""
@@ -159,6 +160,10 @@ class _Import:
         self._directory, self._plan, self._lines = directory, plan, lines
         self._archive, self._options = archive, options
         self._counts = Counts(unreadable=lines.unreadable)
+        self._unset: dict[str, None] = {}
+        """Variables of the requests that are not set here: what repeats their values cannot be told."""
+        self._with_secret: Counter[str] = Counter()
+        self._ids = ids_on_record(directory.path)
         self._looked_up = 0
         study, judging, seal = directory.frozen(), read_judging(directory), directory.seal()
         self._sealed = seal if seal is not None and not directory.check_seal(seal) else None
@@ -177,20 +182,25 @@ class _Import:
         frozen = self._directory.frozen_or_none()
         work = StudyWork(Draft(self._directory, self._plan, before=frozen))  # type: ignore[arg-type]
         for name in self._plan.study.models:
-            yield _Asked(name, work, self._ledger.questions, self._cleaner(name))
+            yield _Asked(name, work, self._ledger.questions, self._redaction(name))
 
     def _judges(self, outputs: StudyOutputs | None) -> Iterator[_Asked]:
         plan, ledger = self._ledger.judging_plan, self._ledger.judging
         if plan is not None and ledger is not None and outputs is not None:
             for name in plan.judges:
-                yield _Asked(name, JudgeWork(plan, outputs), ledger, self._cleaner(name))
+                yield _Asked(name, JudgeWork(plan, outputs), ledger, self._redaction(name))
 
-    def _cleaner(self, name: str) -> Callable[[str], str]:
-        table = None if self._plan is None else self._plan.study.models.get(name)
-        redaction = Redaction()
-        for value in values_at_hand({} if table is None else table.body):
-            redaction.add(value)
-        return redaction.redacted
+    def _redaction(self, name: str) -> Redaction:
+        """The secrets of a model's requests: a service may repeat its key as well as a value of their bodies."""
+        table, redaction = None if self._plan is None else self._plan.study.models.get(name), Redaction()
+        if table is not None:
+            named = (*variables_in(table.body), *(variable for _, variable in table.variables()))
+            for variable, value in values_set(named).items():
+                if value is None:
+                    self._unset[variable] = None
+                else:
+                    redaction.add(value)
+        return redaction
 
     # --- answers ---
 
@@ -238,7 +248,7 @@ class _Import:
         """Every record that is added, after it was written: who was asked, its key, its file and the answer."""
         self._counts.details.clear()
         for asked in self._asked:
-            ids, missing, lines = ResponseIds(), NamedFew(), 0
+            ids, missing, lines = self._ids.get(asked.name, ResponseIds()), NamedFew(), 0
             for question in asked.questions():
                 self._looked_up += 1
                 self._options.progress("questions looked up", self._looked_up)
@@ -260,7 +270,7 @@ class _Import:
     def _answer(self, asked: _Asked, question: Asking, ids: ResponseIds) -> tuple[str, Answer] | None:
         """The answer to a question, with the name of its file; None where no line is about it."""
         key = bytes.fromhex(question.key)
-        came = [(name, answer_in(fields, asked.clean)) for name, fields in self._lines.of(key)]
+        came = [(name, answer_in(fields, asked.redaction.redacted)) for name, fields in self._lines.of(key)]
         if not came:
             return None
         answers = [each for each in came if isinstance(each[1], Completion)]
@@ -279,6 +289,9 @@ class _Import:
         if isinstance(answer, Failure) and asked.ledger.failure_of(question.key) == answer.reason:
             self._counts.known += 1
             return False
+        if isinstance(answer, Completion):
+            said = answer.text if answer.reasoning is None else f"{answer.text}\n{answer.reasoning}"
+            self._with_secret[asked.name] += asked.redaction.holds(said)
         record = self._record(asked, question, answer)
         self._archive.append(record)
         asked.ledger.add(record)
@@ -326,7 +339,14 @@ class _Import:
 
     def _notes(self) -> list[str]:
         ledgers: Iterable[Ledger[Any] | None] = (self._ledger.outputs, self._ledger.judging)
-        return [note for each in ledgers if each is not None for note in each.server_words.changes()]
+        notes = [secret_note(count, name) for name, count in self._with_secret.items() if count]
+        if self._unset:
+            names = ", ".join(map(shown_variable, self._unset))
+            notes.append(
+                f"{names} not set here: if what came back repeats a value of theirs, nobody was told, and what a "
+                "service says of its errors was kept as it is"
+            )
+        return notes + [note for each in ledgers if each is not None for note in each.server_words.changes()]
 
     def _ended(self) -> Imported:
         lines = sum(each.lines for each in self._lines.files)
