@@ -1,6 +1,7 @@
 """`affidavit audit`: what a score hides comes first, every output is in one place, and CI can hold it to a bound."""
 
 import json
+import os
 from inspect import signature
 from pathlib import Path
 
@@ -164,3 +165,15 @@ def test_a_pattern_reads_a_log_too(log):
     pattern = public.Pattern("dotted", 1, "(?P<answer>[A-D])\\..*", "")
     (row,) = public.audit(log, pattern)["second reading"].to_polars().rows(named=True)
     assert (row["compliance"], row["accuracy over answers"], row["moved"]) == (0.5, 1.0, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [("audit", "--contract", "text"), ("import", "-o", "study")])
+def test_a_pipe_is_no_log_and_nobody_waits_for_it(tmp_path, command):
+    (tmp_path / "logs").mkdir()
+    os.mkfifo(tmp_path / "logs" / "pipe")
+    name, *options = command
+    for given in ("logs", "logs/pipe"):
+        done = affidavit(name, given, *options, cwd=tmp_path)
+        assert done.returncode == 2
+        assert b"found a device or a pipe" in done.stderr

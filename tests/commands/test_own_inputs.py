@@ -17,7 +17,10 @@ def test_a_file_is_told_by_what_it_is_and_not_by_its_name(tmp_path):
     other.write_text(ROW)
     (tmp_path / "link").symlink_to(log)
     refuse_over_input("-o", None, [log])
-    refuse_over_input("-o", other, [log, Path("-"), tmp_path])
+    refuse_over_input("-o", other, [log, Path("-")])
+    refuse_over_input("-o", tmp_path / "new", [tmp_path])
+    with pytest.raises(UsageError, match=r"-o: expected no file in .*, which is read"):
+        refuse_over_input("-o", other, [tmp_path])
     refuse_over_input("-o", tmp_path / "new", [log])
     for name in ("log.jsonl", "link", "../" + tmp_path.name + "/log.jsonl"):
         with pytest.raises(UsageError, match="-o: expected a file that is not read"):

@@ -102,8 +102,10 @@ def test_files_that_share_their_requests_have_each_its_own_and_what_is_missing_o
         written(tmp_path, f"{file}.jsonl", [line(name, chat("x")) for name in ids])
     logs = {file: BATCH.opened(tmp_path / f"{file}.jsonl") for file in files}
     assert {file: log.planned for file, log in logs.items()} == planned
-    shares = [file for file, log in logs.items() if log.notes]
+    shares = [file for file, log in logs.items() if any("are answered in" in note for note in log.notes)]
     assert shares == (list(files) if "wrong" in files else [])
+    alone = [file for file, log in logs.items() if any("no requests are read" in note for note in log.notes)]
+    assert alone == [file for file in files if planned[file] is None]
 
 
 def test_an_answer_is_kept_as_it_came(tmp_path):

@@ -203,8 +203,8 @@ def test_a_stat_of_several_values_counts_each_of_them(tmp_path):
         (None, None, NoAnswer.MISSING, None),
         ({"success": True, "completions": []}, None, NoAnswer.MISSING, None),
         ({"success": False, "completions": [], "error": "429"}, None, NoAnswer.ERROR, "429"),
-        ({"success": False, "completions": []}, None, NoAnswer.ERROR, "no reason given"),
-        ({"success": False, "completions": [{"text": "B"}], "error": "late"}, "B", None, "late"),
+        ({"success": False, "completions": []}, None, NoAnswer.ERROR, None),
+        ({"success": False, "completions": [{"text": "B"}], "error": "late"}, None, NoAnswer.ERROR, "late"),
         ({"success": True, "completions": [{"text": ""}]}, "", None, None),
     ],
 )

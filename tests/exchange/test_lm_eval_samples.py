@@ -199,3 +199,23 @@ def test_real_logs(public_data):
     assert [each.words[0].correct for each in found["gsm8k"]] == [True, False, False]
     assert [each.words[0].answer for each in found["gsm8k"]] == ["230", "59800", "3.5"]
     assert {each.model for each in found["gsm8k"]} == {"gemma3:12b-u1"}
+
+
+def test_a_request_to_which_nothing_came_back_has_one_missing_answer(tmp_path):
+    (found,) = outputs(written(tmp_path, [row(0, "strict", [], "[invalid]", 0.0)]))
+    assert (found.raw_output, found.no_answer) == (None, NoAnswer.MISSING)
+
+
+def test_ids_are_told_apart_as_they_are_written(tmp_path):
+    with pytest.raises(InputError, match="a doc_id that no other row of its filter has"):
+        outputs(written(tmp_path, [row(1, "strict", ["B"], "B", 1.0), row("1", "strict", ["B"], "B", 1.0)]))
+
+
+@pytest.mark.parametrize(
+    ("aggregation", "metric", "again"), [("mean", "mean", True), ("median", "(median)", False)]
+)
+def test_only_means_are_made_again(tmp_path, aggregation, metric, again):
+    config = {"metric_list": [{"metric": "exact_match", "aggregation": aggregation}]}
+    results = {"results": {"quiz": {"exact_match,strict": 0.0}}, "configs": {"quiz": config}}
+    (printed,) = LM_EVAL.opened(written(tmp_path, [ROWS[0]], results)).printed
+    assert (printed.metric, printed.recount is not None) == (metric, again)

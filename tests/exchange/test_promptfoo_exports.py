@@ -530,3 +530,11 @@ def test_real_exports(public_data):
     assert {len([each for each in rows if each.item_id == item]) for item in "01234"} == {2}
     assert {each.words[0].correct for each in rows} == {None}
     assert len({each.condition for each in rows}) == 2
+
+
+def test_what_stands_in_the_place_of_an_output_is_none(tmp_path):
+    """A request that failed has no output, whatever its provider put there (ruling C1)."""
+    response = {"output": "<html>429</html>", "error": "API error 429"}
+    failed = row(0, 0, response=response, failureReason=2, error="API error 429", success=False)
+    (found,) = outputs(written(tmp_path, export([failed])))
+    assert (found.raw_output, found.no_answer, found.error) == (None, NoAnswer.ERROR, "API error 429")

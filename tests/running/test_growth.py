@@ -56,7 +56,7 @@ def root_by_the_page(directory: Path) -> str:
     def without(fields: dict, *names: str) -> dict:
         return {name: value for name, value in fields.items() if name not in names}
 
-    of_the_day = ("kind", "v", "versions", "git", "sha256", "date", "before", "files")
+    of_the_day = ("kind", "v", "versions", "git", "sha256", "date", "before", "files", "order")
     study, *revisions = [
         without(json.loads(path.read_text()), *of_the_day)
         for path in (directory / "study.json", *sorted((directory / "revisions").glob("??????.json")))

@@ -278,3 +278,10 @@ def test_a_grader_is_of_its_scorer():
     assert (reading.graded_by, reading.is_self_graded) == (("other", "any"), False)
     (reading,) = second_readings(source([output(RIGHT, word(True, "prose"))], graders=graders), audit_terms(mcqa))
     assert (reading.graded_by, reading.is_self_graded) == (("m", "any"), True)
+
+
+@pytest.mark.parametrize(("said", "scored_wrong"), [(False, 1), (True, 0), (None, 0)])
+def test_an_error_beside_a_text_is_told(said, scored_wrong):
+    """Ruling I3: what was scored after an error is the first thing to know, also if some text had come."""
+    reading = read([output(RIGHT, word(said), error="boom")])
+    assert (reading.no_answer[NoAnswer.ERROR], reading.scored_wrong[NoAnswer.ERROR]) == (1, scored_wrong)

@@ -12,7 +12,7 @@ from affidavit.commands.column_options import given_columns, given_source_column
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.commands.rare_collection import look_for_garbage_rarely
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
-from affidavit.plain_text import counted_noun, plain_lines
+from affidavit.plain_text import counted_noun, plain
 
 if TYPE_CHECKING:
     from affidavit.exchange.log_source import LogSource
@@ -89,7 +89,7 @@ def import_logs(
         sources = [replace(source, answers=AnswerPattern(answer_pattern, answer)) for source in sources]
     kept, outputs = read_into_study(sources, out, read_by, {Role.ANSWER: answer} if answer != ANSWER else {})
     for note in _notes(sources):
-        click.echo(f"note: {plain_lines(note)}", err=True)
+        click.echo(f"note: {plain(note)}", err=True)
     report_study(kept, outputs, contract, as_json=as_json)
     sys.exit(ENDED_WITH_FAILURES if any(tally.unread for tally in kept.tallies.values()) else DONE)
 

@@ -23,7 +23,7 @@ def show(what: Fields | RenderableType) -> None:
 
 def text_of(what: RenderableType, *, width: int | None = None) -> str:
     """Tables as text, of a width or as wide as the terminal; as wide as they need to be where there is none."""
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    known = (sys.stdout is not None and sys.stdout.isatty()) or "COLUMNS" in os.environ
     console = Console(width=width or (None if known else WIDE), highlight=False)
     with console.capture() as captured:
         console.print(what)

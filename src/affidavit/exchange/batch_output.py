@@ -162,9 +162,19 @@ def _opened(path: Path) -> Log:
         task=path.stem,
         outputs=partial(_outputs, path, requests),
         planned=None if source is None else sum(asked[name].answers for name in own),
-        notes=[f"other requests of {source.name} are answered in {names}"] if source and names else [],
+        notes=_notes(path, source, names, why_not),
         facts=_facts(source, why_not, asked, answered, len(left)),
     )
+
+
+def _notes(path: Path, source: Path | None, names: str, why_not: str) -> list[str]:
+    """What a person must know of the requests of a batch."""
+    if source is None:
+        beside = any(True for _ in _files_beside(path, is_requests))
+        return (
+            [f"no requests are read beside it: {why_not}; what nobody answered is not counted"] if beside else []
+        )
+    return [f"other requests of {source.name} are answered in {names}"] if names else []
 
 
 def _outputs_beside(

@@ -351,8 +351,8 @@ class _Request:
             completions.append(each)
         if success:
             return None, None if completions else NoAnswer.MISSING, completions
-        said = error if isinstance(error, str) else "no reason given" if error is None else shown(error)
-        return said, NoAnswer.ERROR, completions
+        # What stands in the place of a text is no output: asking for it failed (ruling C1).
+        return error if isinstance(error, str | None) else shown(error), NoAnswer.ERROR, []
 
     def _content(self) -> tuple[list[str] | None, str | None, dict[str, object]]:
         """The options as they were shown, the right answer, and what else is known of the item."""

@@ -7,7 +7,7 @@ verdict is about the document: with repeats it is about none of them. Log-likeli
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import zip_longest
 from pathlib import Path
@@ -31,6 +31,7 @@ _INVALID = "[invalid]"
 _VERDICT = re.compile(r"acc|match|correct|^em$|^pass@1$")
 """Metrics whose 0 and 1 are wrong and right; those of others are the ends of a scale."""
 _NO_FILTER = "none"
+_MEAN = "mean"
 _NO_METRICS = frozenset(
     ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "doc_hash", "prompt_hash",
      "target_hash", "metrics")
@@ -76,7 +77,7 @@ def _opened(path: Path) -> Log:
         format=LM_EVAL.name,
         task=task,
         outputs=partial(_outputs, path, model if isinstance(model, str) and model.strip() else UNNAMED),
-        printed=_printed(_inside(summary, "results", task)),
+        printed=_printed(_inside(summary, "results", task), _aggregations(_inside(summary, "configs", task))),
         planned=samples * repeats if isinstance(samples, int) and isinstance(repeats, int) else None,
         facts={name: summary[name] for name in ("lm_eval_version", "date", "model_source") if name in summary},
     )
@@ -90,14 +91,24 @@ def _inside(fields: Fields, *names: str) -> Fields:
     return fields
 
 
-def _printed(results: Fields) -> tuple[PrintedScore, ...]:
-    """The figures of a task: `exact_match,strict-match` is a metric and a filter."""
+def _aggregations(config: Fields) -> dict[str, object]:
+    """How each metric is brought together, where the configuration of a task says so."""
+    said = config.get("metric_list")
+    each_said = [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
+    return {str(each.get("metric")): each.get("aggregation", _MEAN) for each in each_said}
+
+
+def _printed(results: Fields, aggregations: Mapping[str, object]) -> tuple[PrintedScore, ...]:
+    """The figures of a task: `exact_match,strict-match` is a metric and a filter. Only means are made again."""
     found = []
     for name, value in results.items():
         metric, comma, _ = name.partition(",")
         points = _points(value) if isinstance(value, int | float) else None
         if comma and not metric.endswith("_stderr") and points is not None:
-            found.append(PrintedScore(scorer=name, metric="mean", value=points, recount=mean_of_items(name)))
+            how = aggregations.get(metric, _MEAN)
+            again = mean_of_items(name) if how == _MEAN else None
+            kind = _MEAN if how == _MEAN else f"({how})"
+            found.append(PrintedScore(scorer=name, metric=kind, value=points, recount=again))
     return tuple(found)
 
 
@@ -110,7 +121,7 @@ def _outputs(path: Path, model: str) -> Iterator[LoggedOutput]:
         state = path.stat()
     blocks, in_blocks = _blocks(path, (state.st_size, state.st_mtime_ns))
     walks = [_rows(path, block, stop=in_blocks) for block in blocks]
-    seen: set[int | str] = set()
+    seen: set[str] = set()
     for rows in zip_longest(*walks):
         line, first = rows[0] if rows[0] is not None else next(row for row in rows if row is not None)
         where = f"{path}:{line}"
@@ -120,9 +131,9 @@ def _outputs(path: Path, model: str) -> Iterator[LoggedOutput]:
                 at = where if row is None else f"{path}:{row[0]}"
                 refuse(at, expected=f"doc_id {first.get('doc_id')!r} by the filter {block.filter!r}", found=found)
         doc_id = first.get("doc_id")
-        if not isinstance(doc_id, int | str) or doc_id in seen:
+        if not isinstance(doc_id, int | str) or str(doc_id) in seen:
             refuse(where, expected="a doc_id that no other row of its filter has", found=doc_id)
-        seen.add(doc_id)
+        seen.add(str(doc_id))
         yield from _of_document([row for row in rows if row is not None], path, model)
 
 
@@ -210,7 +221,8 @@ def _texts(row: Fields, where: str) -> list[str | None]:
         )
     if not all(each is None or isinstance(each, str) for each in resps[0]):
         refuse(where, expected="texts in 'resps'", found=resps)
-    return [each if isinstance(each, str) else None for each in resps[0]]
+    # A request to which nothing came back has one missing answer, and not none.
+    return [each if isinstance(each, str) else None for each in resps[0]] or [None]
 
 
 def _words(row: Fields, repeats: int, where: str) -> list[list[SourceWord]]:

@@ -14,7 +14,7 @@ from affidavit.exchange.registry import distinct_names, format_of_log, logs_of
 from affidavit.exchange.right_answers import AnswerPattern
 from affidavit.reading.source import Columns, Format, Row, Source, Stream
 
-NOT_VERBATIM, SENTINELS = "not verbatim", "sentinels"
+NOT_VERBATIM, SENTINELS, ERRORS_WITH_A_TEXT = "not verbatim", "sentinels", "errors with a text"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,8 @@ def _count(counted: Counter[str], output: LoggedOutput) -> None:
     counted["outputs"] += 1
     if output.no_answer is not None:
         counted[output.no_answer.value] += 1
+    elif output.error is not None:
+        counted[ERRORS_WITH_A_TEXT] += 1
     if any(word.no_answer is not None for word in output.words):
         counted[SENTINELS] += 1
     if not output.verbatim:

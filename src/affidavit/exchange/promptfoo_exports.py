@@ -424,6 +424,8 @@ def _output(row: Fields, at: tuple[int, int], whole: _Whole, *, where: str, plac
     case = _object_or_none(row.get("testCase"))
     model, names = _model(row, whole.columns[column], whole, where)
     error = _error(row, response, text, where)
+    if response.get("error") is not None:
+        text = None  # the request failed: what stands in the place of its output is none (ruling C1)
     grading = row.get("gradingResult")
     if grading is not None and not isinstance(grading, dict):
         refuse(where, expected="an object in 'gradingResult'", found=grading)

@@ -43,6 +43,8 @@ def format_of_log(path: Path) -> LogFormat | None:
     """The format of a log; None if it is none of those that are known."""
     if path.is_dir():
         return next((each for each in LOG_FORMATS.values() if each.directories(path)), None)
+    if not path.is_file():  # nobody may ever write into a pipe, and a device has no end
+        return None
     head = _head(path)
     return next((each for each in LOG_FORMATS.values() if each.recognises(head, path)), None)
 
@@ -62,7 +64,7 @@ def logs_of(paths: Sequence[Path], tables: Tables | None = None) -> Iterator[Log
             yield found.opened(path)
         elif path.is_dir():
             yield from _within(path, tables)
-        elif tables is not None and path.exists() and tables.has_texts(path):
+        elif tables is not None and path.is_file() and tables.has_texts(path):
             yield tables.opened(path)
         else:
             hint = "" if tables is None or not path.exists() else _TABLE
@@ -91,7 +93,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def _belongs(path: Path) -> bool:
     """Whether a file is only there beside a log."""
-    if path.is_dir():
+    if not path.is_file():
         return False
     head = _head(path)
     return any(each.belongs(head, path) for each in LOG_FORMATS.values())
@@ -105,6 +107,8 @@ def _head(path: Path) -> bytes:
 def _found(path: Path) -> str:
     if not path.exists():
         return "no such file"
+    if not path.is_file():
+        return "a device or a pipe"
     return "an empty file" if path.stat().st_size == 0 else "a file of another kind"
 
 

@@ -200,6 +200,8 @@ class SecondReading:
         self.not_verbatim += not output.verbatim
         self._note(row, said, own, result.added)
         kind = output.no_answer or (None if word is None else word.no_answer)
+        if kind is None and output.error is not None:
+            kind = NoAnswer.ERROR  # there is a text, and it may be half of one
         if kind is not None and not (word is not None and word.about_item and output.item_id in self.items):
             self.no_answer[kind] += 1
             # What counts 0 is scored as wrong, whatever the source calls it.
