@@ -13,9 +13,10 @@ import pytest
 from affidavit.exchange.log import Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from affidavit.exchange.registry import logs_of
-from support.fault_server import Call, FaultServer, every, first, says, status
+from support.fault_server import Call, Fault, FaultServer, body, chat, every, first, hang, says, status
 from support.golden_files import GOLDEN
 from support.inspect_runs import ENVIRONMENTS, OFFLINE, as_tiny, logs_by_inspect
+from support.kills import wait
 from support.pages import ROOT
 
 KEPT = "2026-01-02T03-04-05.678901"
@@ -107,6 +108,77 @@ def test_inspect_s_model_that_graded_itself_is_told(inspect):
         (log,) = logs_of([folder / theirs["file"]])
         models = {output.model for output in log.outputs()}
         assert ({each.model for each in log.graders} == models) == (theirs["task"] == "graded")
+
+
+def thinking(text: str) -> Fault:
+    """An answer whose thoughts come in a field of their own."""
+    return body(chat({"content": text, "reasoning_content": "Hm."}, model="tiny", id="chatcmpl-1", created=0))
+
+
+EDGES = {
+    "thoughts": {
+        "q1": every(thinking("B")),
+        "q2": every(as_tiny("<think>Well.</think>B")),
+        "q3": every(thinking("")),
+        "q4": every(as_tiny("B")),
+    },
+    "limits": {f"q{n}": every(as_tiny("B")) for n in range(1, 5)},
+    "attached": {f"q{n}": every(as_tiny("B")) for n in range(1, 5)},
+}
+
+
+def edge(name: str, url: str, folder: Path) -> list[str | Path]:
+    script = ROOT / "tests" / "support" / "write_inspect_edges.py"
+    return [ENVIRONMENTS / "inspect" / "bin" / "python", "-W", "ignore", script, url, folder, name]
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_inspect_samples_that_end_oddly_are_read_as_inspect_reads_them(tmp_path, name):
+    with FaultServer(EDGES[name]) as server:
+        order = edge(name, server.url, tmp_path)
+        done = subprocess.run(order, capture_output=True, text=True, check=False, env=OFFLINE, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    theirs = json.loads(done.stdout[done.stdout.index("[{") :])
+    (log,) = logs_of([next(tmp_path.glob("*.eval"))])
+    outputs = {output.item_id: output for output in log.outputs()}
+    assert list(outputs) == [each["id"] for each in theirs] == ["q1", "q2", "q3", "q4"]
+    for each in theirs:
+        output = outputs[each["id"]]
+        assert output.raw_output == each["text"]
+        assert output.more.get("inspect_limit") == each["limit"]
+        assert (output.reasoning is not None) == ("reasoning" in each["parts"])
+        expected = {"C": True, "I": False}
+        assert {word.scorer: word.correct for word in output.words} == {
+            scorer: expected[value] for scorer, value in each["score"].items()
+        }
+    if name == "thoughts":
+        assert (outputs["q1"].reasoning, outputs["q1"].raw_output) == ("Hm.", "B")
+        assert not outputs["q2"].verbatim, "Inspect has cut its thoughts out"
+        assert outputs["q4"].verbatim
+    elif name == "limits":
+        assert {each["limit"] for each in theirs} == {"token"}
+    else:
+        assert {output.prompt for output in outputs.values()} == {None}, "an image is no text"
+
+
+def test_an_interrupted_run_of_inspect_is_read_as_far_as_it_came(tmp_path):
+    """The samples that were written are there; how many are missing is told (ruling I4)."""
+    answers = {"q1": every(as_tiny("B")), "q2": every(as_tiny("C")), "q3": every(hang), "q4": every(as_tiny("B"))}
+    with FaultServer(answers) as server:
+        process = subprocess.Popen(
+            edge("interrupted", server.url, tmp_path), env=OFFLINE, cwd=tmp_path,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            wait(process, lambda: any("[q3]" in call.prompt for call in list(server.log)))
+        finally:
+            process.kill()
+            process.wait()
+    (log,) = logs_of([next(tmp_path.glob("*.eval"))])
+    outputs = list(log.outputs())
+    assert [(output.item_id, output.raw_output) for output in outputs] == [("q1", "B"), ("q2", "C")]
+    assert (log.planned, log.facts["status"]) == (4, "started")
+    assert log.printed == ()
 
 
 LM_EVAL_TASK = """
