@@ -1,6 +1,8 @@
 """Real Ray, on this machine: the same parts as one process makes, also where workers of it die."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -44,19 +46,22 @@ def rows(path: Path) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_ray_makes_the_same_parts_though_a_worker_of_it_dies(tmp_path):
     file = tmp_path / "deadly.py"
     file.write_text(DEADLY)
-    own = f"{file}:deadly"
-    plan = planned([rows(tmp_path / "rows.jsonl")], named_contract(own), COLUMNS, RangeSizes(500, 90))
-    assert len(plan.ranges) > 4
-    on_ray, here = PartsFolder(tmp_path / "ray"), PartsFolder(tmp_path / "here")
-    counts = read_parts(plan, on_ray, how=PartsRead(own_file=own, workers=2, engine="ray")).tally.counts()
+    own, folder = f"{file}:deadly", tmp_path / "ray"
+    script = Path(__file__).parents[1] / "support" / "read_on_ray.py"
+    order = [sys.executable, script, rows(tmp_path / "rows.jsonl"), own, folder, "500"]
+    done = subprocess.run(order, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = json.loads(done.stdout.splitlines()[-1])
     assert file.with_suffix(".seen").exists(), "a worker died"
-    assert read_parts(plan, here, how=PartsRead(own_file=own)).tally.counts() == counts
-    assert on_ray.finished(plan) == here.finished(plan)
-    assert {path.name for path in on_ray.path.iterdir()} == {path.name for path in here.path.iterdir()}
+    plan = planned([tmp_path / "rows.jsonl"], named_contract(own), COLUMNS, RangeSizes(500, 90))
+    assert len(plan.ranges) > 4
+    here = PartsFolder(tmp_path / "here")
+    assert read_parts(plan, here, how=PartsRead(own_file=own)).tally.counts() == said["counts"]
+    assert msgspec.to_builtins(here.finished(plan)) == said["manifest"]
+    assert {path.name for path in folder.iterdir()} == {path.name for path in here.path.iterdir()}
 
 
 def test_a_task_says_what_a_worker_says(tmp_path):
