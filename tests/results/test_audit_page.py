@@ -1,5 +1,6 @@
 """The page of an audit: warnings first, every text escaped, nothing loaded, the rows that moved with both readings."""
 
+import re
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -73,7 +74,8 @@ def test_hostile_texts_stay_texts(place):
     ]
     page = page_of(outputs, graders=[Grader(HOSTILE)] if place == "graders" else [])
     assert {each.tag for each in elements(page)} - {"ul", "li"} <= {each.tag for each in elements(plain)} | {
-        "mark"
+        "mark",
+        "wbr",
     }
     attributes = {name for each in elements(page) for name in each.attrib}
     assert not any(name.startswith("on") for name in attributes)
@@ -89,3 +91,37 @@ def test_nothing_is_loaded_and_nothing_runs():
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert not {"script", "iframe", "object", "img"} & {each.tag for each in elements(page)}
     assert all(each.get("href") in ("data:,", "#results") for each in elements(page) if each.get("href"))
+
+
+def rows_of_summary(page: str) -> list[list[str]]:
+    """The cells of the first table, row by row, without what is drawn in them."""
+    table = next(each for each in elements(page) if each.tag == "table")
+    return [
+        [" ".join("".join(cell.itertext()).split()) for cell in row if cell.tag in ("th", "td")]
+        for row in table.iter("tr")
+    ]
+
+
+def test_the_source_s_score_stands_beside_ours_before_anything_else():
+    outputs = [
+        output(1, "It is B.", said=True, answer="B"),
+        output(2, "<answer>B</answer>", said=True, answer="B"),
+    ]
+    head, row = rows_of_summary(page_of(outputs))
+    assert [re.sub("0%50%100%", "", name) for name in head] == [
+        "model", "right by the source", "accuracy over all outputs", "format compliance", "accuracy over answers",
+        "difference", "moved",
+    ]  # fmt: skip
+    assert [cell.split()[0] for cell in row] == ["m", "100.0%", "50.0%", "50.0%", "100.0%", "−50.0", "1"]
+
+
+def test_logs_of_several_tasks_are_never_ranked_across_them():
+    wrong = [output(1, "<answer>B</answer>", said=True, answer="A", name="x")]
+    right = [output(2, "<answer>B</answer>", said=True, answer="B", name="y")]
+    logs = [
+        Log(path=Path(f"{task}.jsonl"), format="made up", task=task, outputs=lambda made=made: iter(made))
+        for task, made in (("b", wrong), ("a", right), ("c", wrong))
+    ]
+    readings = [each for source in sources_of(logs) for each in second_readings(source, audit_terms(mcqa))]
+    rows = rows_of_summary(audit_page(audit_report(readings, ReadBy.of(mcqa)), readings))
+    assert [row[0] for row in rows if len(row) == 1] == ["a", "b", "c"]

@@ -188,7 +188,7 @@ BREAKS = (
     Break("M25", THEIRS, '(body or "").strip().upper()', '(body or "").strip()'),
     Break("M25", THEIRS, 'matches_at_answer(form, text), maxlen=1)', 'list(matches_at_answer(form, text))[:1], maxlen=1)'),
     Break("M25", THEIRS, 'or text[at - 1] in ":,"', 'or text[at - 1] in ":"'),
-    Break("M25", "contracts/answer_word.py", "lower = text.lower()", "lower = text"),
+    Break("M25", "contracts/answer_word.py", "lead + text.lower()", "lead + text"),
     Break("M26", THEIRS, 'key=lambda text: len(re.escape(text)), reverse=True', 'key=len'),
     Break("M26", THEIRS, '() if "" in texts else', ""),
     Break("M26", THEIRS, "        if start >= end:", "        if True:"),

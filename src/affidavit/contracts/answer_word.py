@@ -19,10 +19,12 @@ def matches_at_answer(form: re.Pattern[str], text: str) -> Iterator[re.Match[str
         # A long s is an s without case, and some letters have several in the other case: places would move.
         yield from form.finditer(text) if _WORD in text.casefold() else ()
         return
-    lower = text.lower()
-    at = lower.find(_WORD)
+    # A line begins the text or follows a line feed: with one before both, places are still those of the text.
+    lead = "\n" if form.pattern.startswith("^") else ""
+    lower, word = lead + text.lower(), lead + _WORD
+    at = lower.find(word)
     while at >= 0:
         found = form.match(text, at)
         if found is not None:
             yield found
-        at = lower.find(_WORD, at + 1 if found is None else found.end())
+        at = lower.find(word, at + 1 if found is None else found.end())

@@ -25,6 +25,8 @@ SEED = 0
 """Of the signs that are drawn where a test draws any: an audit has no study whose seed it could take."""
 MOST_SHOWN = 20
 _LONGEST_TEXT = 120
+SCORES = "second reading"
+"""The table of what each source scored, and what the contract says."""
 MOVED = "moved"
 """The table of the rows whose verdict is another."""
 _CLOSE = 1e-9
@@ -146,7 +148,7 @@ def _share(reading: SecondReading, part: str, whole: str) -> Estimate | None:
 
 def _scores(readings: Sequence[SecondReading], verdicts: Sequence[Verdict | None]) -> Table:
     columns = (
-        *_NAMES, "outputs", "right by the source", "difference", "compared", "moved", "compliance",
+        *_NAMES, "outputs", "right by the source", "difference", "both verdicts", "moved", "compliance",
         "accuracy over answers", "yield", "p, Holm", "printed", "from its rows",
     )  # fmt: skip
     rows = tuple(
@@ -169,11 +171,11 @@ def _scores(readings: Sequence[SecondReading], verdicts: Sequence[Verdict | None
     note = (
         "Difference: right by the contract less right by the source, paired by item, over outputs that were read, "
         "of which the source has a verdict and the right answer is known; what never arrived is not in it. "
-        "Compared: outputs of which both have a verdict. Moved: those whose verdict is another, and those that "
+        "Both verdicts: outputs of which both have one. Moved: those whose verdict is another, and those that "
         "never arrived and that the source scored."
     )
     return Table(
-        "second reading",
+        SCORES,
         "What did the source score, and what does the contract say?",
         columns,
         rows,

@@ -8,9 +8,11 @@ from hashlib import sha256
 from markupsafe import Markup
 
 from affidavit.results.page.html import shown_table
+from affidavit.results.page.shown_summary import legend_of, shown_summary
+from affidavit.results.page.summary_table import audit_summary
 from affidavit.results.page.templates import TEMPLATES
 from affidavit.results.page.text import Piece, pieces
-from affidavit.results.second_readings import MOVED, moved_rows, read_in_words
+from affidavit.results.second_readings import MOVED, SCORES, moved_rows, read_in_words
 from affidavit.results.text_forms import READ_BY, Report
 from affidavit.running.second_reading import MovedRow, SecondReading
 
@@ -31,11 +33,14 @@ def audit_page(report: Report, readings: Sequence[SecondReading]) -> str:
     """The page as HTML, with everything that it needs inside."""
     style = TEMPLATES.get_template("page.css").render()
     moved = [_shown(reading, row) for reading, row in moved_rows(readings)[:MOST_ROWS]]
+    summaries = [shown_summary(audit_summary(table)) for table in report.tables if table.name == SCORES]
     return TEMPLATES.get_template("audit.html").render(
         style=Markup(style),  # noqa: S704 - our own file
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
         read_by=str(report.facts.get(READ_BY, "")),
         warnings=report.warnings,
+        summaries=summaries,
+        legend=legend_of(summaries),
         tables=[shown_table(table, ("task",)) for table in report.tables if table.name != MOVED],
         moved=moved,
         all_moved=sum(each.moves.total() for each in readings),

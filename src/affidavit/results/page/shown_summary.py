@@ -203,12 +203,18 @@ _MEANT = {
     "solve rate": "solved ones of all outputs",
     "with an answer": "outputs in which an answer was found",
     "right by the source": "right ones by the source, of the outputs that it judged",
+    "moved": "outputs whose verdict is another by the contract",
 }
 """What the columns of the summary are, where a judging does not say it."""
 
 
 def legend(sections: Sequence[ShownSection]) -> list[tuple[str, str]]:
     """What the columns of the summary's tables mean, each once."""
-    heads = {head.label for section in sections for table in section.tables for head in table.heads}
+    return legend_of([table for section in sections for table in section.tables])
+
+
+def legend_of(tables: Sequence[ShownTable]) -> list[tuple[str, str]]:
+    """What the columns of tables mean, each once."""
+    heads = {head.label for table in tables for head in table.heads}
     meant = {label_of(name): words for name, words in _MEANT.items()}
     return [(label, words) for label, words in meant.items() if label in heads]

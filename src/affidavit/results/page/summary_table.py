@@ -120,6 +120,21 @@ def is_trivial(summary: SummaryTable) -> bool:
     return all(isinstance(value, Estimate) and value.value == 1.0 for value in summary.table.column(FORMAT))
 
 
+# --- an audit ---
+
+
+def audit_summary(logs: Table) -> SummaryTable:
+    """The table of logs: the source's score beside what the contract says of the same outputs, task by task."""
+    names = ("task", "log", "model")
+    shares = {"right by the source": "right by the source", "yield": "yield", FORMAT: "compliance"}
+    shares["accuracy over answers"] = "accuracy over answers"
+    columns = [logs.column(name) for name in (*names, *shares.values(), "difference", "moved")]
+    rows = sorted(zip(*columns, strict=True), key=lambda row: str(row[0]))
+    table = Table("summary of logs", "", (*names, *shares, "difference", "moved"), tuple(rows), logs.foot)
+    several = len(set(logs.column("task"))) > 1
+    return SummaryTable(table, names, "task" if several else "", dict.fromkeys(shares, SHARES))
+
+
 # --- a judging ---
 
 
