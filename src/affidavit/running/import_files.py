@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from affidavit.archive.disk import storage_errors
 from affidavit.archive.record import Failed, Response
 from affidavit.archive.study_directory import IMPORTED, SourceFile
-from affidavit.archive.work_behind import done_behind
+from affidavit.archive.work_behind import begun, done_behind
 from affidavit.contracts.frozen_contract import NamedContract
 from affidavit.contracts.parts import Advice, is_ours, parts_of, readings_that_need_more
 from affidavit.errors import InputError, UsageError
@@ -64,7 +64,10 @@ class OutputFiles:
     def imported(self, name: str, read_by: NamedContract, workers: ImportWorkers | None = None) -> ImportedOutputs:
         """What is taken into a directory of this name; workers have their part in it where they can."""
         states = [_state_of(source) for source in self.sources]
-        files = [_digest_of(source) for source in self.sources]
+        for source in self.sources:
+            if source.path is None:
+                raise UsageError(source.name, expected="a file that can be read again", found="none")
+        files = begun(partial(_digests_of, self.sources))  # while their rows are read
         bulk = BulkRecords(name, self.first, self.columns, read_by.contract)
         batches, is_shared = None, False
         if bulk.possible and format_of(self.sources[0]) is JSON_LINES:
@@ -220,14 +223,16 @@ def _cells(sources: Sequence[Source], text: str, unknown: frozenset[str], counte
             yield Row(row.where, row.number, fields)
 
 
-def _digest_of(source: Source) -> SourceFile:
-    if source.path is None:
-        raise UsageError(source.name, expected="a file that can be read again", found="none")
-    if source.path.is_dir():  # a log that is a folder
-        below = sorted(path for path in source.path.rglob("*") if path.is_file())
-        digests = [[path.relative_to(source.path).as_posix(), _file_sha256(path, source.name)] for path in below]
-        return SourceFile(PurePath(source.name).name, digest(digests))
-    return SourceFile(PurePath(source.name).name, _file_sha256(source.path, source.name))
+def _digests_of(sources: Sequence[Source]) -> list[SourceFile]:
+    return [_digest_of(source.name, source.path) for source in sources if source.path is not None]
+
+
+def _digest_of(name: str, path: Path) -> SourceFile:
+    if path.is_dir():  # a log that is a folder
+        below = sorted(each for each in path.rglob("*") if each.is_file())
+        digests = [[each.relative_to(path).as_posix(), _file_sha256(each, name)] for each in below]
+        return SourceFile(PurePath(name).name, digest(digests))
+    return SourceFile(PurePath(name).name, _file_sha256(path, name))
 
 
 def _file_sha256(path: Path, name: str) -> str:

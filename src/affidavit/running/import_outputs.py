@@ -66,7 +66,8 @@ class ImportedOutputs:
     columns: OutputColumns
     records: Callable[[], Iterable[Response | Failed]]
     """All of them, as often as it is asked."""
-    files: Sequence[SourceFile] = ()
+    files: Callable[[], Sequence[SourceFile]] = tuple
+    """What they are from, with digests: asked for once all records were drafted."""
     batches: "Callable[[PartPath], Generator[RecordBatch | Sequence[Response | Failed]]] | None" = None
     """The same in batches, some of them as lines that are ready; None: there is no such way."""
     check_unchanged: Callable[[], None] = lambda: None
@@ -188,7 +189,7 @@ def _draft_all(
 def _frozen(taken: ImportedOutputs, facts: ImportFacts) -> Fields:
     if not facts.cells:
         raise InputError("outputs", expected="at least one row", found="none")
-    files = [asdict(file) for file in taken.files]
+    files = [asdict(file) for file in taken.files()]
     return {"config": taken.config(facts), "versions": versions(), "git": git_state(Path.cwd()), "files": files}
 
 
@@ -370,7 +371,8 @@ def outputs_in(
     words = None if tasks is None else task_words((row.where, row.fields) for row in rows_of(file_source(tasks)))
     taken, records = judged_outputs(name_in(StudyDirectory(out)), lambda: rows_in(source, pattern), words)
     files = tuple(file for file in (source, tasks) if file is not None)
-    taken = replace(taken, files=tuple(map(digest_of, files)))
+    digests = tuple(map(digest_of, files))
+    taken = replace(taken, files=lambda: digests)
     unused = () if words is None else tuple(words.unused())
     intake = Intake(StudyDirectory(out), taken, records, tuple(map(str, files)), unused)
     intake.check()
