@@ -27,6 +27,7 @@ from affidavit.reading.row_lines import decode_row
 from support.command import COMMAND, ENVIRONMENT, affidavit
 from support.killed_command import calls, killed
 from support.kills import wait
+from support.read_rows import EVALUATION, META
 from support.strategies import LINE_BREAKS, NEARLY_WHITESPACE, WHITESPACE
 
 KINDS = ("jsonl", "csv", "parquet")
@@ -259,18 +260,6 @@ def test_numbers_in_files_are_numbers_in_rows_and_columns(tmp_path, kind):
     check_added(tmp_path, kind, "number", {"raw_output": texts, "answer": keys}, added)
 
 
-META = {
-    "judge_model": "J", "target_model": "T/1", "question_id": "Q1", "prompt_variant": "A", "output_id": "out-1",
-    "method": "cross_judge", "timestamp": "2026-01-05",
-}  # fmt: skip
-DIMENSIONS = ("FORMAT_COMPLIANCE", "INSTRUCTION_COMPLIANCE", "SEMANTIC_FIDELITY", "COMPLETENESS")
-EVALUATION = {
-    "meta": META,
-    "scores": {**dict.fromkeys(DIMENSIONS, 2), "overall_score": 8},
-    "verdict": "PASS",
-    "flags": [],
-    "evidence": [{"dimension": name, "quote": "a fine answer", "reason": "r"} for name in DIMENSIONS],
-}
 ASKED = {
     name: META[name] for name in ("judge_model", "target_model", "question_id", "prompt_variant", "output_id")
 }

@@ -2,22 +2,19 @@
 
 import random
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from affidavit.archive.checked_lines import checked_fields
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
-from affidavit.errors import AffidavitError
 from affidavit.running.batch_export import ExportOptions, export_study
 from affidavit.running.batch_import import Imported, ImportOptions, import_answers
 from affidavit.running.verify import verify
 from affidavit.study.files import load
 from support.batch_service import failed, requests_in, said, write_lines
 from support.command import affidavit
-from support.crash_disk import InstantDisk, State, TraceDisk, kills, losses, once
+from support.crash_disk import InstantDisk, State, TraceDisk, broken_by, kills, losses, whole_lines
 from support.killed_command import calls, killed
 from support.studies import fine, records, told_by_verify, write_study
 
@@ -67,27 +64,6 @@ class Undisturbed:
         found = verify(StudyDirectory(out), GivenContracts())
         assert found, found.differences
 
-    def broken_by(self, states: Iterator[State]) -> list[str]:
-        """The states from which it did not go on, each with what came of it."""
-        broken = []
-        for number, state in enumerate(once(states)):
-            try:
-                self.goes_on_from(state)
-            except (AffidavitError, AssertionError) as error:
-                broken.append(f"state {number}: {type(error).__name__}: {error}")
-        return broken
-
-
-def whole_lines(state: State) -> int:
-    """The records that the next import finds there: up to the first line that is not whole."""
-    count = 0
-    for path in sorted(each for each in state.files if each.match("records/*.jsonl")):
-        for line in state.files[path].splitlines(keepends=True):
-            if checked_fields(line) is None:
-                return count
-            count += 1
-    return count
-
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory) -> Undisturbed:
@@ -95,12 +71,12 @@ def undisturbed(tmp_path_factory) -> Undisturbed:
 
 
 def test_an_import_goes_on_after_a_kill_at_any_call(undisturbed):
-    assert undisturbed.broken_by(kills(undisturbed.disk)) == []
+    assert broken_by(undisturbed.goes_on_from, kills(undisturbed.disk)) == []
 
 
 def test_an_import_goes_on_after_any_loss_of_power(undisturbed):
     rng = random.Random(5)  # noqa: S311
-    assert undisturbed.broken_by(losses(undisturbed.disk, rng, 2)) == []
+    assert broken_by(undisturbed.goes_on_from, losses(undisturbed.disk, rng, 2)) == []
 
 
 EXPORT = ("batch", "export", "study.toml", "--directory", "out", "-o", "batch")

@@ -12,15 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from affidavit.archive.checked_lines import checked_fields
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
-from affidavit.errors import AffidavitError
 from affidavit.running.study_run import Ended, Options, run_study
 from affidavit.running.verify import verify
 from affidavit.study.files import load
 from support.command import affidavit
-from support.crash_disk import InstantDisk, State, TraceDisk, kills, losses, once
+from support.crash_disk import InstantDisk, State, TraceDisk, broken_by, kills, losses, once, whole_lines
 from support.fault_server import FaultServer
 from support.killed_command import calls, killed
 from support.kills import journal
@@ -86,27 +84,6 @@ class Grown:
         assert found, found.differences
         assert len(found.revisions) == self.revisions
 
-    def broken_by(self, states: Iterator[State]) -> list[str]:
-        """The states from which it did not go on, each with what came of it."""
-        broken = []
-        for number, state in enumerate(once(states)):
-            try:
-                self.goes_on_from(state)
-            except (AffidavitError, AssertionError) as error:
-                broken.append(f"state {number}: {type(error).__name__}: {error}")
-        return broken
-
-
-def whole_lines(state: State) -> int:
-    """The records that a run finds there: up to the first line that is not whole."""
-    count = 0
-    for path in sorted(each for each in state.files if each.match("records/*.jsonl")):
-        for line in state.files[path].splitlines(keepends=True):
-            if checked_fields(line) is None:
-                return count
-            count += 1
-    return count
-
 
 @pytest.fixture(scope="module")
 def growths(tmp_path_factory) -> Iterator[dict[str, Grown]]:
@@ -126,13 +103,13 @@ def growths(tmp_path_factory) -> Iterator[dict[str, Grown]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GROWTHS)
 def test_a_kill_at_any_write_of_a_growth_changes_nothing(growths, name):
-    assert growths[name].broken_by(kills(growths[name].disk)) == []
+    assert broken_by(growths[name].goes_on_from, kills(growths[name].disk)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GROWTHS)
 def test_a_loss_of_power_at_any_write_of_a_growth_changes_nothing(growths, name):
-    assert growths[name].broken_by(losses(growths[name].disk, seeded(1), tears=1)) == []
+    assert broken_by(growths[name].goes_on_from, losses(growths[name].disk, seeded(1), tears=1)) == []
 
 
 def seeded(seed: int) -> random.Random:
@@ -157,8 +134,8 @@ def growth_of_an_open_study(tmp_path_factory) -> Iterator[Grown]:
 @pytest.mark.slow
 def test_the_old_state_is_sealed_whatever_happens_meanwhile(growth_of_an_open_study):
     disk = growth_of_an_open_study.disk
-    assert growth_of_an_open_study.broken_by(kills(disk)) == []
-    assert growth_of_an_open_study.broken_by(losses(disk, seeded(2), tears=1)) == []
+    assert broken_by(growth_of_an_open_study.goes_on_from, kills(disk)) == []
+    assert broken_by(growth_of_an_open_study.goes_on_from, losses(disk, seeded(2), tears=1)) == []
 
 
 @pytest.mark.slow
@@ -191,7 +168,7 @@ def test_a_growth_goes_on_from_where_it_stood(growths):
         place = place or ("items without a revision" if "000005.items.jsonl" in names else "a draft")
         seen[place] = state
     assert list(seen) == ["a draft", "items without a revision", "a revision", "an open segment"]
-    assert growth.broken_by(iter(seen.values())) == []
+    assert broken_by(growth.goes_on_from, iter(seen.values())) == []
 
 
 @pytest.mark.slow

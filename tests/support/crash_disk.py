@@ -9,13 +9,15 @@ import os
 import random
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from affidavit.archive.checked_lines import checked_fields
 from affidavit.archive.disk import Disk
+from affidavit.errors import AffidavitError
 
 BLOCK = 512
 
@@ -411,3 +413,25 @@ def once(states: Iterator[State]) -> Iterator[State]:
         if known not in seen:
             seen.add(known)
             yield state
+
+
+def broken_by(goes_on_from: Callable[[State], None], states: Iterator[State]) -> list[str]:
+    """The states from which something did not go on, each with what came of it."""
+    broken = []
+    for number, state in enumerate(once(states)):
+        try:
+            goes_on_from(state)
+        except (AffidavitError, AssertionError) as error:
+            broken.append(f"state {number}: {type(error).__name__}: {error}")
+    return broken
+
+
+def whole_lines(state: State) -> int:
+    """The records that whoever goes on finds there: up to the first line that is not whole."""
+    count = 0
+    for path in sorted(each for each in state.files if each.match("records/*.jsonl")):
+        for line in state.files[path].splitlines(keepends=True):
+            if checked_fields(line) is None:
+                return count
+            count += 1
+    return count
