@@ -6,7 +6,8 @@ import pytest
 
 from affidavit.archive.run_events import RunTimes
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.results.page.overview import Asked, Fact, TokenSums, overview
+from affidavit.results.page.costs import TokenSums
+from affidavit.results.page.overview import Asked, Fact, overview
 from affidavit.results.page.study_page import content
 from support.kept_outputs import kept
 from support.outputs_elsewhere import write_jsonl

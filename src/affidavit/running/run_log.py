@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
+from msgspec.structs import asdict
+
 from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import RUN_LOG
 from affidavit.archive.provenance import git_state, machine, versions
@@ -34,6 +36,7 @@ class RunLog:
                 "model": table.model,
                 "flavour": table.provider.flavour,
                 "request": requests[model.name],
+                **({} if table.price is None else {"price": asdict(table.price)}),
                 **model.facts(),
             }
             for model in models

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from affidavit.archive.run_events import RunTimes
 from affidavit.plain_text import counted_noun
+from affidavit.results.page.costs import TokenSums
 from affidavit.results.page.text import brief
 
 MOST_NAMED, LONGEST, _IN_LINES = 8, 120, 3
@@ -23,20 +24,6 @@ class Fact(NamedTuple):
 
     name: str
     lines: Sequence[str]
-
-
-@dataclass(frozen=True)
-class TokenSums:
-    """Tokens as servers counted them, and how many outputs they counted."""
-
-    prompt: int = 0
-    completion: int = 0
-    counted: int = 0
-    arrived: int = 0
-
-    def __str__(self) -> str:
-        most = "" if self.counted == self.arrived else f", of {self.counted:,} of {self.arrived:,} outputs"
-        return f"{self.prompt:,} in, {self.completion:,} out{most}"
 
 
 @dataclass(frozen=True)
@@ -57,8 +44,10 @@ class Asked:
     counts: str = ""
     """Of questions, in words."""
     times: RunTimes = field(default_factory=RunTimes)
-    tokens: TokenSums = TokenSums()
-    judge_tokens: TokenSums = TokenSums()
+    tokens: TokenSums = field(default_factory=TokenSums)
+    judge_tokens: TokenSums = field(default_factory=TokenSums)
+    cost: str = ""
+    """By the prices that runs knew of, in words."""
     judges: Sequence[str] = ()
     judged: str = ""
     """What they judged, in words."""
@@ -94,6 +83,8 @@ def _facts(asked: Asked) -> Iterator[tuple[str, list[str]]]:
         yield "tokens", [str(asked.tokens)]
     if asked.judge_tokens.counted:
         yield "tokens of judges", [str(asked.judge_tokens)]
+    if asked.cost:
+        yield "cost", [asked.cost]
 
 
 def _listed(lines: Iterable[str]) -> list[str]:

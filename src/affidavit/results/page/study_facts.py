@@ -10,7 +10,8 @@ from affidavit.archive.run_events import RunTimes, run_times
 from affidavit.archive.study_directory import ImportedStudy
 from affidavit.plain_text import counted_noun
 from affidavit.reading.summary import rows_and_outputs
-from affidavit.results.page.overview import Asked, TokenSums
+from affidavit.results.page.costs import TokenSums, cost_in_words
+from affidavit.results.page.overview import Asked
 from affidavit.results.study_order import order_of
 from affidavit.results.study_results import StudyResults
 
@@ -20,7 +21,7 @@ def asked_of(results: StudyResults) -> Asked:
     order, planned, config = order_of(results), results.records.planned, results.config
     tokens, imported = _tokens(results), isinstance(results.frozen, ImportedStudy)
     names = {column: order.sorted(column, planned[column]) for column in ("task", "model", "condition")}
-    sizes = _sizes(results)
+    sizes, times = _sizes(results), _times(results)
     judging = results.judging
     return Asked(
         models=[(name, config["models"].get(name, {})) for name in names["model"]],
@@ -32,9 +33,10 @@ def asked_of(results: StudyResults) -> Asked:
         decoding=config.get("decoding", {}),
         seed=None if imported else results.frozen.seed,
         counts=_counts(results),
-        times=_times(results),
-        tokens=tokens.get(False, TokenSums()),
-        judge_tokens=tokens.get(True, TokenSums()),
+        times=times,
+        tokens=_sum(tokens, judged=False),
+        judge_tokens=_sum(tokens, judged=True),
+        cost=cost_in_words([(who, sums) for (_, who), sums in tokens.items()], _prices(times)),
         judges=() if judging is None else [each.name for each in judging.judges],
         judged="" if judging is None else _judged(judging.terms.rubric.name, len(judging.terms.outputs)),
         files=[file.name for file in results.frozen.files] if isinstance(results.frozen, ImportedStudy) else None,
@@ -82,12 +84,14 @@ def _times(results: StudyResults) -> RunTimes:
     return run_times(results.directory.path, None if sealed is None else sealed.bytes)
 
 
-def _tokens(results: StudyResults) -> dict[bool, TokenSums]:
-    """Tokens as servers counted them: of outputs, and of judgements."""
+def _tokens(results: StudyResults) -> dict[tuple[bool, str], TokenSums]:
+    """Tokens as servers counted them, by whether they are of judgements, and by who answered."""
     counted = pl.any_horizontal(pl.col("prompt_tokens", "completion_tokens").is_not_null())
     arrived = pl.col("failure").is_null()
     sums: list[dict[str, Any]] = (
-        results.records.records.group_by(judged=pl.col("judge").is_not_null())
+        results.records.records.group_by(
+            judged=pl.col("judge").is_not_null(), who=pl.coalesce("judge", "model").cast(pl.String)
+        )
         .agg(
             prompt=pl.col("prompt_tokens").sum(),
             completion=pl.col("completion_tokens").sum(),
@@ -95,6 +99,17 @@ def _tokens(results: StudyResults) -> dict[bool, TokenSums]:
             arrived=arrived.sum().cast(pl.Int64),
         )
         .collect(engine="streaming")
+        .sort("judged", "who")
         .rows(named=True)
     )
-    return {bool(row.pop("judged")): TokenSums(**row) for row in sums}
+    return {(bool(row.pop("judged")), str(row.pop("who"))): TokenSums(**row) for row in sums}
+
+
+def _sum(tokens: Mapping[tuple[bool, str], TokenSums], *, judged: bool) -> TokenSums:
+    return sum((sums for (of_judge, _), sums in tokens.items() if of_judge is judged), TokenSums())
+
+
+def _prices(times: RunTimes) -> dict[str, Mapping[str, Any]]:
+    """By model, as the last run that asked it knew."""
+    found = {name: known.get("price") for name, known in times.models.items()}
+    return {name: price for name, price in found.items() if isinstance(price, dict)}
