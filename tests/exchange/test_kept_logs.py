@@ -7,9 +7,7 @@ import pytest
 from affidavit.exchange.log import Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from affidavit.exchange.registry import logs_of
-from support.golden_files import GOLDEN
-
-LOGS = GOLDEN / "logs"
+from support.kept_logs import LOGS, recounted
 
 
 def opened(name: str) -> tuple[Log, list[LoggedOutput]]:
@@ -33,13 +31,10 @@ def test_figures_of_real_logs_are_made_again(name, outputs, sentinels, figures):
         word.scorer for output in found for word in output.words if word.no_answer is NoAnswer.SENTINEL
     )
     assert kinds == sentinels
-    made = [printed for printed in log.printed if printed.recount is not None]
+    made = recounted(log, found)
     assert len(made) == figures
-    for printed in made:
-        again = printed.recount()
-        for output in found:
-            again.add(output)
-        assert again.value() == pytest.approx(printed.value, abs=1e-12)
+    for printed, again in made.values():
+        assert again == pytest.approx(printed, abs=1e-12)
 
 
 def test_a_grader_without_a_grade_is_an_error_and_the_model_graded_itself():
