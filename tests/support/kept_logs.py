@@ -34,3 +34,13 @@ def recounted(log: Log, outputs: list[LoggedOutput]) -> dict[tuple[str, str], tu
                 recount.add(output)
             found[printed.scorer, printed.metric] = printed.value, recount.value()
     return found
+
+
+def lighteval_log(name: str, folder: Path) -> Path:
+    """A folder as lighteval writes it, with the task of this name; its own names for files would not fit everywhere."""
+    details = folder / "details" / "openai" / "tiny" / KEPT / f"details_{name}|0_{KEPT}.parquet"
+    results = folder / "results" / "openai" / "tiny" / f"results_{KEPT}.json"
+    for path, kept in ((details, f"{name}.parquet"), (results, f"{name}.json")):
+        path.parent.mkdir(parents=True)
+        path.write_bytes((LOGS / "lighteval" / kept).read_bytes())
+    return folder

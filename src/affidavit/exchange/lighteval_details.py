@@ -304,7 +304,7 @@ def _opened(path: Path) -> Log:
         task=task,
         outputs=partial(_outputs, path, _model(general, path, named)),
         printed=_printed(results, task),
-        notes=_notes(path, general),
+        notes=tuple(_notes(path, general)),
         facts={
             "results": None if beside is None else beside.name,
             **{name: general[name] for name in ("lighteval_sha", "max_samples") if general.get(name) is not None},
