@@ -76,7 +76,7 @@ rulings: $(STAMP)
 	$(BIN)/python tests/support/break_rulings.py
 
 # Heavy peers are no dependency of ours, of the tests or of CI: what is found here is kept in the tests as a fixture.
-PEERS := litellm inspect lm_eval ppi
+PEERS := litellm inspect lm_eval lighteval ppi
 interop: $(STAMP) $(PEERS:%=.venv-interop/%/installed)
 	$(BIN)/pytest -q -n 0 -rs tests/interop
 

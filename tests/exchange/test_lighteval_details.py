@@ -25,6 +25,7 @@ def row(name: str, texts: object = ("I say B",), metrics: object = None, **more)
         "gold_index": [1],
         "specific": {"subject": "art"},
         "sampling_methods": ["GENERATIVE"],
+        "num_samples": 1,
     }
     response = {
         "input": [{"role": "user", "content": "Q: Which?"}],
@@ -116,7 +117,42 @@ def test_several_texts_are_samples_and_words_are_about_their_document(tmp_path):
         (2, "B", "so", "row 1, text 3"),
     ]
     assert [each.no_answer for each in found] == [None, NoAnswer.MISSING, None]
+    assert [each.verbatim for each in found] == [False, True, False], "what stood in <think> may have been cut out"
     assert {(word.about_item, word.correct) for each in found for word in each.words} == {(True, None)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "asked", "expected"),
+    [
+        (("",), 2, ["", None]),
+        (("A", "B"), 2, ["A", "B"]),
+        (("A", "B"), 1, ["A", "B"]),
+        ((), 2, [None, None]),
+        (("A",), None, ["A"]),
+    ],
+)
+def test_texts_that_were_asked_for_and_are_not_there_are_missing(tmp_path, texts, asked, expected):
+    found = outputs(tmp_path, row("q", texts, doc={"num_samples": asked}))
+    assert [each.raw_output for each in found] == expected
+    assert [each.no_answer for each in found] == [NoAnswer.MISSING if text is None else None for text in expected]
+    assert {word.about_item for each in found for word in each.words} == {len(expected) > 1}
+
+
+@pytest.mark.parametrize(
+    ("settings", "texts", "said"),
+    [
+        ({"provider": "openai"}, ("", "A"), ["1 text is empty"]),
+        ({"provider": "openai"}, ("", ""), ["2 texts are empty"]),
+        ({"provider": None}, ("A", " "), []),
+        ({"dtype": "float16"}, ("", "A"), []),
+        ({"provider": "openai"}, "text", []),
+    ],
+)
+def test_empty_texts_are_told_where_a_server_was_asked(tmp_path, settings, texts, said):
+    """There a request that failed in every try is written as one; elsewhere an empty text is what a model said."""
+    results = {"config_general": {"model_config": settings}}
+    notes = opened(tmp_path, row("q", texts), row("r", "B" if texts == "text" else ("B",)), results=results).notes
+    assert [note.partition(":")[0] for note in notes] == said
 
 
 @pytest.mark.parametrize(
@@ -264,6 +300,8 @@ LOGPROBS = {"sampling_methods": ["LOGPROBS"]}
         ([row("a", doc={"gold_index": [2]})], ":row 1", "numbers below 2 in 'gold_index'"),
         ([row("a", doc={"query": None})], ":row 1", "a text in 'query'"),
         ([row("a", doc={"id": 5})], ":row 1", "a text in 'id'"),
+        ([row("a", doc={"num_samples": 10**9})], ":row 1", "a number from 1 to 100000 in 'num_samples'"),
+        ([row("a", doc={"num_samples": 0})], ":row 1", "a number from 1 to 100000 in 'num_samples'"),
         ([row("a", "text")], ":row 1", "a list in 'text'"),
         ([row("a", ((5,),))], ":row 1", "texts in 'text'"),
         ([row("a", metrics="{'em': 1}")], ":row 1", "an object in 'metric'"),

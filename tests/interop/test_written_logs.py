@@ -4,41 +4,24 @@ Outside CI: `make interop` makes the environments and runs this file.
 """
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from affidavit.exchange.log import Log
-from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
+from affidavit.exchange.logged_output import NoAnswer
 from affidavit.exchange.registry import logs_of
 from support.fault_server import Call, Fault, FaultServer, body, chat, every, first, hang, says, status
-from support.golden_files import GOLDEN
 from support.inspect_runs import ENVIRONMENTS, OFFLINE, as_tiny, logs_by_inspect
+from support.kept_logs import KEPT, keep, recounted
 from support.kills import wait
 from support.pages import ROOT
-
-KEPT = "2026-01-02T03-04-05.678901"
-"""The time in the names of logs that are kept."""
 
 
 async def grading(call: Call) -> None:
     """A grader that gives a grade for one of the questions, and none for the others."""
     said = "It fits.\n\nGRADE: C" if "[q1]" in call.asked.prompt else "I would rather not."
     await as_tiny(said)(call)
-
-
-def recounted(log: Log, outputs: list[LoggedOutput]) -> dict[tuple[str, str], tuple[float, float | None]]:
-    """Each figure that was printed, with the same made again."""
-    found = {}
-    for printed in log.printed:
-        if printed.recount is not None:
-            recount = printed.recount()
-            for output in outputs:
-                recount.add(output)
-            found[printed.scorer, printed.metric] = printed.value, recount.value()
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -89,17 +72,6 @@ def test_a_small_log_of_inspect_is_kept(inspect):
     folder, said = inspect
     name = next(each["file"] for each in said if each["task"] == "graded" and each["file"].endswith(".json"))
     keep(folder / name, "inspect/graded.json", folder)
-
-
-def keep(log: Path, name: str, folder: Path) -> None:
-    """Write a log among the golden files, without the names of this machine's folders, if that is wished."""
-    if os.environ.get("AFFIDAVIT_GOLDEN") == "write":
-        kept = GOLDEN / "logs" / name
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        text = log.read_text()
-        for place, word in ((folder, "FOLDER"), (ROOT, "PROJECT"), (Path.home(), "HOME")):
-            text = text.replace(str(place), word)
-        kept.write_text(text)
 
 
 def test_inspect_s_model_that_graded_itself_is_told(inspect):

@@ -245,6 +245,17 @@ def test_a_word_about_an_item_is_counted_once():
     assert reading.no_answer == reading.scored_wrong == Counter({NoAnswer.SENTINEL: 2})
 
 
+def test_each_output_that_is_not_there_is_counted_whatever_a_word_is_about():
+    said = SourceWord(scorer="match", points=0.0, about_item=True)
+    gone = [
+        output(None, said, item=item, sample=sample, no_answer=NoAnswer.MISSING)
+        for item in ("q1", "q2") for sample in (1, 2)
+    ]  # fmt: skip
+    reading = read([output(BARE, said), *gone])
+    assert reading.no_answer == Counter({NoAnswer.MISSING: 4})
+    assert reading.scored_wrong == Counter({NoAnswer.MISSING: 1}), "the score of q1 is also that of a text"
+
+
 def test_what_never_arrived_and_what_is_unread_move_no_score():
     """Rulings C1 and C8: an outage leaves all scores where they were."""
     gone = [output(None, word(True), item="q1"), output(None, word(False), item="q2")]

@@ -95,6 +95,7 @@ REQUEST, HTTP = "models/request_body.py", "models/http_connection.py"
 LOGGED, SECOND = "exchange/logged_output.py", "running/second_reading.py"
 INSPECT, PROMPTFOO, HELM = "exchange/inspect_logs.py", "exchange/promptfoo_exports.py", "exchange/helm_runs.py"
 EVER, TABLE_LOGS = "exchange/every_eval_ever.py", "exchange/plain_tables.py"
+LIGHTEVAL = "exchange/lighteval_details.py"
 AUDITED = "results/second_readings.py"
 
 BREAKS = (
@@ -431,7 +432,7 @@ BREAKS = (
     Break("I2", SECOND, "each for each in output.words if each.scorer == self.scorer", "each for each in output.words"),
     Break("I3", SECOND, "output.no_answer or (None if word is None else word.no_answer)", "output.no_answer"),
     Break("I3", SECOND, "    (SourceVerdict.WRONG, OwnVerdict.NO_OUTPUT): Move.NOTHING_SCORED_WRONG,\n", ""),
-    Break("I3", SECOND, "self.scored_wrong[kind] += said is SourceVerdict.WRONG", "pass"),
+    Break("I3", SECOND, "self.scored_wrong[kind] += is_wrong and not is_counted", "pass"),
     Break("I3", AUDITED, "if wrong := each.scored_wrong.total():", "if (wrong := each.scored_wrong.total()) > 1:"),
     Break("I3", INSPECT, 'if (score.explanation or "").startswith(_NO_GRADE):', "if False:"),
     Break("I3", INSPECT, "return NoAnswer.LIMIT, None", "return NoAnswer.MISSING, None"),
@@ -452,7 +453,11 @@ BREAKS = (
     Break("I4", "exchange/batch_output.py", "ids <= asked.keys() and ids.isdisjoint(answered)", "ids <= asked.keys()"),
     Break("I5", "exchange/recounts.py", "means = [total / count for", "means = [total for"),
     Break("I3", SECOND, "said is SourceVerdict.WRONG or (word is not None and word.points == 0)", "said is SourceVerdict.WRONG"),
-    Break("I3", SECOND, " and not (word is not None and word.about_item and output.item_id in self.items)", ""),
+    Break("I3", SECOND, "word is not None and word.about_item and output.item_id in self.items", "False"),
+    Break("I3", SECOND, "(output.no_answer is not None or not is_counted)", "not is_counted"),
+    Break("I3", LIGHTEVAL, "*[None] * (asked - len(texts))", ""),
+    Break("I3", LIGHTEVAL, '.list.count_matches("")', '.list.count_matches("-")'),
+    Break("I1", LIGHTEVAL, "thoughts and text is not None and thoughts[sample]", "False"),
     Break("I5", "exchange/logged_output.py", "self.answer is None else self.answer.strip()", "self.answer is None else self.answer"),
     Break("I5", SECOND, "why != NothingRead.OPTIONS_UNKNOWN", "True"),
     Break("I5", SECOND, "if each.scorer in (None, self.scorer)", "if True"),

@@ -2,10 +2,13 @@
 
 A row is a document with all texts that were sampled for it, and a metric's value is about the document: with one
 text it is about that text, with several about none of them. Since 0.10 a row has the structs `doc`, `metric` and
-`model_response`; before, it had `example`, `predictions` and `metrics`, and no id. The text is as the model wrote
-it, thinking included; what lighteval left of it for scoring stands apart and is not read. Where there are
-log-probabilities and no text, a row is refused. `choices` are options only where not every one of them is right: a
-task without options keeps its right answers there.
+`model_response`; before, it had `example`, `predictions` and `metrics`, and no id. What lighteval left of a text
+for scoring stands apart and is not read. A text with thoughts beside it is not called verbatim: LiteLLM, by
+which servers are asked, cuts out what stands in `<think>`, and a server that gave its thoughts apart leaves the
+same row. Texts that were asked for and are not there are missing. Where every try failed, the text is empty, as
+where the answer was: which it was, no log says, and so it is told. Where there are log-probabilities and no
+text, a row is refused. `choices` are options only where not every one of them is right: a task without options
+keeps its right answers there.
 
 A printed score is made again where lighteval says that it is the mean.
 """
@@ -36,12 +39,14 @@ _NAME = re.compile(r"details_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\
 _COLUMNS = ("doc", "metric", "model_response")
 _OLD_COLUMNS = ("example", "full_prompt", "metrics", "predictions")
 _USED = {
-    "doc": ("id", "query", "choices", "gold_index", "specific", "sampling_methods"),
+    "doc": ("id", "query", "choices", "gold_index", "specific", "sampling_methods", "num_samples"),
     "model_response": ("text", "input", "logprobs", "reasonings"),
 }
 _OLD_USED = (*_OLD_COLUMNS, "choices", "gold", "gold_index", "specifics")
 _VERDICT = re.compile(r"acc|match|correct|(^|_)p?q?em($|_)|pass@(k:k=)?1(?!\d)")
 """Metrics whose 0 and 1 are wrong and right; those of others are the ends of a scale."""
+MOST_SAMPLES = 100_000
+"""Nobody asks more texts of one document: a number beyond is a damaged one."""
 _NO_TEXT = "Log-probabilities ask for no output: there is nothing for a contract to read."
 
 
@@ -117,6 +122,7 @@ class _Document:
     question: str
     prompt: str | None
     texts: Sequence[str | None]
+    """As many as were asked for, or more."""
     thoughts: Sequence[str | None] = ()
     golds: Sequence[str]
     choices: Sequence[str]
@@ -129,7 +135,7 @@ def _document(fields: Fields, number: int, where: str) -> _Document:
     given, choices = doc.get("id"), _choices(doc, where)
     if given is not None and not isinstance(given, str):
         refuse(where, expected="a text in 'id'", found=given)
-    texts = _texts(response, "text", where)
+    texts, asked = _texts(response, "text", where), _asked(doc, where)
     methods = _texts(doc, "sampling_methods", where)
     if not any(texts) and _any_in(response, "logprobs", where) and (not methods or "LOGPROBS" in methods):
         raise InputError(where, expected="texts", found="log-probabilities of answers, and no text", hint=_NO_TEXT)
@@ -137,7 +143,7 @@ def _document(fields: Fields, number: int, where: str) -> _Document:
         item_id=given or str(number),
         question=text_in(doc, "query", where=where),
         prompt=_prompt(response.get("input")),
-        texts=texts,
+        texts=[*texts, *[None] * (asked - len(texts))],
         thoughts=_texts(response, "reasonings", where),
         golds=[text for place in _gold_places(doc, len(choices), where) for text in choices[place]],
         choices=[text for each in choices for text in each],
@@ -169,6 +175,14 @@ def _texts(fields: Fields, name: str, where: str) -> list[str | None]:
     if not all(each is None or isinstance(each, str) for each in values):
         refuse(where, expected=f"texts in {name!r}", found=values)
     return [each if isinstance(each, str) else None for each in values]
+
+
+def _asked(doc: Fields, where: str) -> int:
+    """How many texts were asked for; 1 where the log does not say."""
+    value = doc.get("num_samples")
+    if value is not None and (type(value) is not int or not 0 < value <= MOST_SAMPLES):
+        refuse(where, expected=f"a number from 1 to {MOST_SAMPLES} in 'num_samples'", found=value)
+    return value if isinstance(value, int) else 1
 
 
 def _any_in(fields: Fields, name: str, where: str) -> bool:
@@ -240,6 +254,7 @@ def _of_document(found: _Document, number: int, model: str) -> Iterator[LoggedOu
             item_id=found.item_id,
             model=model,
             raw_output=text,
+            verbatim=not (thoughts and text is not None and thoughts[sample]),
             sample=sample,
             no_answer=NoAnswer.MISSING if text is None else None,
             prompt=found.prompt,
@@ -289,11 +304,33 @@ def _opened(path: Path) -> Log:
         task=task,
         outputs=partial(_outputs, path, _model(general, path, named)),
         printed=_printed(results, task),
+        notes=tuple(_notes(path, general)),
         facts={
             "results": None if beside is None else beside.name,
             **{name: general[name] for name in ("lighteval_sha", "max_samples") if general.get(name) is not None},
         },
     )
+
+
+def _notes(path: Path, general: Fields) -> list[str]:
+    """What a person must know of empty texts, where a server was asked."""
+    empty = _empty_texts(path) if "provider" in _inside(general, "model_config") else 0
+    texts = "1 text is empty" if empty == 1 else f"{empty:,} texts are empty"
+    return [f"{texts}: lighteval writes the same where every try to ask failed"] if empty else []
+
+
+def _empty_texts(path: Path) -> int:
+    import polars as pl  # noqa: PLC0415 - few files need it, and it is slow to import
+
+    kind = _schema(path).get("model_response")
+    there = {each.name: each.dtype for each in kind.fields} if isinstance(kind, pl.Struct) else {}
+    if there.get("text") != pl.List(pl.String):
+        return 0
+    count = pl.col("model_response").struct.field("text").list.count_matches("").sum()
+    try:
+        return int(pl.scan_parquet(path, glob=False).select(count).collect(engine="streaming").item() or 0)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise InputError(str(path), expected="Parquet", found=str(error).partition("\n")[0]) from error
 
 
 def _results_beside(path: Path, time: str) -> Path | None:

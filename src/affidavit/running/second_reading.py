@@ -202,10 +202,12 @@ class SecondReading:
         kind = output.no_answer or (None if word is None else word.no_answer)
         if kind is None and output.error is not None:
             kind = NoAnswer.ERROR  # there is a text, and it may be half of one
-        if kind is not None and not (word is not None and word.about_item and output.item_id in self.items):
+        is_counted = word is not None and word.about_item and output.item_id in self.items
+        if kind is not None and (output.no_answer is not None or not is_counted):
             self.no_answer[kind] += 1
-            # What counts 0 is scored as wrong, whatever the source calls it.
-            self.scored_wrong[kind] += said is SourceVerdict.WRONG or (word is not None and word.points == 0)
+            # What counts 0 is scored as wrong, whatever the source calls it; a word about the item does so once.
+            is_wrong = said is SourceVerdict.WRONG or (word is not None and word.points == 0)
+            self.scored_wrong[kind] += is_wrong and not is_counted
         self._count(output.item_id, said, own, known=result.right_answer_known is True)
         if (move := _MOVES.get((said, own))) is not None:
             self.moves[move] += 1
