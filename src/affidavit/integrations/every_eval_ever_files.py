@@ -27,6 +27,7 @@ from affidavit.integrations.every_eval_ever_rows import (
     SCHEMA_VERSION,
     Asked,
     OfRun,
+    asked_of_item,
     asked_of_row,
     instance,
     left_out_as,
@@ -217,7 +218,7 @@ class _Items:
         subject = record.subject
         if isinstance(subject, ImportIdentity):
             return Asked({}) if self._columns is None else asked_of_row(subject, self._columns)
-        return Asked(self._items.get((subject.task, subject.item_id), {}))
+        return asked_of_item(record, self._items.get((subject.task, subject.item_id), {}))
 
 
 # --- the aggregate ---

@@ -3,7 +3,7 @@
 An instance must say whether the answer is correct. Of an output without an answer, or without a known right
 answer, there is nothing true to say there: it is left out, and its kind is counted. What is said of one output,
 the reader in `exchange.every_eval_ever` finds again: its text, its question, the repeat, the verdict, and whether
-it is verbatim.
+it is verbatim. Options stand as they were shown, and letters with them: the text of an output says no others.
 """
 
 import json
@@ -15,12 +15,18 @@ from affidavit.archive.record import Failed, ImportIdentity, Response
 from affidavit.contracts.contract import guarded
 from affidavit.contracts.parts import NOT_COMPLIANT, Parts
 from affidavit.exchange.study_records import answer_of
+from affidavit.items.item import Item
+from affidavit.items.option_order import arranged, order_lettered
 from affidavit.json_values import Fields, canonical
 from affidavit.reading.output_columns import OutputColumns
 
 SCHEMA_VERSION = "0.3.0"
 _OF_THE_ITEM = ("id", "question", "options", "answer", "raw_output", "prompt")
 """Fields that an instance has places for; all others go into its metadata."""
+
+
+ORDER = "option_order"
+"""The field of a record that says, by the item's own letters, in which order its options were shown."""
 
 
 class Asked(NamedTuple):
@@ -105,10 +111,16 @@ def _attribution(record: Response, parts: Parts) -> Fields:
     return {
         "turn_idx": 0,
         "source": "output.raw",
-        "extracted_value": answer_of(record, parts) or "",
+        "extracted_value": _given_answer(record, parts) or "",
         "extraction_method": record.contract,
         "is_terminal": True,
     }
+
+
+def _given_answer(record: Response, parts: Parts) -> str | None:
+    """What was read, by the letters that stand in the output: an item's own may be others."""
+    shown = record.fields.get("extracted_answer")
+    return shown if ORDER in record.fields and isinstance(shown, str) else answer_of(record, parts)
 
 
 def _metadata(record: Response, asked: Asked) -> Fields:
@@ -124,6 +136,8 @@ def _metadata(record: Response, asked: Asked) -> Fields:
     }
     if record.finish_reason is not None:
         said["finish_reason"] = record.finish_reason
+    if ORDER in record.fields:
+        said |= {name: _text(record.fields.get(name)) for name in (ORDER, "own_answer")}
     if isinstance(subject, ImportIdentity):
         if subject.output_id is not None:
             said["output_id"] = subject.output_id
@@ -154,6 +168,14 @@ def _texts(value: object) -> list[str] | None:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         return None
     return [each for each in value if isinstance(each, str)]
+
+
+def asked_of_item(record: Response, item: Mapping[str, object]) -> Asked:
+    """What an output of a planned study answers: the item as it was shown to the model."""
+    order = record.fields.get(ORDER)
+    if not item or not isinstance(order, str):
+        return Asked(item)
+    return Asked(arranged(Item(record.subject.item_id, item), order_lettered(order)).fields)
 
 
 def asked_of_row(subject: ImportIdentity, columns: OutputColumns) -> Asked:
