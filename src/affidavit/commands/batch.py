@@ -185,6 +185,7 @@ def import_batch(
     from affidavit.commands.study_place import refuse_study_file
     from affidavit.running.batch_import import ImportOptions, import_answers
     from affidavit.study.files import given_contracts
+    from affidavit.study.models_file import limits_for
 
     refuse_study_file(directory, "batch import")
     gc.freeze()
@@ -194,7 +195,9 @@ def import_batch(
             status.show(lambda _seconds: f"{count:,} {of}")
 
         given = given_contracts(contracts, study)
-        imported = import_answers(StudyDirectory(directory), answers, given, ImportOptions(tell))
+        study_directory = StudyDirectory(directory)
+        options = ImportOptions(tell, limits_for(study_directory))
+        imported = import_answers(study_directory, answers, given, options)
     _report(imported, code_options(contracts, study), as_json=as_json)
     sys.exit(ENDED_WITH_FAILURES if imported.open else DONE)
 

@@ -24,13 +24,14 @@ from affidavit.contracts.contract import AnyContract, label
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import InputError, StorageError
 from affidavit.exchange.batch_answer import answer_in
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, canonical
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgeCell
 from affidavit.models.environment_values import values_set, variables_in
 from affidavit.models.model import PERMANENT, Answer, Completion, Failure, Reason
 from affidavit.models.redaction import Redaction, secret_note
-from affidavit.models.response_ids import ResponseIds
+from affidavit.models.response_ids import ResponseIds, request_name
+from affidavit.models.settings import Limits
 from affidavit.models.shown_names import shown_variable
 from affidavit.reading.tally import Tally
 from affidavit.running.answer_lines import AnswerLines, NamedFew
@@ -58,6 +59,8 @@ class ImportOptions:
 
     progress: Callable[[str, int], None] = lambda _of, _count: None
     """Is told how many lines were read, and then how many questions were looked up."""
+    limits: Limits = field(default_factory=Limits)
+    """Of a live run: a body that is too large for it is too large in a file."""
     disk: Disk = field(default_factory=Disk)
     group: int = GROUP
 
@@ -146,6 +149,11 @@ class _Asked:
         return self.work.questions(self.name)
 
 
+def _name_of(question: Asking) -> bytes:
+    request = question.request
+    return request_name(request.encoded or canonical(request.body))
+
+
 class _Import:
     """One import, from the recovered journal to its seal."""
 
@@ -160,10 +168,12 @@ class _Import:
         self._directory, self._plan, self._lines = directory, plan, lines
         self._archive, self._options = archive, options
         self._counts = Counts(unreadable=lines.unreadable)
+        self._most_megabytes = options.limits.body_megabytes
         self._unset: dict[str, None] = {}
         """Variables of the requests that are not set here: what repeats their values cannot be told."""
         self._with_secret: Counter[str] = Counter()
-        self._ids = ids_on_record(directory.path)
+        self._on_record = ids_on_record(directory.path)
+        self._ids: dict[str, ResponseIds] = {}
         self._looked_up = 0
         study, judging, seal = directory.frozen(), read_judging(directory), directory.seal()
         self._sealed = seal if seal is not None and not directory.check_seal(seal) else None
@@ -236,7 +246,7 @@ class _Import:
         for asked in self._asked:
             for question in asked.questions():
                 key = bytes.fromhex(question.key)
-                came = [answer_in(fields) for _, fields in self._lines.of(key)]
+                came = [answer_in(line, most_megabytes=self._most_megabytes) for _, line in self._lines.of(key)]
                 if any(isinstance(answer, Completion) for answer in came):
                     return True
                 for answer in came:
@@ -248,7 +258,7 @@ class _Import:
         """Every record that is added, after it was written: who was asked, its key, its file and the answer."""
         self._counts.details.clear()
         for asked in self._asked:
-            ids, missing, lines = self._ids.get(asked.name, ResponseIds()), NamedFew(), 0
+            ids, missing, lines = self._ids_of(asked.name), NamedFew(), 0
             for question in asked.questions():
                 self._looked_up += 1
                 self._options.progress("questions looked up", self._looked_up)
@@ -267,10 +277,26 @@ class _Import:
             if lines:
                 self._counts.missing.extend(missing)
 
+    def _ids_of(self, name: str) -> ResponseIds:
+        """The ids of a server's responses, each with its request; what is on the record has keys of questions."""
+        if name not in self._ids:
+            ids = self._ids[name] = ResponseIds()
+            on_record = self._on_record.get(name, [])
+            wanted, requests = {key.hex() for _, key in on_record}, dict[str, bytes]()
+            for each in self._asked if wanted else ():
+                if each.name == name:
+                    requests |= {one.key: _name_of(one) for one in each.questions() if one.key in wanted}
+            for response_id, key in on_record:
+                ids.is_stray(response_id, requests.get(key.hex(), key))
+        return self._ids[name]
+
     def _answer(self, asked: _Asked, question: Asking, ids: ResponseIds) -> tuple[str, Answer] | None:
         """The answer to a question, with the name of its file; None where no line is about it."""
         key = bytes.fromhex(question.key)
-        came = [(name, answer_in(fields, asked.redaction.redacted)) for name, fields in self._lines.of(key)]
+        came = [
+            (name, answer_in(line, asked.redaction.redacted, most_megabytes=self._most_megabytes))
+            for name, line in self._lines.of(key)
+        ]
         if not came:
             return None
         answers = [each for each in came if isinstance(each[1], Completion)]
@@ -279,7 +305,7 @@ class _Import:
             if len({(each.text, each.finish_reason) for _, each in answers}) > 1:  # type: ignore[union-attr]
                 self._counts.differing.add(question.key)
         name, answer = answers[0] if answers else came[-1]
-        if isinstance(answer, Completion) and ids.is_stray(answer.response_id, key):
+        if ids.is_stray(answer.response_id, _name_of(question)):
             detail = "the response has the id of a response to another request"
             return name, Failure(Reason.STRAY_RESPONSE, detail, response_id=answer.response_id)
         return name, answer

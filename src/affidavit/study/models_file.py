@@ -88,6 +88,23 @@ def models_for(directory: StudyDirectory, file: Path | None, wanted: Collection[
     return read_models(path)
 
 
+class _Limited(msgspec.Struct, frozen=True):
+    """The part of a study file that says what a response may be."""
+
+    limits: Limits = Limits()
+
+
+def limits_for(directory: StudyDirectory) -> Limits:
+    """The limits of the study's own file, if it is here: a directory keeps none, since they decide no answer."""
+    path = study_file_of(directory)
+    if path is None:
+        return Limits()
+    tables = {name: table for name, table in _tables_or_nothing(path).items() if name == "limits"}
+    limits = converted(tables, _Limited, where=str(path)).limits
+    limits.check(where=str(path))
+    return limits
+
+
 def _likely_file(wanted: Collection[str]) -> str:
     """A hint at a file here that has the models, or else at what such a file holds; none is taken unasked."""
     named = {file: _model_names(file) for file in sorted(Path().glob("*.toml")) if file.is_file()}
