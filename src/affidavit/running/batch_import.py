@@ -17,9 +17,9 @@ from typing import Any
 from affidavit.archive.disk import Disk
 from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
-from affidavit.archive.record import Failed, Judgement, Response
+from affidavit.archive.record import Failed, Judgement, Record, Response
 from affidavit.archive.seal import Seal
-from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.study_directory import PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import AnyContract, label
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import InputError, StorageError
@@ -37,7 +37,7 @@ from affidavit.reading.tally import Tally
 from affidavit.running.answer_lines import AnswerLines, NamedFew
 from affidavit.running.attempts import Attempts, ids_on_record
 from affidavit.running.evaluation_trees import write_trees
-from affidavit.running.judging_run import JudgeWork
+from affidavit.running.judging_run import Judged, JudgeWork
 from affidavit.running.ledger import Ledger, StudyLedger
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
@@ -45,6 +45,7 @@ from affidavit.running.runner import Asking, Work, unexpected
 from affidavit.running.study_outputs import StudyOutputs
 from affidavit.running.study_run import Ended, counted
 from affidavit.running.study_work import StudyWork
+from affidavit.study.crossing import Cell
 from affidavit.study.freezing import Draft, plan_of
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import requests_of
@@ -61,6 +62,8 @@ class ImportOptions:
     """Is told how many lines were read, and then how many questions were looked up."""
     limits: Limits = field(default_factory=Limits)
     """Of a live run: a body that is too large for it is too large in a file."""
+    watch: Callable[[Record], None] | None = None
+    """Is shown every record of a study that is judged, once all are there."""
     disk: Disk = field(default_factory=Disk)
     group: int = GROUP
 
@@ -108,10 +111,16 @@ class Imported:
     ended: Ended | None = None
     """How the study stands; None where its outputs came from elsewhere."""
     contracts: Mapping[str, AnyContract] = field(default_factory=dict)
-    judgements: Mapping[JudgeCell, Tally] = field(default_factory=dict)
+    judged: Judged | None = None
+    """How the judging stands; None where nobody has begun one."""
     root_sha256: str = ""
     seal_sha256: str = ""
     notes: Sequence[str] = ()
+
+    @property
+    def judgements(self) -> Mapping[JudgeCell, Tally]:
+        """What became of the judgements."""
+        return {} if self.judged is None else self.judged.tallies
 
     @property
     def open(self) -> int:
@@ -154,6 +163,13 @@ def _name_of(question: Asking) -> bytes:
     return request_name(request.encoded or canonical(request.body))
 
 
+def _place(order: Mapping[str, Sequence[str]], cell: Cell) -> list[tuple[int, str]]:
+    """Where a cell stands in the order of the study's file, as far as that was kept."""
+    names = zip(("tasks", "models", "conditions"), (cell.task, cell.model, cell.condition), strict=True)
+    known = [(list(order.get(kind, ())), name) for kind, name in names]
+    return [(names.index(name) if name in names else len(names), name) for names, name in known]
+
+
 class _Import:
     """One import, from the recovered journal to its seal."""
 
@@ -180,6 +196,7 @@ class _Import:
         # What failed permanently is settled for a run, and not for an answer that has come after all.
         self._ledger = StudyLedger.of(study, plan, judging, retry_failed=True)
         outputs = None if judging is None else StudyOutputs(directory, study, plan, judging.tasks)
+        self._judging, self._outputs = judging, outputs
         for line in archive.recover():
             self._ledger.load(line.record)
             if outputs is not None:
@@ -359,9 +376,19 @@ class _Import:
         log.ended({**notes, "root_sha256": self._archive.root_sha256()})
         seal = self._archive.seal(self._ledger.counts())
         keep_copy(self._directory, seal)
-        if self._ledger.judging is not None and self._ledger.judging_plan is not None:
-            write_trees(self._directory, self._ledger.judging_plan, self._ledger.judging.tallies.values())
         return seal
+
+    def _judged(self, seal: Seal | None) -> Judged | None:
+        """How the judging stands under a seal; the trees are written anew, and all records are shown."""
+        plan, ledger = self._ledger.judging_plan, self._ledger.judging
+        if plan is None or ledger is None or self._judging is None or self._outputs is None:
+            return None
+        late, seed = self._outputs.late(self._judging), self._ledger.seed
+        judged = Judged(self._directory.path, self._judging, ledger.tallies, late, seed=seed)
+        if seal is None:
+            return judged
+        write_trees(self._directory, plan, ledger.tallies.values(), self._options.watch)
+        return replace(judged, root_sha256=seal.root_sha256, seal_sha256=seal.sha256)
 
     def _notes(self) -> list[str]:
         ledgers: Iterable[Ledger[Any] | None] = (self._ledger.outputs, self._ledger.judging)
@@ -379,10 +406,12 @@ class _Import:
         imported = Imported(self._directory.path, lines, self._counts, notes=self._notes())
         if (seal := self._sealed) is not None:
             imported = replace(imported, root_sha256=seal.root_sha256, seal_sha256=seal.sha256)
-        if self._ledger.judging is not None:
-            imported = replace(imported, judgements=self._ledger.judging.tallies)
+        imported = replace(imported, judged=self._judged(self._sealed))
         if (plan := self._plan) is None:
             return imported
+        frozen = self._directory.frozen_or_none()
+        if isinstance(frozen, PlannedStudy):
+            plan.cells.sort(key=partial(_place, frozen.order))
         contracts = {name: task.contract for name, task in plan.tasks.items()}
         header, names = plan.study, {name: label(each) for name, each in contracts.items()}
         ended = Ended(self._directory.path, names, {}, samples=header.decoding.samples, seed=header.study.seed)
