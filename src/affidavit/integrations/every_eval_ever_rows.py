@@ -15,8 +15,6 @@ from affidavit.archive.record import Failed, ImportIdentity, Response
 from affidavit.contracts.contract import guarded
 from affidavit.contracts.parts import NOT_COMPLIANT, Parts
 from affidavit.exchange.study_records import answer_of
-from affidavit.items.item import Item
-from affidavit.items.option_order import arranged, order_lettered
 from affidavit.json_values import Fields, canonical
 from affidavit.reading.output_columns import OutputColumns
 
@@ -168,14 +166,6 @@ def _texts(value: object) -> list[str] | None:
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         return None
     return [each for each in value if isinstance(each, str)]
-
-
-def asked_of_item(record: Response, item: Mapping[str, object]) -> Asked:
-    """What an output of a planned study answers: the item as it was shown to the model."""
-    order = record.fields.get(ORDER)
-    if not item or not isinstance(order, str):
-        return Asked(item)
-    return Asked(arranged(Item(record.subject.item_id, item), order_lettered(order)).fields)
 
 
 def asked_of_row(subject: ImportIdentity, columns: OutputColumns) -> Asked:

@@ -67,15 +67,6 @@ def lettered(order: Arrangement) -> str:
     return "".join(LETTERS[option] for option in order)
 
 
-def order_lettered(letters: str) -> Arrangement:
-    """The order that `lettered` has written down.
-
-    >>> order_lettered("CAB")
-    (2, 0, 1)
-    """
-    return tuple(LETTERS.index(letter) for letter in letters)
-
-
 def wrong_letter(answer: str, count: int, *, seed: int, task: str, item: str) -> str:
     """One of the wrong options, by its own letter: the same for every model, condition and sample of an item.
 
