@@ -100,14 +100,14 @@ def test_failures_are_rows_with_their_kind_and_without_an_answer(tmp_path):
     exported(study, JSON_LINES, tmp_path / "r.jsonl")
     (row,) = pl.read_parquet(tmp_path / "r.parquet").to_dicts()
     assert (row["kind"], row["failure"]) == ("failure", "timeout")
-    assert {row[name] for name in ("raw_output", "answer", "correct", "protocol_compliant")} == {None}
+    assert {row[name] for name in ("raw_output", "extracted_answer", "correct", "protocol_compliant")} == {None}
     line = json.loads((tmp_path / "r.jsonl").read_bytes())
     assert (line["reason"], "raw_output" in line, "correct" in line) == ("timeout", False, False)
 
 
 def test_columns_of_a_table_are_those_of_the_records_and_what_these_leave_out(tmp_path):
     study = imported(tmp_path)
-    rows = RecordRows(StudyRecords(StudyDirectory(study)).parts)
+    rows = RecordRows(StudyRecords(StudyDirectory(study)).parts, lambda _record: None)
     for name in ("csv", "parquet"):
         exported(study, FORMS[name], tmp_path / f"r.{name}")
     assert pl.read_parquet(tmp_path / "r.parquet").schema == rows.schema
@@ -115,7 +115,7 @@ def test_columns_of_a_table_are_those_of_the_records_and_what_these_leave_out(tm
     assert header == list(rows.schema)
     assert header[-len(ADDED) :] == list(ADDED)
     first = pl.read_parquet(tmp_path / "r.parquet").row(0, named=True)
-    assert json.loads(first["reading"])["extracted_answer"] == first["answer"] == "B"
+    assert json.loads(first["reading"])["extracted_answer"] == first["extracted_answer"] == "B"
 
 
 def test_our_own_reader_takes_the_table(tmp_path):

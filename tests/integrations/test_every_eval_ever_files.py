@@ -174,6 +174,39 @@ def test_every_output_with_an_answer_comes_back_with_its_text_and_our_verdict(tm
     assert again.value() == pytest.approx(printed["accuracy over answers"].value) == 0.6
 
 
+@pytest.mark.parametrize("contract", ["mcqa", "mcqa-reasoned"])
+def test_options_and_letters_stand_as_they_were_shown(tmp_path, contract):
+    """An instance whose choices stood in the item's order would be contradicted by its own text."""
+    rows = [{**each, "options": [f"{each['id']} {option}" for option in "wxyz"]} for each in questions(3)]
+    study = written(
+        tmp_path,
+        tables(
+            conditions={"plain": {}},
+            decoding={"samples": 2},
+            tasks={"quiz": {"contract": contract, "items": "quiz.jsonl", "option_order": "shuffle"}},
+        ),
+        {"quiz": rows},
+        lambda asked: (
+            f"<reasoning>so</reasoning><answer>{asked.item.fields['answer']}</answer>"
+            if contract != "mcqa"
+            else f"<answer>{asked.item.fields['answer']}</answer>"
+        ),
+    )
+    ((_, found),) = written_files(study)
+    assert len(found) == 6
+    for row in found:
+        (reference,), (attribution,) = row["input"]["reference"], row["answer_attribution"]
+        assert f"<answer>{reference}</answer>" in row["output"]["raw"][0]
+        assert attribution["extracted_value"] == reference
+        assert row["input"]["choices"]["ABCD".index(reference)] == f"{row['sample_id']} x"
+        assert row["metadata"]["option_order"]["ABCD".index(reference)] == row["metadata"]["own_answer"] == "B"
+    assert len({row["metadata"]["option_order"] for row in found}) > 1
+    back = of_logs(tmp_path / "back", tmp_path / "eee", contract=contract)
+    exported(back, EVERY_EVAL_EVER, tmp_path / "again")
+    ((_, again),) = files(tmp_path / "again")
+    assert said(again) == said(found)
+
+
 @pytest.mark.slow
 def test_a_real_log_comes_back_from_ours(public_data, tmp_path):
     (log,) = (public_data / "logs" / "lm_eval").glob("samples_gsm8k*")

@@ -17,6 +17,16 @@ from affidavit.reading.rows import RowReader
 class Message:
     text: str
     tool_calls: list[object] | None = None
+    content: object = ""
+
+
+@dataclass
+class Part:
+    """Of a message whose content is a list."""
+
+    type: str
+    reasoning: str = ""
+    internal: object = None
 
 
 @dataclass
@@ -85,6 +95,38 @@ def options(*places: int) -> list[Option]:
 )
 def test_what_arrived_is_the_model_s_text(output, text):
     assert text_of(output) == text
+
+
+def thought(text: str, *parts: Part) -> Output:
+    return Output(text, [Choice(Message(text, content=[*parts, Part("text")]))])
+
+
+CUT = Part("reasoning", "Is it B?", "think")
+
+
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        (thought("<answer>B</answer>", CUT), "<think>\nIs it B?\n</think>\n\n<answer>B</answer>"),
+        (thought("<think>Is it B?</think>", CUT), "<think>Is it B?</think>"),
+        (thought("<think>more</think>", CUT), "<think>\nIs it B?\n</think>\n\n<think>more</think>"),
+        (thought("B", Part("reasoning", "hm", "reasoning_content")), "B"),
+        (thought("B", Part("reasoning", "hm", {"signature": "s"})), "B"),
+        (thought("B", Part("reasoning", "hm")), "B"),
+        (thought("B"), "B"),
+    ],
+)
+def test_thoughts_that_inspect_cut_out_of_the_text_are_put_back_and_no_others(output, text):
+    """Ruling C7: reasoning is apart from the output where the server gave it apart."""
+    assert text_of(output) == text
+    score = score_of(RowReader(mcqa), State(output, target=["B"]))
+    assert score.metadata.get("verbatim", True) == (text == output.completion)
+
+
+def test_an_answer_behind_thoughts_is_no_more_compliant_because_inspect_cut_them_out():
+    score = score_of(RowReader(mcqa), State(thought("<answer>B</answer>", CUT), target=["B"]))
+    assert score.value["compliance"] == 0
+    assert score.metadata["deviation"] == "reasoning_then_answer"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from affidavit import Number, Pattern, game24, mcqa
 from affidavit.errors import InputError, UsageError
 from affidavit.integrations.contract_words import contract_words
 from affidavit.integrations.figures import FIGURES
-from affidavit.integrations.lm_eval import NO_ANSWER, TaskContract
+from affidavit.integrations.lm_eval import NO_ANSWER, NO_CONTENT, TaskContract
 
 DOC = {"id": "q1", "question": "Capital of France?", "options": ["Rome", "Paris", "Bonn", "Oslo"], "answer": "B"}
 
@@ -44,6 +44,27 @@ def test_an_output_has_an_answer_and_figures(text, answer, counted):
     # With take_first behind the filter, and without.
     expected = {name: value for name, value in zip(FIGURES, counted, strict=True) if value is not None}
     assert task.figures(DOC, [read]) == task.figures(DOC, [[read]]) == expected
+
+
+@pytest.mark.parametrize(
+    ("placeholder", "text", "arrived"),
+    [
+        (None, "", True),
+        ("", "", True),
+        ("(none)", "(none)", False),
+        ("(none)", "", True),
+        ("(none)", "none", True),
+    ],
+)
+def test_what_lm_eval_put_in_the_place_of_an_output_is_none_where_it_can_be_told(
+    monkeypatch, placeholder, text, arrived
+):
+    """Ruling C1: null content is no output. lm-eval has a text for it, which is empty unless a person names one."""
+    monkeypatch.delenv(NO_CONTENT, raising=False)
+    if placeholder is not None:
+        monkeypatch.setenv(NO_CONTENT, placeholder)
+    counted = {"compliance": 0.0, "accuracy_over_all_outputs": 0.0} if arrived else {}
+    assert figures(TaskContract("mcqa"), [text], DOC) == counted
 
 
 def test_figures_of_several_outputs_are_means_over_those_that_are_counted():

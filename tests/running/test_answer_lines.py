@@ -36,8 +36,8 @@ def test_every_line_is_found_by_its_key_in_the_order_of_the_files(tmp_path_facto
         assert [each.lines for each in found.files] == [len(lines[:split]), len(lines[split:])]
         for number in range(0, 13, 2):
             texts = [
-                fields["response"]["body"]["choices"][0]["message"]["content"]
-                for _, fields in found.of(key(number))
+                line.value("response")["body"]["choices"][0]["message"]["content"]
+                for _, line in found.of(key(number))
             ]
             assert texts == [f"text {place}" for place, each in enumerate(numbers) if each == number]
         assert found.unknown().count == sum(number % 2 for number in numbers)
@@ -68,9 +68,26 @@ def test_ids_that_are_no_keys_and_lines_without_one_are_counted_and_named(tmp_pa
 )
 def test_lines_of_every_spelling_are_read(tmp_path, content):
     with AnswerLines([written(tmp_path, content)]) as found:
-        ((name, fields),) = found.of(key(1))
-        assert (name, fields["custom_id"]) == ("answers.jsonl", key(1).hex())
+        ((name, line),) = found.of(key(1))
+        assert (name, line.value("custom_id")) == ("answers.jsonl", key(1).hex())
         assert found.unknown().count == 0
+
+
+def test_a_line_whose_body_is_no_json_is_a_line_all_the_same(tmp_path):
+    """What is wrong with its body, the reader of bodies says, as it does of one that came over a connection."""
+    line = b'{"custom_id": "%b", "response": {"status_code": 200, "body": {"choices": oh no}}}'
+    with AnswerLines([written(tmp_path, line % key(1).hex().encode())]) as found:
+        assert (len(found), found.unreadable.count) == (1, 0)
+        assert [name for name, _ in found.of(key(1))] == ["answers.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["custom_id", "custom\\u005fid"])
+def test_a_line_about_two_questions_is_about_none(tmp_path, name):
+    first, second = (key(number).hex() for number in (1, 2))
+    content = f'{{"custom_id": "{first}", "error": "x", "{name}": "{second}"}}'.encode()
+    with AnswerLines([written(tmp_path, content)]) as found:
+        assert (len(found), found.unreadable.count) == (0, 1)
+        assert "2 times" in str(found.unreadable)
 
 
 def test_a_line_that_is_nested_too_deeply_is_left(tmp_path):
@@ -116,7 +133,9 @@ def test_lines_in_any_order_are_found(tmp_path):
     with AnswerLines(
         [write_lines(tmp_path / "a", [failed(key(each).hex(), str(each)) for each in numbers])]
     ) as found:
-        assert [next(found.of(key(each)))[1]["error"] for each in range(500)] == [str(each) for each in range(500)]
+        assert [next(found.of(key(each)))[1].value("error") for each in range(500)] == [
+            str(each) for each in range(500)
+        ]
 
 
 @pytest.mark.slow

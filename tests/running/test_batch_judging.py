@@ -58,6 +58,36 @@ def test_a_study_with_judges_goes_by_batch_from_end_to_end(tmp_path):
     assert by_key(tmp_path / "out") == by_key(live / "out")
 
 
+def test_an_import_ends_as_a_run_does_and_says_that_judges_wait(tmp_path):
+    """The same closing tables; and the next command, as long as one is left."""
+    to_batch = b"by batch: affidavit batch export study.toml --directory out"
+    with serving() as server:
+        open_study(tmp_path, server.url, OWN)
+        batch(tmp_path, "batch", "export", "study.toml", "--directory", "out", "-o", "asked")
+        some = answers(tmp_path, "asked", server.url, leave=4)
+        waiting = affidavit("batch", "import", "out", some, cwd=tmp_path)
+        assert fine(waiting, 4)
+        assert b"the judging has not begun: it waits for 4 outputs that may still come" in waiting.stderr
+        assert to_batch not in waiting.stderr
+        done = affidavit("batch", "import", "out", answers(tmp_path, "asked", server.url), cwd=tmp_path)
+        assert fine(done, 0)
+        assert f"the judging has not begun: {', '.join(MODELS)} can be asked now".encode() in done.stderr
+        assert to_batch in done.stderr
+        assert b"or live: affidavit run study.toml --out out" in done.stderr
+        batch(tmp_path, "batch", "export", "study.toml", "--directory", "out", "-o", "judged")
+        judged = answers(tmp_path, "judged", server.url)
+        closed = affidavit("batch", "import", "out", judged, cwd=tmp_path)
+        assert fine(closed, 0)
+        assert b"the judging has not begun" not in closed.stderr
+        told_of = batch(tmp_path, "batch", "import", "out", judged)
+        live = run(tmp_path)
+        assert fine(live, 0)
+        assert told_of["judging"] == json.loads(run(tmp_path, "--json").stdout)["judging"]
+    tables = live.stdout[: live.stdout.index(b"nothing to do")]
+    assert b"judging" in tables
+    assert closed.stdout.startswith(tables)
+
+
 def test_what_judges_left_open_is_exported_again_or_asked_live(tmp_path):
     with serving() as server:
         open_study(tmp_path, server.url, {})

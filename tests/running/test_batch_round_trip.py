@@ -261,6 +261,35 @@ def test_a_stray_response_stays_one_however_often_it_is_given(study, parts):
     assert root(study / "out") == before
 
 
+UNSEEDED = {**TWICE, "models": {"m": {"seed": False}}}
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_one_id_for_equal_requests_is_nothing_odd(study, parts):
+    """Samples that send no seed are one request, put several times: a server that keeps answers gives one id (C9)."""
+    write_study(study, "http://127.0.0.1:9/v1", count=COUNT, changed=UNSEEDED)
+    requests = requests_in(export(study))
+    assert len({json.dumps(each["body"]) for each in requests}) == len(requests) / 2
+    lines = [said(each["custom_id"], "<answer>A</answer>") for each in requests]
+    assert requests[-2]["body"] == requests[-1]["body"]
+    lines[-1]["response"]["body"]["id"] = lines[-2]["response"]["body"]["id"]
+    first = lines if parts == 1 else lines[:-1]
+    write_lines(study / ANSWERS, first)
+    write_lines(study / "more.jsonl", lines)
+    assert taken_in(study, ANSWERS, code=0 if parts == 1 else 4)["failures"] == {}
+    told_of = taken_in(study, "more.jsonl")
+    assert (told_of["failures"], told_of["open"]) == ({}, 0)
+
+
+def test_a_body_above_the_limit_of_a_live_run_is_too_large(study):
+    """The limit is that of the study's file: the directory has none."""
+    limited = {**TWICE, "limits": {"body_megabytes": 0.001}}
+    write_study(study, "http://127.0.0.1:9/v1", count=COUNT, changed=limited)
+    first, second, *_ = (each["custom_id"] for each in requests_in(export(study)))
+    write_lines(study / ANSWERS, [said(first, "x" * 1000), said(second, "<answer>A</answer>")])
+    assert taken_in(study, ANSWERS, code=4)["failures"] == {"too_large": 1}
+
+
 def test_secrets_that_come_back_are_told_and_cleaned_as_in_a_live_run(study):
     """What a service says about a request is cleaned; an output stays word for word, and it is said (ruling C2)."""
     secret = {"BODY_SECRET": "body-SECRET789"}

@@ -19,6 +19,7 @@ from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from affidavit.json_values import Fields
+    from affidavit.results.judging import Judgements
     from affidavit.running.batch_import import Imported
 
 _UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
@@ -183,10 +184,13 @@ def import_batch(
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.progress import StatusLine
     from affidavit.commands.study_place import refuse_study_file
+    from affidavit.results.judging import Judgements
     from affidavit.running.batch_import import ImportOptions, import_answers
     from affidavit.study.files import given_contracts
+    from affidavit.study.models_file import limits_for
 
     refuse_study_file(directory, "batch import")
+    judgements = Judgements()
     gc.freeze()
     with redirect_stdout(sys.stderr), StatusLine(sys.stderr) as status:
 
@@ -194,37 +198,43 @@ def import_batch(
             status.show(lambda _seconds: f"{count:,} {of}")
 
         given = given_contracts(contracts, study)
-        imported = import_answers(StudyDirectory(directory), answers, given, ImportOptions(tell))
-    _report(imported, code_options(contracts, study), as_json=as_json)
+        study_directory = StudyDirectory(directory)
+        options = ImportOptions(tell, limits_for(study_directory), judgements.add)
+        imported = import_answers(study_directory, answers, given, options)
+    _report(imported, judgements, code_options(contracts, study), as_json=as_json)
     sys.exit(ENDED_WITH_FAILURES if imported.open else DONE)
 
 
-def _report(imported: "Imported", code: Sequence[str], *, as_json: bool) -> None:
-    from affidavit.commands.judge import say_digests
+def _report(imported: "Imported", judgements: "Judgements", code: Sequence[str], *, as_json: bool) -> None:
+    from affidavit.commands.judge import figures_of, json_of, say_digests, show_judging
     from affidavit.commands.output import show
     from affidavit.results import closing
 
-    closed = (
-        None
-        if imported.ended is None
-        else closing.closed_run(imported.ended, imported.contracts, with_tasks=as_json)
-    )
+    ended, judged = imported.ended, imported.judged
+    closed = None if ended is None else closing.closed_run(ended, imported.contracts, with_tasks=as_json)
+    begun = judged is not None and judged.begun and any(each.n > each.pending for each in judged.tallies.values())
+    figures = figures_of(judged, judgements) if judged is not None and begun else None
     if as_json:
-        show({**_imported_json(imported), **({} if closed is None else closing.as_json(closed))})
+        judging = {} if judged is None or figures is None else {"judging": json_of(judged, figures)}
+        show({**_imported_json(imported), **({} if closed is None else closing.as_json(closed)), **judging})
     else:
         if closed is not None and imported.seal_sha256:
             show(closing.as_tables(closed))
+        if judged is not None and figures is not None:
+            show_judging(judged, figures)
         for line in _imported_lines(imported):
             click.echo(plain_lines(line))
         if imported.seal_sha256:
             say_digests(imported.directory, imported.root_sha256, imported.seal_sha256)
         else:
             click.echo(plain_lines(f"not sealed: no question was answered yet ({imported.directory})"))
+    for note in () if closed is None or not imported.seal_sha256 else closing.notes(closed):
+        _note(note)
     for said, count in imported.counts.details.most_common(5):
         _note(f"{count:,} failed with {said}")
     for note in (*imported.notes, *_odd_lines(imported)):
         _note(note)
-    for line in _what_follows(imported, code):
+    for line in (*_what_follows(imported, code), *_judges_that_wait(imported)):
         click.echo(plain_lines(line), err=True)
 
 
@@ -294,3 +304,26 @@ def _what_follows(imported: "Imported", code: Sequence[str]) -> "Iterator[str]":
     if not imported.open:
         yield f"results: affidavit report {directory}"
         yield f"to verify: {shlex.join(['affidavit', 'verify', str(directory), *code])}"
+
+
+def _judges_that_wait(imported: "Imported") -> "Iterator[str]":
+    """That the judges of the study's file were not asked yet, and what to type for it."""
+    from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.running.study_outputs import open_tasks
+    from affidavit.running.study_run import waits_for
+    from affidavit.study.models_file import own_judges
+
+    directory, ended = StudyDirectory(imported.directory), imported.ended
+    if imported.judged is not None or ended is None or (own := own_judges(directory)) is None:
+        return
+    if waits := waits_for(ended.tallies, own.tasks or open_tasks(directory.frozen())):
+        yield f"the judging has not begun: it waits for {waits:,} outputs that may still come"
+        return
+    elsewhere = imported.directory != Path(directory.frozen().name)
+    by_batch, live = (
+        shlex.join(["affidavit", *words, str(own.file), *([option, str(directory)] if elsewhere else [])])
+        for words, option in ((("batch", "export"), "--directory"), (("run",), "--out"))
+    )
+    yield f"the judging has not begun: {', '.join(own.names)} can be asked now"
+    yield f"  by batch: {by_batch}"
+    yield f"  or live: {live}"

@@ -277,6 +277,8 @@ def _source(path: Path, given: "Mapping[Role, str]") -> "Source":
     from affidavit.reading.source import file_source, stream_source
 
     if str(path) != "-":
+        if Role.TEXT not in given and path.is_file() and (export := _export_source(path)) is not None:
+            return export
         log = None if Role.TEXT in given or _has_texts(path) else _log_source(path)
         return file_source(path) if log is None else log
     if sys.stdin is None:
@@ -295,6 +297,18 @@ def _has_texts(path: Path) -> bool:
     with suppress(AffidavitError):  # what is wrong with the file is told when it is read
         return RAW_OUTPUT in first_names(file_source(path))
     return False
+
+
+def _export_source(path: Path) -> "Source | None":
+    """The outputs of a file that `export` wrote; what is wrong with another one is told when it is read."""
+    from affidavit.exchange.own_exports import source_if_export
+
+    with suppress(AffidavitError):
+        if (export := source_if_export(path)) is not None:
+            hint = "its outputs have the names that `read` has; its own columns are read with --field"
+            click.echo(f"note: {plain_lines(str(path))} is read as an export: {hint}", err=True)
+            return export
+    return None
 
 
 def _log_source(path: Path) -> "Source | None":

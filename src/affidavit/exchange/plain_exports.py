@@ -1,9 +1,9 @@
 """The records of a study as JSON Lines, CSV and Parquet.
 
-JSON Lines hold every field of every record under its own name, every text verbatim. CSV and Parquet hold the
-columns of `record_rows`. In CSV a text that a spreadsheet might compute has an apostrophe before it, and so has
-one that begins with an apostrophe: without the first apostrophe of a cell that begins with one, every text is what
-it was.
+JSON Lines hold every field of every record under its own name, every text verbatim, and in `item` what was asked.
+CSV and Parquet hold the columns of `record_rows`. In CSV a text that a spreadsheet might compute has an apostrophe
+before it, and so has one that begins with an apostrophe: without the first apostrophe of a cell that begins with
+one, every text is what it was. `own_exports` reads all of them again.
 """
 
 import csv
@@ -19,6 +19,7 @@ from affidavit.archive.copy_parts import ROW_GROUP
 from affidavit.archive.disk import new_file, new_path
 from affidavit.archive.record import Record, record_fields
 from affidavit.archive.record_columns import without_surrogates
+from affidavit.exchange.asked_items import AskedItems
 from affidavit.exchange.export_format import ExportFormat, ExportOrder, Written
 from affidavit.exchange.record_rows import RecordRows
 from affidavit.json_values import canonical
@@ -32,16 +33,20 @@ def _counted(records: Iterable[Record], rows: Counter[str]) -> Iterator[Record]:
         yield record
 
 
+def _record_rows(order: ExportOrder) -> RecordRows:
+    return RecordRows(order.records.parts, AskedItems(order.records.directory, order.records.frozen).of)
+
+
 def _json_lines(order: ExportOrder) -> Written:
-    written = Written()
+    written, asked = Written(), AskedItems(order.records.directory, order.records.frozen)
     with new_file(order.out) as stream:
         for record in _counted(order.records, written.rows):
-            stream.write(canonical(record_fields(record)) + b"\n")
+            stream.write(canonical({"item": asked.of(record), **record_fields(record)}) + b"\n")
     return written
 
 
 def _csv(order: ExportOrder) -> Written:
-    written, rows = Written(), RecordRows(order.records.parts)
+    written, rows = Written(), _record_rows(order)
     with new_file(order.out) as stream:
         text = TextIOWrapper(stream, encoding="utf-8", newline="")
         # By this line end, carriage returns within a text are quoted too, in every version of Python.
@@ -67,7 +72,7 @@ def _cell(value: object) -> object:
 
 
 def _parquet(order: ExportOrder) -> Written:
-    written, rows, failures = Written(), RecordRows(order.records.parts), list[BaseException]()
+    written, rows, failures = Written(), _record_rows(order), list[BaseException]()
 
     def frames(*_pushed_down: object) -> Iterator[pl.DataFrame]:
         try:

@@ -22,6 +22,7 @@ from affidavit.archive.record import Failed, ImportIdentity, JudgementIdentity, 
 from affidavit.archive.record_columns import without_surrogates
 from affidavit.archive.study_directory import FrozenStudy, ImportedStudy
 from affidavit.contracts.parts import Parts
+from affidavit.exchange.asked_items import AskedItems
 from affidavit.exchange.export_format import ExportFormat, ExportOrder, Written
 from affidavit.integrations.every_eval_ever_rows import (
     SCHEMA_VERSION,
@@ -203,21 +204,19 @@ def _model_id(frozen: FrozenStudy, model: str) -> str:
 
 
 class _Items:
-    """What outputs answer: the items of a plan, or the rows that outputs from elsewhere came in."""
+    """What outputs answer: the items of a plan as they were shown, or the rows that outputs came in."""
 
     def __init__(self, order: ExportOrder) -> None:
         frozen = order.records.frozen
-        self._items: Mapping[tuple[str, str], Mapping[str, object]] = {}
         self._columns = frozen_columns(frozen) if isinstance(frozen, ImportedStudy) else None
-        if self._columns is None:
-            self._items = {(each.task, each.id): each.fields for each in order.records.directory.items()}
+        self._items = AskedItems(order.records.directory, frozen)
 
     def of(self, record: Response) -> Asked:
         """What an output answers."""
         subject = record.subject
         if isinstance(subject, ImportIdentity):
             return Asked({}) if self._columns is None else asked_of_row(subject, self._columns)
-        return Asked(self._items.get((subject.task, subject.item_id), {}))
+        return Asked(self._items.of(record) or {})
 
 
 # --- the aggregate ---

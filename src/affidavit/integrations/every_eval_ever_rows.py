@@ -3,7 +3,7 @@
 An instance must say whether the answer is correct. Of an output without an answer, or without a known right
 answer, there is nothing true to say there: it is left out, and its kind is counted. What is said of one output,
 the reader in `exchange.every_eval_ever` finds again: its text, its question, the repeat, the verdict, and whether
-it is verbatim.
+it is verbatim. Options stand as they were shown, and letters with them: the text of an output says no others.
 """
 
 import json
@@ -21,6 +21,10 @@ from affidavit.reading.output_columns import OutputColumns
 SCHEMA_VERSION = "0.3.0"
 _OF_THE_ITEM = ("id", "question", "options", "answer", "raw_output", "prompt")
 """Fields that an instance has places for; all others go into its metadata."""
+
+
+ORDER = "option_order"
+"""The field of a record that says, by the item's own letters, in which order its options were shown."""
 
 
 class Asked(NamedTuple):
@@ -105,10 +109,16 @@ def _attribution(record: Response, parts: Parts) -> Fields:
     return {
         "turn_idx": 0,
         "source": "output.raw",
-        "extracted_value": answer_of(record, parts) or "",
+        "extracted_value": _given_answer(record, parts) or "",
         "extraction_method": record.contract,
         "is_terminal": True,
     }
+
+
+def _given_answer(record: Response, parts: Parts) -> str | None:
+    """What was read, by the letters that stand in the output: an item's own may be others."""
+    shown = record.fields.get("extracted_answer")
+    return shown if ORDER in record.fields and isinstance(shown, str) else answer_of(record, parts)
 
 
 def _metadata(record: Response, asked: Asked) -> Fields:
@@ -124,6 +134,8 @@ def _metadata(record: Response, asked: Asked) -> Fields:
     }
     if record.finish_reason is not None:
         said["finish_reason"] = record.finish_reason
+    if ORDER in record.fields:
+        said |= {name: _text(record.fields.get(name)) for name in (ORDER, "own_answer")}
     if isinstance(subject, ImportIdentity):
         if subject.output_id is not None:
             said["output_id"] = subject.output_id

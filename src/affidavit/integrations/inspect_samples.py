@@ -18,6 +18,8 @@ from affidavit.json_values import Fields
 from affidavit.reading.rows import RowReader
 
 _KNOWN = "right_answer_known"
+_CUT_OUT = "think"
+"""How Inspect marks reasoning that it found between tags in the text, and took out of it."""
 
 
 class Sample(Protocol):
@@ -80,11 +82,25 @@ def text_of(output: Any) -> str | None:  # noqa: ANN401 - Inspect's own type
     text: str = output.completion
     if text:
         # A provider that refuses a request has its message put into the place of the text.
-        return None if text == output.error else text
+        return None if text == output.error else _with_thoughts(text, output)
     if not output.choices:
         return None
     first = output.choices[0]
     return None if first.stop_reason == "content_filter" or first.message.tool_calls else text
+
+
+def _with_thoughts(text: str, output: Any) -> str:  # noqa: ANN401 - Inspect's own type
+    """The text with the thoughts that Inspect cut out of it, and not those that the server gave apart (ruling C7).
+
+    Where they stood it does not say; they stand first, as models think. Inspect leaves a text of nothing else.
+    """
+    content = output.choices[0].message.content if output.choices else text
+    for part in () if isinstance(content, str) else content:
+        if getattr(part, "type", None) == "reasoning" and part.internal == _CUT_OUT:
+            is_whole = text.strip().startswith("<think") and text.strip().endswith("</think>")
+            if not (is_whole and part.reasoning in text):
+                return f"<think>\n{part.reasoning}\n</think>\n\n{text}"
+    return text
 
 
 def score_of(reader: RowReader, sample: Sample) -> SampleScore:
@@ -97,6 +113,8 @@ def score_of(reader: RowReader, sample: Sample) -> SampleScore:
         **reading.fields,
         _KNOWN: reading.result.right_answer_known,
     }
+    if text is not None and text != sample.output.completion:
+        metadata["verbatim"] = False  # ruling I1
     values = dict(zip(FIGURES, map(_as_score, reading.counts), strict=False))
     return SampleScore(
         value=nan if text is None else values,

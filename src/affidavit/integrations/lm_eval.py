@@ -11,6 +11,7 @@ lm-eval is imported: it calls what is here.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from os import environ
 from typing import Self
 
 from affidavit.contracts.contract import AnyContract
@@ -25,6 +26,8 @@ from affidavit.reading.column_path import ColumnPath
 from affidavit.reading.output_columns import ANSWER, with_answer
 from affidavit.reading.rows import RowReader
 
+NO_CONTENT = "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER"
+"""The variable with the text that lm-eval puts into the place of missing content; empty unless it is set."""
 NO_ANSWER = "[invalid]"
 """What lm-eval's own filters leave of an output in which they find nothing; its own metrics take it for wrong."""
 
@@ -105,7 +108,12 @@ class ContractFilter:
 
     def apply(self, resps: Iterable[Sequence[str | None]], docs: Iterable[Fields]) -> list[list[ReadAnswer]]:
         """The answers, in the order of the documents and of the outputs of each."""
-        readings = [self._contract.readings(texts, doc) for texts, doc in zip(resps, docs, strict=True)]
+        # An empty one could be what a model said: nobody knows which it is, and it is read as a text.
+        placeholder = environ.get(NO_CONTENT) or None
+        readings = [
+            self._contract.readings([None if text == placeholder else text for text in texts], doc)
+            for texts, doc in zip(resps, docs, strict=True)
+        ]
         counts = iter(settled([each.counts for listed in readings for each in listed]))
         return [[ReadAnswer.of(each, next(counts)) for each in listed] for listed in readings]
 

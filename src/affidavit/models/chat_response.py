@@ -10,6 +10,7 @@ Lone surrogates are kept as they were sent (ruling C2).
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from affidavit.archive.json_bytes import loads
 from affidavit.models.model import Answer, Completion, Failure, Reason
@@ -20,6 +21,30 @@ LARGEST_COUNT = 2**53
 """Up to here every reader of JSON agrees what a number is."""
 Clean = Callable[[str], str]
 _TOO_LONG = ("context_length", "context length", "context size", "maximum context", "exceed_context_size")
+
+
+def read_response(status: int, body: bytes, clean: Clean = str, *, most_megabytes: float) -> Answer:
+    """What a response says that has arrived, over a connection or in a file of answers.
+
+    >>> read_response(200, b"{}" + b" " * 1000, most_megabytes=0.001).reason.value
+    'too_large'
+    """
+    if len(body) > most_bytes(most_megabytes):
+        return too_large(most_megabytes)
+    try:
+        return read_chat(body, clean) if status == 200 else replace(read_refusal(status, body), status=status)
+    except RecursionError:
+        return Failure(Reason.BAD_BODY, "the body is nested too deeply")
+
+
+def most_bytes(megabytes: float) -> int:
+    """So many may a body have under a limit."""
+    return int(megabytes * 1e6)
+
+
+def too_large(megabytes: float) -> Failure:
+    """What a longer body is."""
+    return Failure(Reason.TOO_LARGE, f"a body of more than {megabytes:g} MB")
 
 
 def read_chat(body: bytes, clean: Clean = str) -> Answer:

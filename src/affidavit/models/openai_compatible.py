@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from hashlib import blake2b
 from pathlib import Path
 from typing import Literal, Self, get_args
 
@@ -21,13 +20,14 @@ import msgspec
 
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
-from affidavit.models.chat_response import listed_models, read_chat, read_refusal
+from affidavit.models.chat_response import listed_models, most_bytes, read_refusal, read_response, too_large
 from affidavit.models.connections import MOST_CONNECTIONS, Connections
 from affidavit.models.endpoint import Endpoint, addresses_meant, is_address, shown_address
 from affidavit.models.environment_values import is_secret_header, look_up, name_of
 from affidavit.models.http_connection import EndedEarlyError, HttpError, HttpResponse, NotHttpError, TooLargeError
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, SetupFault
 from affidavit.models.redaction import Redaction, secret_note
+from affidavit.models.response_ids import request_name
 from affidavit.models.retry_after import retry_after
 from affidavit.models.sent_body import SentBody
 from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
@@ -147,7 +147,7 @@ class OpenAICompatible:
         self.connections = server.connections
         self._server = server
         self._limits = limits
-        self._most_bytes = int(limits.body_megabytes * 1e6)
+        self._most_bytes = most_bytes(limits.body_megabytes)
         self._redaction = Redaction()
         repeats = server.flavour in _REPEATS_IDS
         self._headers = self._checked_headers()
@@ -331,7 +331,7 @@ class OpenAICompatible:
         """The answer to this request; one that belongs to another is a failure (ruling C9)."""
         if endpoint.ids.prove_nothing and not self._astray:
             return await self._answer_from(endpoint, content)
-        named = blake2b(content, digest_size=16).digest()
+        named = request_name(content)
         anew = named in self._astray
         answer = await self._answer_from(endpoint, content, anew=anew)
         if endpoint.ids.is_stray(answer.response_id, named, asked_again=anew):
@@ -348,14 +348,11 @@ class OpenAICompatible:
         body = self._unpacked(response.body, response.header("Content-Encoding") or "identity")
         if isinstance(body, Failure):
             return body
-        try:
-            if response.status == 200:
-                return read_chat(body, self._redaction.redacted)
-            failure = read_refusal(response.status, body)
-        except RecursionError:
-            return Failure(Reason.BAD_BODY, "the body is nested too deeply")
-        wait = retry_after(response.header("Retry-After"), now=datetime.now(UTC))
-        return replace(failure, retry_after=wait, status=response.status)
+        megabytes = self._limits.body_megabytes
+        answer = read_response(response.status, body, self._redaction.redacted, most_megabytes=megabytes)
+        if isinstance(answer, Completion) or response.status == 200:
+            return answer
+        return replace(answer, retry_after=retry_after(response.header("Retry-After"), now=datetime.now(UTC)))
 
     def _unpacked(self, content: bytes, encoding: str) -> bytes | Failure:
         """The server was told to send plain bytes; some pack them all the same."""
@@ -375,7 +372,7 @@ class OpenAICompatible:
         return unpacked if packed.eof else Failure(Reason.BAD_BODY, "the body ended early")
 
     def _too_large(self) -> Failure:
-        return Failure(Reason.TOO_LARGE, f"a body of more than {self._limits.body_megabytes:g} MB")
+        return too_large(self._limits.body_megabytes)
 
     def _connection_failure(self, error: Exception) -> Failure:
         """What went wrong, by its kind: the words of an exception may hold an address with a password."""

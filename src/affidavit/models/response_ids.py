@@ -5,11 +5,17 @@ when a request that was put once more, over a connection of its own, gets an id 
 """
 
 from collections import OrderedDict
+from hashlib import blake2b
 
 FIRST_ANSWERS = 20
 """Among so many answers a repeated id is a habit of the server."""
 KEPT = 4096
 """Ids that are remembered, of each server."""
+
+
+def request_name(content: bytes) -> bytes:
+    """What tells a request from others: equal ones may have one answer, whichever questions they are of."""
+    return blake2b(content, digest_size=16).digest()
 
 
 class ResponseIds:

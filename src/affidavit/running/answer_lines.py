@@ -7,7 +7,7 @@ questions of the plan, in their order. So answers may stand in any order, and be
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
@@ -19,8 +19,8 @@ import numpy as np
 from affidavit.errors import InputError
 from affidavit.exchange.batch_output import is_requests
 from affidavit.exchange.log import HEAD
-from affidavit.json_values import Fields, shown
-from affidavit.reading.row_lines import decode_row
+from affidavit.exchange.raw_object import RawObject
+from affidavit.json_values import shown
 from affidavit.reading.source import LONGEST_ROW, reading_on, too_long
 from affidavit.reading.utf8 import BYTE_ORDER_MARK, decoded
 
@@ -158,14 +158,14 @@ class AnswerLines:
             self._seen[index] = 1
         return len(indices)
 
-    def of(self, key: bytes) -> Iterator[tuple[str, Fields]]:
+    def of(self, key: bytes) -> Iterator[tuple[str, RawObject]]:
         """The lines about a question, in the order in which they were given, each with the name of its file."""
         custom_id = key.hex()
         for index in self._beginning_like(key):
-            name, fields = self._line_at(self._places[index])
-            if fields.get("custom_id") == custom_id:
+            name, line = self._line_at(self._places[index])
+            if line.value("custom_id") == custom_id:
                 self._seen[index] = 1
-                yield name, fields
+                yield name, line
 
     def _beginning_like(self, key: bytes) -> range:
         """The lines whose keys begin as this one does: of digests, all and only its own."""
@@ -173,20 +173,20 @@ class AnswerLines:
         first = bisect_left(self._starts, start)
         return range(first, bisect_right(self._starts, start, lo=first))
 
-    def _line_at(self, place: int) -> tuple[str, Fields]:
+    def _line_at(self, place: int) -> tuple[str, RawObject]:
         path, stream = self._paths[place >> _PLACE], self._streams[place >> _PLACE]
         where = f"{path}, at byte {place & (1 << _PLACE) - 1:,}"
         with reading_on(str(path)):
             stream.seek(place & (1 << _PLACE) - 1)
             line = stream.readline(LONGEST_ROW + 1)
-        return path.name, _fields_of(line, where)
+        return path.name, _line_of(line, where)
 
     def unknown(self) -> NamedFew:
         """The ids that nobody has looked up: no question of the plan has them."""
         found, at = NamedFew(), self._seen.find(0)
         while at >= 0:
             if len(found.first) < NAMED:
-                found.add(str(self._line_at(self._places[at])[1].get("custom_id")))
+                found.add(str(self._line_at(self._places[at])[1].value("custom_id")))
             else:
                 found.count += 1
             at = self._seen.find(0, at + 1)
@@ -194,16 +194,16 @@ class AnswerLines:
         return found
 
 
-def _fields_of(line: bytes, where: str) -> Fields:
-    return decode_row(decoded(line.removeprefix(BYTE_ORDER_MARK), where=where), where=where)
+def _line_of(line: bytes, where: str) -> RawObject:
+    return RawObject(decoded(line.removeprefix(BYTE_ORDER_MARK), where=where), where=where)
 
 
 def _id_of(line: bytes, where: str) -> str:
-    try:
-        return _quick.decode(line).custom_id
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        # What it refuses may still be a line: NaN, half a character, a control character.
-        custom_id = _fields_of(line, where).get("custom_id")
+    if line.count(b'"custom_id"') == 1 and b"\\u00" not in line:
+        with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            return _quick.decode(line).custom_id
+    # What it refuses may still be a line, such as one whose body is no JSON; and it takes the last of several ids.
+    custom_id = _line_of(line, where).value("custom_id")
     if not isinstance(custom_id, str):
         raise InputError(where, expected="a text in 'custom_id'", found=shown(custom_id))
     return custom_id

@@ -1,6 +1,7 @@
 """`attempts.jsonl`: when each attempt began, how long it took and what came of it. No part of the root digest."""
 
 import json
+from collections import deque
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +11,8 @@ from affidavit.archive.disk import Disk, storage_errors
 from affidavit.archive.layout import ATTEMPTS
 from affidavit.archive.regular_files import open_to_read
 from affidavit.json_values import Fields
-from affidavit.models.model import Answer, Failure
-from affidavit.models.response_ids import ResponseIds
+from affidavit.models.model import Answer, Failure, Reason
+from affidavit.models.response_ids import FIRST_ANSWERS, KEPT
 
 
 class Attempt(NamedTuple):
@@ -91,12 +92,16 @@ class _Answered(msgspec.Struct):
 _line = msgspec.json.Decoder(_Answered)
 
 
-def ids_on_record(directory: Path) -> dict[str, ResponseIds]:
-    """The ids of a directory's responses, by model: one that comes again is astray whenever it comes."""
-    found: dict[str, ResponseIds] = {}
+def ids_on_record(directory: Path) -> dict[str, list[tuple[str, bytes]]]:
+    """The ids of a directory's responses with the keys of their questions, by model: the first and the last ones.
+
+    One that comes again is astray whenever it comes, and the first ones show whether a server repeats them.
+    """
+    first: dict[str, list[tuple[str, bytes]]] = {}
+    last: dict[str, deque[tuple[str, bytes]]] = {}
     path = directory / ATTEMPTS
     if not path.is_file():
-        return found
+        return {}
     with storage_errors(str(path)), open_to_read(path) as stream:
         for line in stream:
             try:
@@ -104,6 +109,8 @@ def ids_on_record(directory: Path) -> dict[str, ResponseIds]:
                 key = bytes.fromhex(said.key)
             except (msgspec.MsgspecError, ValueError):
                 continue  # a kill may have cut it short
-            if said.outcome == "response" and said.id is not None:
-                found.setdefault(said.model, ResponseIds()).is_stray(said.id, key)
-    return found
+            if said.outcome != Reason.STRAY_RESPONSE and said.id is not None:
+                few = first.setdefault(said.model, [])
+                kept = few if len(few) < FIRST_ANSWERS else last.setdefault(said.model, deque(maxlen=KEPT))
+                kept.append((said.id, key))
+    return {model: [*few, *last.get(model, ())] for model, few in first.items()}

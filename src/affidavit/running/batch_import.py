@@ -17,26 +17,27 @@ from typing import Any
 from affidavit.archive.disk import Disk
 from affidavit.archive.journal import Archive
 from affidavit.archive.parquet_copy import keep_copy
-from affidavit.archive.record import Failed, Judgement, Response
+from affidavit.archive.record import Failed, Judgement, Record, Response
 from affidavit.archive.seal import Seal
-from affidavit.archive.study_directory import StudyDirectory
+from affidavit.archive.study_directory import PlannedStudy, StudyDirectory
 from affidavit.contracts.contract import AnyContract, label
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import InputError, StorageError
 from affidavit.exchange.batch_answer import answer_in
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, canonical
 from affidavit.judging.directory import read_judging
 from affidavit.judging.plan import JudgeCell
 from affidavit.models.environment_values import values_set, variables_in
 from affidavit.models.model import PERMANENT, Answer, Completion, Failure, Reason
 from affidavit.models.redaction import Redaction, secret_note
-from affidavit.models.response_ids import ResponseIds
+from affidavit.models.response_ids import ResponseIds, request_name
+from affidavit.models.settings import Limits
 from affidavit.models.shown_names import shown_variable
 from affidavit.reading.tally import Tally
 from affidavit.running.answer_lines import AnswerLines, NamedFew
 from affidavit.running.attempts import Attempts, ids_on_record
 from affidavit.running.evaluation_trees import write_trees
-from affidavit.running.judging_run import JudgeWork
+from affidavit.running.judging_run import Judged, JudgeWork
 from affidavit.running.ledger import Ledger, StudyLedger
 from affidavit.running.manifest import write_manifest
 from affidavit.running.run_log import RunLog
@@ -44,6 +45,7 @@ from affidavit.running.runner import Asking, Work, unexpected
 from affidavit.running.study_outputs import StudyOutputs
 from affidavit.running.study_run import Ended, counted
 from affidavit.running.study_work import StudyWork
+from affidavit.study.crossing import Cell
 from affidavit.study.freezing import Draft, plan_of
 from affidavit.study.plan import Plan
 from affidavit.study.study_file import requests_of
@@ -58,6 +60,10 @@ class ImportOptions:
 
     progress: Callable[[str, int], None] = lambda _of, _count: None
     """Is told how many lines were read, and then how many questions were looked up."""
+    limits: Limits = field(default_factory=Limits)
+    """Of a live run: a body that is too large for it is too large in a file."""
+    watch: Callable[[Record], None] | None = None
+    """Is shown every record of a study that is judged, once all are there."""
     disk: Disk = field(default_factory=Disk)
     group: int = GROUP
 
@@ -105,10 +111,16 @@ class Imported:
     ended: Ended | None = None
     """How the study stands; None where its outputs came from elsewhere."""
     contracts: Mapping[str, AnyContract] = field(default_factory=dict)
-    judgements: Mapping[JudgeCell, Tally] = field(default_factory=dict)
+    judged: Judged | None = None
+    """How the judging stands; None where nobody has begun one."""
     root_sha256: str = ""
     seal_sha256: str = ""
     notes: Sequence[str] = ()
+
+    @property
+    def judgements(self) -> Mapping[JudgeCell, Tally]:
+        """What became of the judgements."""
+        return {} if self.judged is None else self.judged.tallies
 
     @property
     def open(self) -> int:
@@ -146,6 +158,18 @@ class _Asked:
         return self.work.questions(self.name)
 
 
+def _name_of(question: Asking) -> bytes:
+    request = question.request
+    return request_name(request.encoded or canonical(request.body))
+
+
+def _place(order: Mapping[str, Sequence[str]], cell: Cell) -> list[tuple[int, str]]:
+    """Where a cell stands in the order of the study's file, as far as that was kept."""
+    names = zip(("tasks", "models", "conditions"), (cell.task, cell.model, cell.condition), strict=True)
+    known = [(list(order.get(kind, ())), name) for kind, name in names]
+    return [(names.index(name) if name in names else len(names), name) for names, name in known]
+
+
 class _Import:
     """One import, from the recovered journal to its seal."""
 
@@ -160,16 +184,19 @@ class _Import:
         self._directory, self._plan, self._lines = directory, plan, lines
         self._archive, self._options = archive, options
         self._counts = Counts(unreadable=lines.unreadable)
+        self._most_megabytes = options.limits.body_megabytes
         self._unset: dict[str, None] = {}
         """Variables of the requests that are not set here: what repeats their values cannot be told."""
         self._with_secret: Counter[str] = Counter()
-        self._ids = ids_on_record(directory.path)
+        self._on_record = ids_on_record(directory.path)
+        self._ids: dict[str, ResponseIds] = {}
         self._looked_up = 0
         study, judging, seal = directory.frozen(), read_judging(directory), directory.seal()
         self._sealed = seal if seal is not None and not directory.check_seal(seal) else None
         # What failed permanently is settled for a run, and not for an answer that has come after all.
         self._ledger = StudyLedger.of(study, plan, judging, retry_failed=True)
         outputs = None if judging is None else StudyOutputs(directory, study, plan, judging.tasks)
+        self._judging, self._outputs = judging, outputs
         for line in archive.recover():
             self._ledger.load(line.record)
             if outputs is not None:
@@ -236,7 +263,7 @@ class _Import:
         for asked in self._asked:
             for question in asked.questions():
                 key = bytes.fromhex(question.key)
-                came = [answer_in(fields) for _, fields in self._lines.of(key)]
+                came = [answer_in(line, most_megabytes=self._most_megabytes) for _, line in self._lines.of(key)]
                 if any(isinstance(answer, Completion) for answer in came):
                     return True
                 for answer in came:
@@ -248,7 +275,7 @@ class _Import:
         """Every record that is added, after it was written: who was asked, its key, its file and the answer."""
         self._counts.details.clear()
         for asked in self._asked:
-            ids, missing, lines = self._ids.get(asked.name, ResponseIds()), NamedFew(), 0
+            ids, missing, lines = self._ids_of(asked.name), NamedFew(), 0
             for question in asked.questions():
                 self._looked_up += 1
                 self._options.progress("questions looked up", self._looked_up)
@@ -267,10 +294,26 @@ class _Import:
             if lines:
                 self._counts.missing.extend(missing)
 
+    def _ids_of(self, name: str) -> ResponseIds:
+        """The ids of a server's responses, each with its request; what is on the record has keys of questions."""
+        if name not in self._ids:
+            ids = self._ids[name] = ResponseIds()
+            on_record = self._on_record.get(name, [])
+            wanted, requests = {key.hex() for _, key in on_record}, dict[str, bytes]()
+            for each in self._asked if wanted else ():
+                if each.name == name:
+                    requests |= {one.key: _name_of(one) for one in each.questions() if one.key in wanted}
+            for response_id, key in on_record:
+                ids.is_stray(response_id, requests.get(key.hex(), key))
+        return self._ids[name]
+
     def _answer(self, asked: _Asked, question: Asking, ids: ResponseIds) -> tuple[str, Answer] | None:
         """The answer to a question, with the name of its file; None where no line is about it."""
         key = bytes.fromhex(question.key)
-        came = [(name, answer_in(fields, asked.redaction.redacted)) for name, fields in self._lines.of(key)]
+        came = [
+            (name, answer_in(line, asked.redaction.redacted, most_megabytes=self._most_megabytes))
+            for name, line in self._lines.of(key)
+        ]
         if not came:
             return None
         answers = [each for each in came if isinstance(each[1], Completion)]
@@ -279,7 +322,7 @@ class _Import:
             if len({(each.text, each.finish_reason) for _, each in answers}) > 1:  # type: ignore[union-attr]
                 self._counts.differing.add(question.key)
         name, answer = answers[0] if answers else came[-1]
-        if isinstance(answer, Completion) and ids.is_stray(answer.response_id, key):
+        if ids.is_stray(answer.response_id, _name_of(question)):
             detail = "the response has the id of a response to another request"
             return name, Failure(Reason.STRAY_RESPONSE, detail, response_id=answer.response_id)
         return name, answer
@@ -333,9 +376,19 @@ class _Import:
         log.ended({**notes, "root_sha256": self._archive.root_sha256()})
         seal = self._archive.seal(self._ledger.counts())
         keep_copy(self._directory, seal)
-        if self._ledger.judging is not None and self._ledger.judging_plan is not None:
-            write_trees(self._directory, self._ledger.judging_plan, self._ledger.judging.tallies.values())
         return seal
+
+    def _judged(self, seal: Seal | None) -> Judged | None:
+        """How the judging stands under a seal; the trees are written anew, and all records are shown."""
+        plan, ledger = self._ledger.judging_plan, self._ledger.judging
+        if plan is None or ledger is None or self._judging is None or self._outputs is None:
+            return None
+        late, seed = self._outputs.late(self._judging), self._ledger.seed
+        judged = Judged(self._directory.path, self._judging, ledger.tallies, late, seed=seed)
+        if seal is None:
+            return judged
+        write_trees(self._directory, plan, ledger.tallies.values(), self._options.watch)
+        return replace(judged, root_sha256=seal.root_sha256, seal_sha256=seal.sha256)
 
     def _notes(self) -> list[str]:
         ledgers: Iterable[Ledger[Any] | None] = (self._ledger.outputs, self._ledger.judging)
@@ -353,10 +406,12 @@ class _Import:
         imported = Imported(self._directory.path, lines, self._counts, notes=self._notes())
         if (seal := self._sealed) is not None:
             imported = replace(imported, root_sha256=seal.root_sha256, seal_sha256=seal.sha256)
-        if self._ledger.judging is not None:
-            imported = replace(imported, judgements=self._ledger.judging.tallies)
+        imported = replace(imported, judged=self._judged(self._sealed))
         if (plan := self._plan) is None:
             return imported
+        frozen = self._directory.frozen_or_none()
+        if isinstance(frozen, PlannedStudy):
+            plan.cells.sort(key=partial(_place, frozen.order))
         contracts = {name: task.contract for name, task in plan.tasks.items()}
         header, names = plan.study, {name: label(each) for name, each in contracts.items()}
         ended = Ended(self._directory.path, names, {}, samples=header.decoding.samples, seed=header.study.seed)

@@ -291,12 +291,11 @@ class OpenJudging:
         """How it stands under a seal; the trees are written anew."""
         tallies = self.judgements.tallies
         write_trees(self.directory, self.plan, tallies.values(), options.watch)
-        late = len(set(self.outputs.keys).difference(self.frozen.terms.outputs))
         return Judged(
             self.directory.path,
             self.frozen,
             tallies,
-            late,
+            self.outputs.late(self.frozen),
             root_sha256=seal.root_sha256,
             seal_sha256=seal.sha256,
             seed=self.ledger.seed,

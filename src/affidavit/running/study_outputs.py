@@ -16,6 +16,7 @@ from affidavit.items.item import Item
 from affidavit.judging.outputs import MissingOutputs, imported_task, output_of, transcript
 from affidavit.judging.plan import Output
 from affidavit.judging.task_words import Unasked, is_known
+from affidavit.judging.terms import FrozenJudging
 from affidavit.study.freezing import frozen_items
 from affidavit.study.plan import Plan
 
@@ -50,6 +51,10 @@ class StudyOutputs:
             "`prompt`; or have judges told that they are not known: --without-task"
         )
         """What to do about these."""
+
+    def late(self, frozen: FrozenJudging) -> int:
+        """Outputs that arrived after the set of a judging was frozen."""
+        return len(set(self.keys).difference(frozen.terms.outputs))
 
     def add(self, line: Line) -> None:
         """One line of the journal; all of them are shown to this, in order."""

@@ -1,10 +1,10 @@
 """The models of a TOML file: a study's own, or a file with nothing but `[models.NAME]`."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -86,6 +86,42 @@ def models_for(directory: StudyDirectory, file: Path | None, wanted: Collection[
             hint=_likely_file(wanted),
         )
     return read_models(path)
+
+
+class _Limited(msgspec.Struct, frozen=True):
+    """The part of a study file that says what a response may be."""
+
+    limits: Limits = Limits()
+
+
+def limits_for(directory: StudyDirectory) -> Limits:
+    """The limits of the study's own file, if it is here: a directory keeps none, since they decide no answer."""
+    path = study_file_of(directory)
+    if path is None:
+        return Limits()
+    tables = {name: table for name, table in _tables_or_nothing(path).items() if name == "limits"}
+    limits = converted(tables, _Limited, where=str(path)).limits
+    limits.check(where=str(path))
+    return limits
+
+
+class OwnJudges(NamedTuple):
+    """Who is to judge a study, by its own file."""
+
+    file: Path
+    names: Sequence[str]
+    tasks: Sequence[str]
+    """That are judged; all open ones if none is named."""
+
+
+def own_judges(directory: StudyDirectory) -> OwnJudges | None:
+    """The judges that the study's own file names, if it is here and names any; no code of a user is run for it."""
+    path = study_file_of(directory)
+    table = {} if path is None else _tables_or_nothing(path).get("judging")
+    if path is None or not isinstance(table, dict) or not isinstance(names := table.get("judges"), list):
+        return None
+    tasks = table.get("tasks")
+    return OwnJudges(path, [str(each) for each in names], list(map(str, tasks)) if isinstance(tasks, list) else [])
 
 
 def _likely_file(wanted: Collection[str]) -> str:
