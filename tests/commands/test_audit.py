@@ -6,9 +6,11 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import affidavit as public
 from affidavit.commands.audit import audit
+from affidavit.commands.main import cli
 from affidavit.exchange.plain_tables import roles_named
 from support.command import affidavit
 from support.written_logs import NAME, write_log
@@ -139,6 +141,15 @@ def test_python_takes_the_options_of_the_command():
     roles_named({"text" if name == "field" else name: "x" for name in columns - {"answer"}})
     named = {name for name in options if not name.endswith("_column")} | {"answer", "columns"}
     assert named <= set(signature(public.audit).parameters)
+
+
+def test_the_option_set_beside_a_pattern_is_that_of_the_rule(log):
+    order = [str(log), "--pattern", "<answer>(?P<answer>[A-D])</answer>", "--options", "A-E"]
+    done = CliRunner().invoke(cli, ["audit", *order, "--source-rule", "lawbench", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["logs"][0]["compliant"] == 1
+    done = CliRunner().invoke(cli, ["audit", *order])
+    assert (done.exit_code, "expected a contract that shows options" in done.output) == (2, True)
 
 
 TABLE = "text,gold,ok\n<answer>B</answer>,B,yes\nB,B,yes\n"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
+from affidavit.commands.contract_or_pattern import contract_or_pattern
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, NOT_MET
 from affidavit.commands.own_inputs import refuse_over_input
 from affidavit.commands.rare_collection import look_for_garbage_rarely
-from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
-from affidavit.errors import UsageError
+from affidavit.commands.typed_contract import pattern_option, say_parameter_notes, typed_contract
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 @click.command(no_args_is_help=True)
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--contract", default=None, metavar="NAME", help="What reads the outputs a second time.")
-@click.option(
-    "--pattern",
-    default=None,
-    metavar="REGEX",
-    help="In place of --contract: what a whole output must match; the answer is the group named `answer`.",
-)
+@pattern_option
 @click.option("--options", default=None, metavar="A-E", help="Multiple choice: the option set, as for `read`.")
 @click.option(
     "--param",
@@ -120,7 +115,7 @@ def audit(
     from affidavit.results.terminal import shown_report
     from affidavit.running.second_reading import audit_terms, audited
 
-    reads = _contract(contract, pattern, options, parameters)
+    reads = _contract(contract, pattern, options, parameters, is_for_rule=source_rule is not None)
     refuse_over_input("--page", page_file, logs)
     terms = audit_terms(
         reads,
@@ -158,21 +153,23 @@ def _write_page(path: Path, page: str) -> None:
     click.echo(f"the page: {plain_lines(str(path))}", err=True)
 
 
-def _contract(
-    name: str | None, pattern: str | None, options: str | None, parameters: tuple[str, ...]
-) -> "AnyContract":
-    """What reads the outputs: a contract by its name, or a pattern."""
-    from affidavit.contracts.pattern import Pattern
+_WHICH = (
+    "What reads the outputs is yours to say: `affidavit contracts` lists what there is, and "
+    "`affidavit read mcqa LOG --lenses` counts the forms that answers have."
+)
 
-    if (name is None) == (pattern is None):
-        found = "neither" if name is None else "both"
-        hint = (
-            "What reads the outputs is yours to say: `affidavit contracts` lists what there is, and "
-            "`affidavit read mcqa LOG --lenses` counts the forms that answers have."
-        )
-        raise UsageError("audit", expected="either --contract NAME or --pattern REGEX", found=found, hint=hint)
-    if pattern is not None:
-        return Pattern(name="pattern", version=1, pattern=pattern, words="")
-    contract = typed_contract(str(name), options, parameters).contract
-    say_parameter_notes(contract)
-    return contract
+
+def _contract(
+    contract: str | None,
+    pattern: str | None,
+    options: str | None,
+    parameters: tuple[str, ...],
+    *,
+    is_for_rule: bool,
+) -> "AnyContract":
+    """What reads the outputs: a contract by its name, or a pattern; `options` may be the rule's alone."""
+    name = contract_or_pattern("audit", contract, pattern, hint=_WHICH)
+    shown = None if pattern is not None and is_for_rule else options  # a pattern shows none
+    reads = typed_contract(name, shown, parameters, pattern).contract
+    say_parameter_notes(reads)
+    return reads

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
+from affidavit.commands.contract_or_pattern import contract_or_pattern
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.commands.rare_collection import look_for_garbage_rarely
-from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
+from affidavit.commands.typed_contract import pattern_option, say_parameter_notes, typed_contract
 from affidavit.plain_text import counted_noun, plain
 
 if TYPE_CHECKING:
@@ -23,7 +24,13 @@ if TYPE_CHECKING:
 @click.option(
     "-o", "--out", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Where the study is made."
 )
-@click.option("--contract", default="text", metavar="NAME", help="What reads the outputs.", show_default=True)
+@click.option(
+    "--contract",
+    default=None,
+    metavar="NAME",
+    help="What reads the outputs; text unless it or --pattern is given.",
+)
+@pattern_option
 @click.option("--options", default=None, metavar="A-E", help="Multiple choice: the option set, as for `read`.")
 @click.option(
     "--param",
@@ -43,7 +50,8 @@ if TYPE_CHECKING:
 def import_logs(
     logs: tuple[Path, ...],
     out: Path,
-    contract: str,
+    contract: str | None,
+    pattern: str | None,
     options: str | None,
     parameters: tuple[str, ...],
     answer_pattern: str | None,
@@ -64,6 +72,7 @@ def import_logs(
     Examples:
       affidavit import samples_gsm8k_2025-09-09T13-31-53.431753.jsonl -o gsm8k --contract number
       affidavit import logs/ -o study
+      affidavit import predictions/ -o study --pattern '\\[正确答案\\](?P<answer>[A-D])<eoa>'
       affidavit import table.csv -o study --field completion --source-correct correct
 
     \b
@@ -79,7 +88,8 @@ def import_logs(
     from affidavit.reading.cell_values import unknown_if_empty
     from affidavit.reading.output_columns import ANSWER, Role
 
-    read_by = typed_contract(contract, options, parameters)
+    name = contract_or_pattern("import", contract or (None if pattern else "text"), pattern, hint="")
+    read_by = typed_contract(name, options, parameters, pattern)
     say_parameter_notes(read_by.contract)
     given = given_columns(columns)
     answer = given.get(Role.ANSWER, ANSWER)
@@ -90,7 +100,7 @@ def import_logs(
     kept, outputs = read_into_study(sources, out, read_by, {Role.ANSWER: answer} if answer != ANSWER else {})
     for note in _notes(sources):
         click.echo(f"note: {plain(note)}", err=True)
-    report_study(kept, outputs, contract, as_json=as_json)
+    report_study(kept, outputs, name, as_json=as_json)
     sys.exit(ENDED_WITH_FAILURES if any(tally.unread for tally in kept.tallies.values()) else DONE)
 
 
