@@ -16,13 +16,12 @@ from typing import NamedTuple
 import msgspec
 
 from affidavit.errors import InputError
-from affidavit.exchange.json_documents import document, list_in, object_in, refuse
+from affidavit.exchange.json_documents import document, list_in, object_in, refuse, row_in
 from affidavit.exchange.log import Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
 from affidavit.reading.output_columns import UNNAMED
-from affidavit.reading.row_lines import decode_line
 from affidavit.reading.source import LONGEST_ROW, reading_on, too_long
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl")
@@ -182,7 +181,7 @@ def _lines(path: Path, place: int, number: int) -> Iterator[tuple[int, int, byte
 
 
 def _row(path: Path, number: int, line: bytes) -> Fields:
-    return decode_line(line, where=f"{path}:{number}")
+    return row_in(line, where=f"{path}:{number}")
 
 
 def _of_document(rows: Sequence[tuple[int, Fields]], path: Path, model: str) -> Iterator[LoggedOutput]:
