@@ -47,6 +47,7 @@ COUNTS = {
     "moved": 2,
     "moves": {"no output, scored as wrong": 1, "right by the source, non-compliant": 1},
     "not_verbatim": 0,
+    "other_texts": 0,
     "graders": [],
     "self_graded": False,
 }

@@ -106,6 +106,8 @@ def import_logs(
 
 def _notes(sources: "Sequence[LogSource]") -> Iterator[str]:
     """What each log holds, and what a reader must know of it first (rulings I1 and I3)."""
+    from affidavit.exchange.log_source import OTHER_TEXTS
+
     for source in sources:
         log, counted = source.log, source.counted
         said = [f"{counted[name]:,} {name}" for name in sorted(counted.keys() - {"outputs"})]
@@ -113,6 +115,8 @@ def _notes(sources: "Sequence[LogSource]") -> Iterator[str]:
             f"{source.log_name}: {log.format}, task {log.task}, {counted_noun(counted['outputs'], 'output')}"
             + "".join(f", {each}" for each in said)
         )
+        if counted[OTHER_TEXTS]:
+            yield f"{source.log_name}: other texts are kept in `source_other_texts` of each row, and not read"
         yield from (f"{source.log_name}: {note}" for note in log.notes)
         if log.planned is not None and log.planned != counted["outputs"]:
             yield f"{source.log_name}: by its own account it has {counted_noun(log.planned, 'output')}"

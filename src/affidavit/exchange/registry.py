@@ -3,6 +3,7 @@
 A new format is a file with a `LogFormat` in it, and a line in `LOG_FORMATS`.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -119,10 +120,12 @@ def distinct_names(paths: Sequence[Path]) -> list[str]:
     ['a/x.json', 'b/x.json', 'y.json']
     """
     names, length = [path.name for path in paths], 1
-    while len(set(names)) < len(names) and length < max(len(path.parts) for path in paths):
+    longest = max((len(path.parts) for path in paths), default=0)
+    while len(set(names)) < len(names) and length < longest:
         length += 1
+        counted = Counter(names)
         names = [
-            name if names.count(name) == 1 else "/".join(path.parts[-length:])
+            name if counted[name] == 1 else "/".join(path.parts[-length:])
             for name, path in zip(names, paths, strict=True)
         ]
     return names

@@ -93,6 +93,7 @@ def _fields(reading: SecondReading) -> Fields:
         "moved": reading.moves.total(),
         "moves": {move.value: reading.moves[move] for move in Move if reading.moves[move]},
         "not_verbatim": reading.not_verbatim,
+        "other_texts": reading.other_texts,
         "graders": [{"model": each.model, "scorer": each.scorer} for each in reading.graders],
         "self_graded": reading.is_self_graded,
     }
@@ -312,6 +313,9 @@ def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
         if each.not_verbatim:
             noun = counted_noun(each.not_verbatim, "text")
             yield f"{name}: {noun} not verbatim: a filter or a transform may have changed what the model wrote."
+        if each.other_texts:
+            noun = counted_noun(each.other_texts, "output")
+            yield f"{name}: {noun} with other texts than the one that is read: further choices, or other filters'."
         yield from _about_scores(each, name)
 
 

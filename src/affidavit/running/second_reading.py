@@ -142,6 +142,8 @@ class SecondReading:
     scored_wrong: Counter[NoAnswer] = field(default_factory=Counter)
     """Of these, what it scored as wrong all the same."""
     not_verbatim: int = 0
+    other_texts: int = 0
+    """Outputs of which the source has further texts, which nobody reads."""
     items: dict[str, ItemCounts] = field(default_factory=dict)
     moves: Counter[Move] = field(default_factory=Counter)
     moved: dict[Move, list[MovedRow]] = field(default_factory=dict)
@@ -198,6 +200,7 @@ class SecondReading:
         said, own = _source_verdict(word), _own_verdict(output, result.added, reader)
         self.table[said, own] += 1
         self.not_verbatim += not output.verbatim
+        self.other_texts += bool(output.other_texts)
         self._note(row, said, own, result.added)
         kind = output.no_answer or (None if word is None else word.no_answer)
         if kind is None and output.error is not None:
@@ -364,8 +367,9 @@ def second_readings(source: LogSource, terms: Terms) -> list[SecondReading]:
         expected = f"a scorer of {source.log_name}: {', '.join(scorers) or 'none'}"
         hint = did_you_mean(terms.scorer, list(scorers))
         raise UsageError("--scorer", expected=expected, found=repr(terms.scorer), hint=hint)
+    of_log = sum(each.outputs for each in found.values())
     for reading in found.values():
-        reading.of_log = sum(each.outputs for each in found.values())
+        reading.of_log = of_log
         _printed(reading, source, recounts)
         reading.other_scorers = tuple(name for name in scorers if name != reading.scorer)
         reading.by_rule = terms.source_rule is not None
