@@ -11,6 +11,7 @@ from affidavit.commands.contract_or_pattern import contract_or_pattern
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, NOT_MET
 from affidavit.commands.own_inputs import refuse_over_input
 from affidavit.commands.rare_collection import look_for_garbage_rarely
+from affidavit.commands.skipped_logs import skip_option
 from affidavit.commands.typed_contract import pattern_option, say_parameter_notes, typed_contract
 from affidavit.plain_text import plain_lines
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from affidavit.contracts.contract import AnyContract
+    from affidavit.exchange.unreadable_logs import UnreadableLogs
+    from affidavit.results.text_forms import Report
     from affidavit.running.second_reading import SecondReading
 
 
@@ -71,6 +74,7 @@ if TYPE_CHECKING:
     metavar="SHARE",
     help="Exit 3 if more than this share of what can be compared in a log moved, or nothing can be compared.",
 )
+@skip_option
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def audit(
     logs: tuple[Path, ...],
@@ -85,6 +89,7 @@ def audit(
     page_file: Path | None,
     max_moved: float | None,
     *,
+    skip_unreadable: bool,
     as_json: bool,
     **columns: str | None,
 ) -> None:
@@ -105,14 +110,12 @@ def audit(
 
     \b
     Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved, or nothing
-    can be compared; 4 a contract of your own raised on some outputs.
+    can be compared; 4 a contract of your own raised on some outputs, or logs were left out.
     """
     look_for_garbage_rarely()
-    from affidavit.commands.output import show
     from affidavit.contracts.read_by import ReadBy
-    from affidavit.results.page.audit_page import audit_page
-    from affidavit.results.second_readings import audit_fields, audit_report
-    from affidavit.results.terminal import shown_report
+    from affidavit.exchange.unreadable_logs import UnreadableLogs
+    from affidavit.results.second_readings import audit_report
     from affidavit.running.second_reading import audit_terms, audited
 
     reads = _contract(contract, pattern, options, parameters, is_for_rule=source_rule is not None)
@@ -126,15 +129,16 @@ def audit(
         source_columns=given_source_columns(columns),
         answer_pattern=answer_pattern,
     )
-    readings = audited(logs, terms)
-    report = audit_report(readings, ReadBy.of(reads), moved=moved)
-    show(audit_fields(readings) if as_json else shown_report(report))
+    unreadable = UnreadableLogs.among(logs, skipped=skip_unreadable)
+    readings = audited(logs, terms, unreadable)
+    report = audit_report(readings, ReadBy.of(reads), moved=moved, unreadable=unreadable)
+    _show(report, readings, unreadable, as_json=as_json)
     if page_file is not None:
-        _write_page(page_file, audit_page(report, readings))
-    sys.exit(_exit_code(readings, max_moved))
+        _write_page(page_file, report, readings)
+    sys.exit(_exit_code(readings, max_moved, is_whole=not unreadable.found))
 
 
-def _exit_code(readings: "Sequence[SecondReading]", max_moved: float | None) -> int:
+def _exit_code(readings: "Sequence[SecondReading]", max_moved: float | None, *, is_whole: bool) -> int:
     """How the command ends; what is not met is told, log by log."""
     from affidavit.results.second_readings import moved_most
 
@@ -142,12 +146,24 @@ def _exit_code(readings: "Sequence[SecondReading]", max_moved: float | None) -> 
         for each in not_met:
             click.echo(f"--max-moved: {plain_lines(each)}", err=True)
         return NOT_MET
-    return ENDED_WITH_FAILURES if any(each.unread for each in readings) else DONE
+    return DONE if is_whole and not any(each.unread for each in readings) else ENDED_WITH_FAILURES
 
 
-def _write_page(path: Path, page: str) -> None:
+def _show(
+    report: "Report", readings: "Sequence[SecondReading]", unreadable: "UnreadableLogs", *, as_json: bool
+) -> None:
+    from affidavit.commands.output import show
+    from affidavit.results.second_readings import audit_fields
+    from affidavit.results.terminal import shown_report
+
+    show(audit_fields(readings, unreadable) if as_json else shown_report(report))
+
+
+def _write_page(path: Path, report: "Report", readings: "Sequence[SecondReading]") -> None:
     from affidavit.archive.disk import new_file
+    from affidavit.results.page.audit_page import audit_page
 
+    page = audit_page(report, readings)
     with new_file(path) as stream:
         stream.write(page.encode())
     click.echo(f"the page: {plain_lines(str(path))}", err=True)

@@ -12,6 +12,7 @@ from affidavit.exchange.logged_output import LoggedOutput
 from affidavit.exchange.plain_tables import Tables
 from affidavit.exchange.registry import distinct_names, format_of_log, logs_of
 from affidavit.exchange.right_answers import AnswerPattern
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.reading.source import Columns, Format, Row, Source, Stream
 
 NOT_VERBATIM, SENTINELS, ERRORS_WITH_A_TEXT = "not verbatim", "sentinels", "errors with a text"
@@ -58,9 +59,12 @@ LOG_ROWS = Format("a log", (), lambda _head: False, _rows)
 """What the rows of every log are."""
 
 
-def log_sources(paths: Iterable[Path], tables: Tables | None = None) -> list[LogSource]:
-    """The logs of files and directories, each as a source of its rows; `tables` says how plain tables are read."""
-    return sources_of(list(logs_of(list(paths), tables)))
+def log_sources(
+    paths: Iterable[Path], tables: Tables | None = None, unreadable: UnreadableLogs | None = None
+) -> list[LogSource]:
+    """The logs of files and directories, each as a source of its rows; `tables` says how plain tables are read,
+    and `unreadable` what happens to logs that are none."""
+    return sources_of(list(logs_of(list(paths), tables, unreadable)))
 
 
 def sources_of(logs: Sequence[Log]) -> list[LogSource]:

@@ -23,6 +23,7 @@ from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.plain_tables import SourceRole, Tables
 from affidavit.exchange.recounts import MeanOfItems
 from affidavit.exchange.right_answers import AnswerPattern
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.json_values import Fields
 from affidavit.reading.cell_values import unknown_if_empty
 from affidavit.reading.column_path import ColumnPath
@@ -341,11 +342,14 @@ def _rule(name: str, options: str | None) -> AnyContract:
     return found[0]
 
 
-def audited(logs: Sequence[Path], terms: Terms) -> list[SecondReading]:
+def audited(logs: Sequence[Path], terms: Terms, unreadable: UnreadableLogs | None = None) -> list[SecondReading]:
     """The second reading of every log, in their order; UsageError if there is no output at all."""
-    found = [each for source in log_sources(logs, terms.tables()) for each in second_readings(source, terms)]
+    watch, found = unreadable or UnreadableLogs(), list[SecondReading]()
+    for source in log_sources(logs, terms.tables(), watch):
+        with watch.watched(source.name):
+            found += second_readings(source, terms)
     if not found:
-        raise UsageError("LOGS", expected="at least one output", found="none")
+        raise UsageError("LOGS", expected="at least one output", found="none", hint="\n".join(watch.notes()))
     return found
 
 
