@@ -336,7 +336,9 @@ def _texts(node: ast.AST) -> list[str]:
 def _is_label(text: str) -> bool:
     """Whether a text can only be the name or the label of a contract; common words may be anything."""
     name, slash, _ = text.partition("/")
-    return name in BUILT_IN and (bool(slash) or name not in {"json", "judge", "labels", "number", "text"})
+    return name in BUILT_IN and (
+        bool(slash) or name not in {"json", "judge", "labels", "number", "pattern", "text"}
+    )
 
 
 def _is_of_contract(node: ast.AST) -> bool:

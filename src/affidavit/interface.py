@@ -29,6 +29,7 @@ from affidavit.contracts.contract import AnyContract
 from affidavit.contracts.read_by import ReadBy
 from affidavit.errors import UsageError, did_you_mean
 from affidavit.exchange.plain_tables import roles_named
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.integrations.given_contract import given_contract
 from affidavit.json_values import Fields
 from affidavit.models.environment_values import mask_of
@@ -540,6 +541,7 @@ def audit(  # noqa: PLR0913 - the options of the command
     scorer: str | None = None,
     source_rule: str | None = None,
     moved: int = 20,
+    skip_unreadable: bool = False,
 ) -> Results:
     """A second reading of other harnesses' logs: what `affidavit audit` shows, as tables.
 
@@ -560,5 +562,7 @@ def audit(  # noqa: PLR0913 - the options of the command
         answer_pattern=answer_pattern,
     )
     with redirect_stdout(sys.stderr):
-        readings = audited([path_of(each) for each in paths], terms)
-        return Results(audit_report(readings, ReadBy.of(reads), moved=moved))
+        places = [path_of(each) for each in paths]
+        unreadable = UnreadableLogs.among(places, skipped=skip_unreadable)
+        readings = audited(places, terms, unreadable)
+        return Results(audit_report(readings, ReadBy.of(reads), moved=moved, unreadable=unreadable))

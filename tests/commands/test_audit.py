@@ -6,9 +6,11 @@ from inspect import signature
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import affidavit as public
 from affidavit.commands.audit import audit
+from affidavit.commands.main import cli
 from affidavit.exchange.plain_tables import roles_named
 from support.command import affidavit
 from support.written_logs import NAME, write_log
@@ -45,6 +47,7 @@ COUNTS = {
     "moved": 2,
     "moves": {"no output, scored as wrong": 1, "right by the source, non-compliant": 1},
     "not_verbatim": 0,
+    "other_texts": 0,
     "graders": [],
     "self_graded": False,
 }
@@ -64,7 +67,7 @@ def audited(log: Path, *arguments: str) -> tuple[int, str, str]:
 def test_counts_for_programs_are_whole_numbers(log):
     code, out, err = audited(log, "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out) == {"logs": [COUNTS]}
+    assert json.loads(out) == {"logs": [COUNTS], "left_out": []}
 
 
 @pytest.mark.slow
@@ -139,6 +142,30 @@ def test_python_takes_the_options_of_the_command():
     roles_named({"text" if name == "field" else name: "x" for name in columns - {"answer"}})
     named = {name for name in options if not name.endswith("_column")} | {"answer", "columns"}
     assert named <= set(signature(public.audit).parameters)
+
+
+@pytest.mark.slow
+def test_logs_that_are_left_out_are_told_and_the_exit_code_says_so(log, tmp_path):
+    (log.parent / "notes.txt").write_text("hello")
+    code, _, err = audited(log.parent)
+    assert (code, "--skip-unreadable goes on without logs such as this one" in err) == (2, True)
+    code, out, err = audited(log.parent, "--skip-unreadable", "--json", "--page", "page.html")
+    assert code == 4, err
+    said = json.loads(out)
+    assert [each["log"] for each in said["logs"]] == [NAME]
+    assert [Path(each["log"]).name for each in said["left_out"]] == ["notes.txt"]
+    assert "left out, as it cannot be read" in (tmp_path / "page.html").read_text()
+    results = public.audit(log.parent, "mcqa", skip_unreadable=True)
+    assert results["second reading"].column("outputs") == [3]
+
+
+def test_the_option_set_beside_a_pattern_is_that_of_the_rule(log):
+    order = [str(log), "--pattern", "<answer>(?P<answer>[A-D])</answer>", "--options", "A-E"]
+    done = CliRunner().invoke(cli, ["audit", *order, "--source-rule", "lawbench", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["logs"][0]["compliant"] == 1
+    done = CliRunner().invoke(cli, ["audit", *order])
+    assert (done.exit_code, "expected a contract that shows options" in done.output) == (2, True)
 
 
 TABLE = "text,gold,ok\n<answer>B</answer>,B,yes\nB,B,yes\n"

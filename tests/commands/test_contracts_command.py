@@ -89,6 +89,8 @@ def test_defaults_are_said_once_and_what_is_required_has_none():
         "single": "false unless given",
         "schema": "{} unless given",
         "fields": "null unless given",
+        "pattern": "required (Answer: (?P<answer>[A-D]) in the examples)",
+        "compare": '"text" unless given',
     }
     for contract in BUILT_IN.values():
         for words in contract.parameters.values():
@@ -96,7 +98,10 @@ def test_defaults_are_said_once_and_what_is_required_has_none():
     found = {
         each["contract"]: each["required_parameters"] for each in json.loads(said("--json").stdout)["contracts"]
     }
-    assert {name: names for name, names in found.items() if names} == {"labels/1": ["labels"]}
+    assert {name: names for name, names in found.items() if names} == {
+        "labels/1": ["labels"],
+        "pattern/1": ["pattern"],
+    }
 
 
 def test_for_machines_the_examples_are_whole():
@@ -291,8 +296,15 @@ def test_a_contract_is_shown_with_its_words():
 
 @pytest.mark.parametrize("name", [*BUILT_IN])
 def test_every_contract_can_be_shown(name):
-    required = ["--param", 'labels=["a"]'] if name == "labels" else []
+    required = {"labels": ["--param", 'labels=["a"]'], "pattern": ["--pattern", "[A-D]"]}.get(name, [])
     assert said("show", name, *required).exit_code == 0
+
+
+def test_a_pattern_is_tried_and_shown_as_it_is_typed():
+    found = tried("pattern", "--pattern", "Answer: (?P<answer>[A-D])", given="Answer: B")
+    assert (found["protocol_compliant"], found["fields"]["extracted_answer"]) == (True, "B")
+    assert found["params"] == {"pattern": "Answer: (?P<answer>[A-D])", "compare": "text"}
+    assert "pattern/1" in said("show", "pattern", "--pattern", "[A-D]").stdout
 
 
 def test_a_name_without_a_command_and_a_text_as_an_argument_are_told_what_to_type():

@@ -176,3 +176,37 @@ def test_right_answers_are_taken_out_of_longer_ones(tmp_path):
     assert (record["correct"], record["right_answer"]) == (True, "B")
     assert record["row"]["source_right_answer"] == "The answer is B."
     assert ended("verify", "study", cwd=tmp_path)[0] == 0
+
+
+@pytest.mark.slow
+def test_a_pattern_is_frozen_and_verified_without_a_file_of_ones_own(log, tmp_path):
+    regex = "<answer>(?P<answer>[A-D])</answer>"
+    code, _, err = ended("import", log, "-o", "study", "--pattern", regex, cwd=tmp_path)
+    assert code == 0, err
+    assert [each.get("protocol_compliant") for each in records(tmp_path / "study")] == [True, False, None]
+    (contract,) = json.loads((tmp_path / "study" / "study.json").read_text())["config"]["contracts"].values()
+    assert contract == {"contract": "pattern/1", "params": {"pattern": regex, "compare": "text"}}
+    code, out, _ = ended("verify", "study", cwd=tmp_path)
+    assert (code, "every field derived again" in out) == (0, True)
+    code, _, err = ended("import", log, "-o", "other", "--pattern", regex, "--contract", "mcqa", cwd=tmp_path)
+    assert code == 2
+    assert "import: expected either --contract NAME or --pattern REGEX, found both" in err
+    rows = ended("read", "pattern", log, "--pattern", regex, "-o", "rows.jsonl", "--json", cwd=tmp_path)
+    assert rows[0] == 0, rows[2]
+    assert json.loads(rows[1])["contract"] == "pattern/1"
+
+
+@pytest.mark.slow
+def test_logs_that_are_left_out_are_told_and_the_study_is_made_of_the_others(log, tmp_path):
+    cut = tmp_path / "tiny" / "cut" / log.name
+    cut.parent.mkdir()
+    cut.write_text(log.read_text()[:-9])
+    order = ("import", "tiny", "-o", "study", "--contract", "mcqa")
+    assert ended(*order, cwd=tmp_path)[0] == 2
+    code, out, err = ended(*order, "--skip-unreadable", cwd=tmp_path)
+    assert code == 4, err
+    assert "3 planned = 1 compliant" in out
+    assert f"note: left out, as it cannot be read: tiny/cut/{log.name}:3: expected a JSON object" in err
+    assert ended("verify", "study", cwd=tmp_path)[0] == 0
+    code, _, err = ended("import", cut, "-o", "other", "--skip-unreadable", cwd=tmp_path)
+    assert (code, "expected at least one log that can be read, found 1 log left out" in err) == (2, True)

@@ -48,3 +48,27 @@ def test_a_parameter_that_does_not_fit_is_told_as_it_is_typed(name, words, told)
     with pytest.raises(InputError) as caught:
         typed_contract(name, None, words)
     assert str(caught.value) == told
+
+
+def test_a_pattern_is_taken_as_it_stands_and_compared_as_it_is_said():
+    contract = typed_contract("pattern", None, ["compare=number"], "[0-9]").contract
+    assert contract.params == {"pattern": "[0-9]", "compare": "number"}
+    assert typed_contract("pattern", None, [], "'1'").contract.params["pattern"] == "'1'"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words", "pattern", "told"),
+    [
+        ("pattern", None, [], None, "--pattern: expected a regular expression, found none\n"),
+        ("pattern", None, [], "(?=a)", "--pattern: expected a regular expression without look-around"),
+        ("pattern", None, ["compare=nubmer"], "a", '--param compare: expected "text" or "number", found "nubmer"'),
+        ("pattern", "A-E", [], "a", "--options: expected a contract that shows options"),
+        ("pattern", None, ["pattern=[A-D]"], None, "The pattern has an option of its own: use --pattern '[A-D]'."),
+        ("mcqa", None, [], "a", "--pattern: expected the contract pattern beside it, found 'mcqa'\n"),
+        ("out.jsonl", None, [], "a", "affidavit read pattern FILE --pattern REGEX"),
+    ],
+)
+def test_a_pattern_that_does_not_fit_is_told_as_it_is_typed(name, options, words, pattern, told):
+    with pytest.raises((InputError, UsageError)) as caught:
+        typed_contract(name, options, words, pattern)
+    assert told in str(caught.value)

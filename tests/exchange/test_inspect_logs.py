@@ -572,6 +572,18 @@ def test_a_million_brackets_are_refused(tmp_path, before):
         list(INSPECT_JSON.opened(path).outputs())
 
 
+def test_further_choices_are_kept_beside_the_first_and_not_read(tmp_path):
+    """Rulings I2, I4."""
+    found = sample()
+    others = [{"message": {"role": "assistant", "content": text}} for text in ("ANSWER: C", [])]
+    found["output"]["choices"] += others
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps({**header(), "samples": [found, sample(2)]}))
+    first, second = INSPECT_JSON.opened(path).outputs()
+    assert (first.raw_output, first.other_texts) == ("ANSWER: B", {"choices[1]": "ANSWER: C", "choices[2]": ""})
+    assert second.other_texts == {}
+
+
 def test_the_last_of_repeated_fields_counts_as_in_any_json(tmp_path):
     text = json.dumps(sample(metadata={}))
     twice = text[:-1] + ', "epoch": 2, "target": "C"}'

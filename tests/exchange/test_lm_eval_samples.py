@@ -219,3 +219,32 @@ def test_only_means_are_made_again(tmp_path, aggregation, metric, again):
     results = {"results": {"quiz": {"exact_match,strict": 0.0}}, "configs": {"quiz": config}}
     (printed,) = LM_EVAL.opened(written(tmp_path, [ROWS[0]], results)).printed
     assert (printed.metric, printed.recount is not None) == (metric, again)
+
+
+def test_another_text_under_another_filter_is_kept_beside_and_not_read(tmp_path):
+    """Rulings I2, I4."""
+    other = row(1, "loose", ["It is B"], "B", 1.0)
+    first, second = outputs(written(tmp_path, [*ROWS[:3], other]))
+    assert (first.other_texts, second.raw_output, second.other_texts) == ({}, "B", {"loose: resps": "It is B"})
+    assert second.row(log="l", task="t")["source_other_texts"] == {"loose: resps": "It is B"}
+    with pytest.raises(InputError, match=r"jsonl:4: expected 1 texts in 'resps', as by the first filter, found 2"):
+        outputs(written(tmp_path, [*ROWS[:3], row(1, "loose", ["B", "C"], "B", 1.0)]))
+
+
+def test_what_a_filter_left_beside_its_one_answer_is_kept(tmp_path):
+    texts = ["B", "C", "D"]
+    first, *others = outputs(written(tmp_path, [row(0, "two", texts, "", 1.0, filtered_resps=[["B", "C"]])]))
+    assert [each.answer for each in first.words] == ["B"]
+    assert first.other_texts == {"two: filtered_resps[1]": "C"}
+    assert [each.other_texts for each in others] == [{}, {}]
+    for whole in (["B"], texts):
+        found = outputs(written(tmp_path, [row(0, "all", texts, "", 1.0, filtered_resps=[whole])]))
+        assert [each.other_texts for each in found] == [{}, {}, {}]
+
+
+def test_a_filter_without_a_metric_has_a_word_all_the_same(tmp_path):
+    (output,) = outputs(written(tmp_path, [ROWS[0], row(0, "loose", ["I say B"], "B", 1.0, metrics=[])]))
+    assert [(each.scorer, each.answer, each.points) for each in output.words] == [
+        ("exact_match,strict", None, 0.0),
+        ("loose", "B", None),
+    ]

@@ -25,6 +25,7 @@ OUTPUTS = [
     ),
     LoggedOutput(place="line 3", item_id="q2", model="m", raw_output="C", verbatim=False, condition="loud"),
 ]
+BESIDE = LoggedOutput(place="1", item_id="q", model="m", raw_output="B", other_texts={"choices[1]": "C"})
 
 
 def source(path: str = "logs/a.jsonl"):
@@ -56,6 +57,16 @@ def test_a_word_about_the_whole_item_says_so():
     said = SourceWord(scorer="f1", score=0.5, about_item=True)
     row = LoggedOutput(place="1", item_id="q", model="m", raw_output="B", words=[said]).row(log="a", task="t")
     assert (row["source_word_about"], row["source_correct"], row["source_score"]) == ("item", None, 0.5)
+
+
+def test_other_texts_stand_in_the_row_and_are_counted():
+    logs = sources_of([Log(path=Path("a"), format="made up", task="t", outputs=lambda: iter([*OUTPUTS, BESIDE]))])[
+        0
+    ]
+    (*others, last) = rows_of(logs)
+    assert last.fields["source_other_texts"] == {"choices[1]": "C"}
+    assert not any("source_other_texts" in each.fields for each in others)
+    assert logs.counted["with other texts"] == 1
 
 
 def test_every_walk_counts_anew():

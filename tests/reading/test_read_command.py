@@ -454,7 +454,11 @@ def test_empty_cells_are_told(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("own.py", "Name it after a colon: own.py:NAME"), ("pattern", "my_file.py:name"), ("mqca", "mean mcqa?")],
+    [
+        ("own.py", "Name it after a colon: own.py:NAME"),
+        ("pattern", "the answer as the group named `answer`"),
+        ("mqca", "mean mcqa?"),
+    ],
 )
 def test_a_contract_that_is_not_there_is_told_with_what_to_type(name, hint):
     done = affidavit("read", name, given=b"")

@@ -225,3 +225,12 @@ def test_the_four_ways_are_there_for_programs():
         {"source": "no verdict", "contract": "non-compliant", "outputs": 1},
     ]
     assert (found["errors"], found["missing"], found["sentinels"], found["unread"]) == (1, 0, 0, 0)
+
+
+def test_other_texts_than_the_one_that_is_read_are_told_first():
+    beside = log("beside", [RIGHT, WRONG], [True, False], [{"other_texts": {"choices[1]": BARE}}])
+    assert (
+        "beside.jsonl, beside: 1 output with other texts than the one that is read: further choices, or other filters'."
+        in report(beside).warnings
+    )
+    assert not any("other texts" in each for each in report(SAME).warnings)

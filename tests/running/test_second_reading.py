@@ -1,5 +1,6 @@
 """A log read a second time: everything is counted once, and what moved is told by its kind."""
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from affidavit.contracts.mcqa import mcqa
 from affidavit.errors import InputError, UsageError
@@ -280,6 +282,38 @@ def test_a_column_of_right_answers_that_is_not_there_is_refused():
         InputError, match=r"right answers in 'anser', which --answer names, found the columns .*answer"
     ):
         read([output(RIGHT, word(True))], columns={Role.ANSWER: "anser"})
+
+
+def test_other_texts_are_counted_and_not_read():
+    reading = read([output(RIGHT, word(True), other_texts={"choices[1]": WRONG}), output(RIGHT, item="q2")])
+    assert (reading.other_texts, reading.outputs, reading.table[SourceVerdict.RIGHT, OwnVerdict.RIGHT]) == (
+        1,
+        2,
+        1,
+    )
+
+
+def calls_of(models: int) -> int:
+    """How many calls it takes to read a log of so many models."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    outputs = [replace(output(RIGHT, word(True)), model=f"m{number}") for number in range(models)]
+    given, terms = source(outputs), audit_terms(mcqa)
+    sys.setprofile(count)
+    try:
+        second_readings(given, terms)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_models_take_calls_in_proportion_to_their_number():
+    few, many = calls_of(50), calls_of(400)
+    assert many <= 8.2 * few
 
 
 def test_a_grader_is_of_its_scorer():

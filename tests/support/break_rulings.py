@@ -444,7 +444,7 @@ BREAKS = (
     Break("I4", "exchange/batch_output.py", "        if custom_id in seen:", "        if False:"),
     Break("I4", PROMPTFOO, "version not in (2, 3):", "version not in (2, 3, 4):"),
     Break("I4", HELM, "if request.key in seen:", "if False:"),
-    Break("I4", "exchange/opencompass_predictions.py", "    _refuse_repeated(path, len(rows))\n", ""),
+    Break("I4", "exchange/repeated_names.py", "    if _may_repeat(content, _names_in(value)):\n", "    if False:\n"),
     Break("I4", "exchange/zip_members.py", " or zlib.crc32(content) != member.CRC", ""),
     Break("I4", TABLE_LOGS, '_VERDICTS = {"true": True,', '_VERDICTS = {"y": True, "true": True,'),
     Break("I4", PROMPTFOO, "alike[test if None in asked[test] else frozenset(asked[test])]", "alike[test]"),

@@ -7,29 +7,27 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
+from affidavit.commands.contract_or_pattern import contract_or_pattern
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, NOT_MET
 from affidavit.commands.own_inputs import refuse_over_input
 from affidavit.commands.rare_collection import look_for_garbage_rarely
-from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
-from affidavit.errors import UsageError
+from affidavit.commands.skipped_logs import skip_option
+from affidavit.commands.typed_contract import pattern_option, say_parameter_notes, typed_contract
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from affidavit.contracts.contract import AnyContract
+    from affidavit.exchange.unreadable_logs import UnreadableLogs
+    from affidavit.results.text_forms import Report
     from affidavit.running.second_reading import SecondReading
 
 
 @click.command(no_args_is_help=True)
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--contract", default=None, metavar="NAME", help="What reads the outputs a second time.")
-@click.option(
-    "--pattern",
-    default=None,
-    metavar="REGEX",
-    help="In place of --contract: what a whole output must match; the answer is the group named `answer`.",
-)
+@pattern_option
 @click.option("--options", default=None, metavar="A-E", help="Multiple choice: the option set, as for `read`.")
 @click.option(
     "--param",
@@ -76,6 +74,7 @@ if TYPE_CHECKING:
     metavar="SHARE",
     help="Exit 3 if more than this share of what can be compared in a log moved, or nothing can be compared.",
 )
+@skip_option
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 def audit(
     logs: tuple[Path, ...],
@@ -90,6 +89,7 @@ def audit(
     page_file: Path | None,
     max_moved: float | None,
     *,
+    skip_unreadable: bool,
     as_json: bool,
     **columns: str | None,
 ) -> None:
@@ -110,17 +110,15 @@ def audit(
 
     \b
     Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved, or nothing
-    can be compared; 4 a contract of your own raised on some outputs.
+    can be compared; 4 a contract of your own raised on some outputs, or logs were left out.
     """
     look_for_garbage_rarely()
-    from affidavit.commands.output import show
     from affidavit.contracts.read_by import ReadBy
-    from affidavit.results.page.audit_page import audit_page
-    from affidavit.results.second_readings import audit_fields, audit_report
-    from affidavit.results.terminal import shown_report
+    from affidavit.exchange.unreadable_logs import UnreadableLogs
+    from affidavit.results.second_readings import audit_report
     from affidavit.running.second_reading import audit_terms, audited
 
-    reads = _contract(contract, pattern, options, parameters)
+    reads = _contract(contract, pattern, options, parameters, is_for_rule=source_rule is not None)
     refuse_over_input("--page", page_file, logs)
     terms = audit_terms(
         reads,
@@ -131,15 +129,16 @@ def audit(
         source_columns=given_source_columns(columns),
         answer_pattern=answer_pattern,
     )
-    readings = audited(logs, terms)
-    report = audit_report(readings, ReadBy.of(reads), moved=moved)
-    show(audit_fields(readings) if as_json else shown_report(report))
+    unreadable = UnreadableLogs.among(logs, skipped=skip_unreadable)
+    readings = audited(logs, terms, unreadable)
+    report = audit_report(readings, ReadBy.of(reads), moved=moved, unreadable=unreadable)
+    _show(report, readings, unreadable, as_json=as_json)
     if page_file is not None:
-        _write_page(page_file, audit_page(report, readings))
-    sys.exit(_exit_code(readings, max_moved))
+        _write_page(page_file, report, readings)
+    sys.exit(_exit_code(readings, max_moved, is_whole=not unreadable.found))
 
 
-def _exit_code(readings: "Sequence[SecondReading]", max_moved: float | None) -> int:
+def _exit_code(readings: "Sequence[SecondReading]", max_moved: float | None, *, is_whole: bool) -> int:
     """How the command ends; what is not met is told, log by log."""
     from affidavit.results.second_readings import moved_most
 
@@ -147,32 +146,46 @@ def _exit_code(readings: "Sequence[SecondReading]", max_moved: float | None) -> 
         for each in not_met:
             click.echo(f"--max-moved: {plain_lines(each)}", err=True)
         return NOT_MET
-    return ENDED_WITH_FAILURES if any(each.unread for each in readings) else DONE
+    return DONE if is_whole and not any(each.unread for each in readings) else ENDED_WITH_FAILURES
 
 
-def _write_page(path: Path, page: str) -> None:
+def _show(
+    report: "Report", readings: "Sequence[SecondReading]", unreadable: "UnreadableLogs", *, as_json: bool
+) -> None:
+    from affidavit.commands.output import show
+    from affidavit.results.second_readings import audit_fields
+    from affidavit.results.terminal import shown_report
+
+    show(audit_fields(readings, unreadable) if as_json else shown_report(report))
+
+
+def _write_page(path: Path, report: "Report", readings: "Sequence[SecondReading]") -> None:
     from affidavit.archive.disk import new_file
+    from affidavit.results.page.audit_page import audit_page
 
+    page = audit_page(report, readings)
     with new_file(path) as stream:
         stream.write(page.encode())
     click.echo(f"the page: {plain_lines(str(path))}", err=True)
 
 
-def _contract(
-    name: str | None, pattern: str | None, options: str | None, parameters: tuple[str, ...]
-) -> "AnyContract":
-    """What reads the outputs: a contract by its name, or a pattern."""
-    from affidavit.contracts.pattern import Pattern
+_WHICH = (
+    "What reads the outputs is yours to say: `affidavit contracts` lists what there is, and "
+    "`affidavit read mcqa LOG --lenses` counts the forms that answers have."
+)
 
-    if (name is None) == (pattern is None):
-        found = "neither" if name is None else "both"
-        hint = (
-            "What reads the outputs is yours to say: `affidavit contracts` lists what there is, and "
-            "`affidavit read mcqa LOG --lenses` counts the forms that answers have."
-        )
-        raise UsageError("audit", expected="either --contract NAME or --pattern REGEX", found=found, hint=hint)
-    if pattern is not None:
-        return Pattern(name="pattern", version=1, pattern=pattern, words="")
-    contract = typed_contract(str(name), options, parameters).contract
-    say_parameter_notes(contract)
-    return contract
+
+def _contract(
+    contract: str | None,
+    pattern: str | None,
+    options: str | None,
+    parameters: tuple[str, ...],
+    *,
+    is_for_rule: bool,
+) -> "AnyContract":
+    """What reads the outputs: a contract by its name, or a pattern; `options` may be the rule's alone."""
+    name = contract_or_pattern("audit", contract, pattern, hint=_WHICH)
+    shown = None if pattern is not None and is_for_rule else options  # a pattern shows none
+    reads = typed_contract(name, shown, parameters, pattern).contract
+    say_parameter_notes(reads)
+    return reads

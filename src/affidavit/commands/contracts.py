@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
-from affidavit.commands.typed_contract import say_parameter_notes
+from affidavit.commands.typed_contract import pattern_option, say_parameter_notes, typed_contract
 from affidavit.errors import UsageError
 from affidavit.plain_text import plain
 
@@ -94,8 +94,11 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print the result a
 @click.argument("name")
 @_OPTIONS
 @_PARAMETERS
+@pattern_option
 @_JSON
-def show_contract(name: str, options: str | None, parameters: tuple[str, ...], *, as_json: bool) -> None:
+def show_contract(
+    name: str, options: str | None, parameters: tuple[str, ...], pattern: str | None, *, as_json: bool
+) -> None:
     """Show one contract, with the words that a model is given.
 
     NAME is one of those that `affidavit contracts` lists. What is shown last is its instruction; the question
@@ -109,7 +112,7 @@ def show_contract(name: str, options: str | None, parameters: tuple[str, ...], *
     \b
     Exit codes: 0 done; 2 the command is wrong.
     """
-    contract = _contract(name, options, parameters)
+    contract = _contract(name, options, parameters, pattern)
     say_parameter_notes(contract)
     with redirect_stdout(sys.stderr):
         said = contract.instruction()
@@ -125,10 +128,17 @@ def show_contract(name: str, options: str | None, parameters: tuple[str, ...], *
 @click.argument("name")
 @_OPTIONS
 @_PARAMETERS
+@pattern_option
 @_JSON
 @click.pass_context
 def try_contract(
-    context: click.Context, name: str, options: str | None, parameters: tuple[str, ...], *, as_json: bool
+    context: click.Context,
+    name: str,
+    options: str | None,
+    parameters: tuple[str, ...],
+    pattern: str | None,
+    *,
+    as_json: bool,
 ) -> None:
     """Read one text by a contract.
 
@@ -142,6 +152,7 @@ def try_contract(
     Examples:
       echo 'So it is B. <answer>B</answer>' | affidavit contracts try mcqa-reasoned
       affidavit contracts try mcqa --options A-E < output.txt
+      affidavit contracts try pattern --pattern 'Answer: (?P<answer>[A-D])' < output.txt
       affidavit contracts try my_file.py:name --json < output.txt
 
     \b
@@ -153,7 +164,7 @@ def try_contract(
     if context.args:
         hint = f"The text comes from standard input: echo 'TEXT' | affidavit contracts try {name}"
         raise UsageError("affidavit contracts try", expected="one name", found=" ".join(context.args), hint=hint)
-    contract = _contract(name, options, parameters)
+    contract = _contract(name, options, parameters, pattern)
     say_parameter_notes(contract)
     text = _given_text()
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no part of the reading
@@ -257,14 +268,13 @@ def _shown(value: object) -> str:
 # --- one text ---
 
 
-def _contract(name: str, options: str | None, parameters: tuple[str, ...]) -> "AnyContract":
-    from affidavit.commands.typed_contract import typed_contract
+def _contract(name: str, options: str | None, parameters: tuple[str, ...], pattern: str | None) -> "AnyContract":
     from affidavit.contracts.mcqa import AUTO
 
     if options == AUTO:
         hint = "A text by itself is of no item: name the options that its question had."
         raise UsageError("--options", expected="an option set, such as A-E", found=repr(options), hint=hint)
-    return typed_contract(name, options, parameters).contract
+    return typed_contract(name, options, parameters, pattern).contract
 
 
 def _given_text() -> str:

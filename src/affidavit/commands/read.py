@@ -11,7 +11,7 @@ from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
 from affidavit.commands.part_options import PartOptions, given_parts, part_options, refuse_beside_parts
 from affidavit.commands.rare_collection import look_for_garbage_rarely
-from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
+from affidavit.commands.typed_contract import pattern_option, say_parameter_notes, typed_contract
 from affidavit.errors import AffidavitError, UsageError
 from affidavit.plain_text import plain_lines
 
@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     metavar="NAME=VALUE",
     help="A parameter of the contract, as in a study file: marker='####'; may be given several times.",
 )
+@pattern_option
 @click.option("--lenses", is_flag=True, help="Multiple choice: add lenient readings, which are not the protocol.")
 @click.option(
     "--archive",
@@ -81,6 +82,7 @@ def read(
     by: str | None,
     options: str | None,
     parameters: tuple[str, ...],
+    pattern: str | None,
     archive: Path | None,
     *,
     lenses: bool,
@@ -89,15 +91,14 @@ def read(
 ) -> None:
     """Read outputs that exist already.
 
-    CONTRACT is one of those that `affidavit contracts` lists (mcqa, game24, judge ...), or a contract of your
-    own as my_file.py:name. FILES are JSON Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, recognised by
-    their content; the first two may be compressed (.gz, .zst). `-`, or no file, is standard input. The same rows
-    come out in the same order, with the contract's fields at their end; JSON Lines keep every byte they had.
+    CONTRACT is one of those that `affidavit contracts` lists (mcqa, pattern, judge ...), or one of your own as
+    my_file.py:name. FILES are JSON Lines, CSV (`,`, `;` or tab) or Parquet, all of one kind, recognised by their
+    content; the first two may be compressed (.gz, .zst). `-`, or no file, is standard input. The same rows come
+    out in the same order, with the contract's fields at their end; JSON Lines keep every byte they had.
 
-    \b
-    Rows go to -o FILE, else to standard output unless that is a terminal; the summary goes
-    to standard output, or to standard error when the rows are there. With --json, standard
-    output carries the summary alone. A FILE that ends in .gz or .zst is compressed.
+    Rows go to -o FILE, else to standard output unless that is a terminal; the summary goes to standard output, or
+    to standard error when the rows are there. With --json, standard output carries the summary alone. A FILE that
+    ends in .gz or .zst is compressed.
 
     With --out DIR the rows become a study instead: every text verbatim, the row's other fields beside it,
     sealed. A COLUMN is a name, or a way into nested values, such as response.body.choices[0].message.content.
@@ -109,9 +110,8 @@ def read(
     Examples:
       affidavit read mcqa outputs.jsonl -o read.jsonl
       affidavit read mcqa outputs.jsonl --answer target --model model_name --out my-study
-      affidavit read game24 --field completion samples.jsonl --json
       cat judgements.jsonl | affidavit read judge --archive judged/ > read.jsonl
-      affidavit read mcqa 'outputs/*.parquet' --parts read/ --workers 4
+      affidavit read pattern 'out/*.parquet' --pattern 'Answer: (?P<answer>[A-D])' --parts read/ --workers 4
 
     \b
     Exit codes: 0 done; 2 the command or a file is wrong; 4 a contract of your own raised
@@ -122,11 +122,12 @@ def read(
     if (parts := given_parts(given)).any:
         refuse_beside_parts({"--out": out, "--by": by, "--archive": archive})
         order = _Order((), rows_file, columns, None, lenses=lenses, as_json=as_json)
-        sys.exit(_read_parts(order, parts, files, contract, typed_contract(contract, options, parameters)))
+        read_by = typed_contract(contract, options, parameters, pattern)
+        sys.exit(_read_parts(order, parts, files, contract, read_by))
     sources = [_source(path, columns) for path in files or (Path("-"),)]
     order = _Order(sources, rows_file, columns, archive, lenses=lenses, as_json=as_json)
     with _workers(order, out) as begun:
-        read_by = typed_contract(contract, options, parameters)
+        read_by = typed_contract(contract, options, parameters, pattern)
         say_parameter_notes(read_by.contract)
         if out is None and by is None:
             unread = _read_rows(order, read_by.contract)

@@ -160,6 +160,8 @@ class Parts:
     All of them are in `params`."""
     required_parameters: ClassVar[tuple[str, ...]] = ()
     """Those of them that have to be given: `params` of the contract that has a name are an example's."""
+    typed_with: ClassVar[Mapping[str, str]] = {}
+    """Those of them that have an option of their own on a command line, which takes them as they stand."""
     file_parameters: ClassVar[tuple[str, ...]] = ()
     """Those of them that are given as the name of a JSON file, whose content counts."""
 

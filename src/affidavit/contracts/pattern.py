@@ -25,15 +25,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from functools import cached_property
+from typing import ClassVar, Literal
 
 from affidavit.contracts.contract import Answered, AnswerKey, AnswerReading, Validation
 from affidavit.contracts.parts import KeyedParts, number_text
-from affidavit.errors import InputError, UsageError
-from affidavit.json_values import Fields
+from affidavit.errors import InputError, ParameterError, UsageError
+from affidavit.json_values import Fields, shown
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _PRIVATE = range(0xF0000, 0x110000 - 0x800, 0x800)
+COMPARED_AS = ("text", "number")
+"""What both sides of a comparison may be taken for."""
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?")
 
 
@@ -46,17 +49,19 @@ class Pattern(KeyedParts):
     pattern: str
     words: str
     compare: Literal["text", "number"] = "text"
-    group: int = field(init=False, repr=False, compare=False)
-    """The number of the group that holds the answer; 0 is the whole match."""
 
     def __post_init__(self) -> None:
-        if self.compare not in ("text", "number"):
+        if self.compare not in COMPARED_AS:
             raise UsageError(
                 f"pattern {self.name!r}", expected="compare='text' or 'number'", found=repr(self.compare)
             )
         # By itself first: `a)|(b` would otherwise close the group that anchors it.
         _answer_group(self.name, self.pattern)
-        object.__setattr__(self, "group", _answer_group(self.name, self.whole))
+
+    @cached_property
+    def group(self) -> int:
+        """The number of the group that holds the answer; 0 is the whole match."""
+        return _answer_group(self.name, self.whole)
 
     @property
     def params(self) -> Mapping[str, object]:
@@ -109,6 +114,53 @@ class Pattern(KeyedParts):
     def item(self, row: Fields, *, where: str) -> AnswerKey:
         """The key in `answer`: a text, or a number."""
         return super().item({**row, "answer": number_text(row.get("answer"))}, where=where)
+
+
+@dataclass(frozen=True)
+class TypedPattern(Pattern):
+    """The contract `pattern`, which is named and given its expression where a contract is named; it has no words.
+
+    >>> pattern.with_parameters({"pattern": "so ([A-D])", "compare": "text"}).read("so B").extracted_answer
+    'B'
+    """
+
+    name: str = field(default="pattern", init=False, repr=False)
+    version: int = field(default=1, init=False, repr=False)
+    words: str = field(default="", init=False, repr=False)
+
+    summary: ClassVar[str] = "Whatever a regular expression of yours describes, which the whole output must match."
+    rulings: ClassVar[str] = "C8"
+    passing: ClassVar[str] = "Answer: B"
+    failing: ClassVar[str] = "Answer: B, because it is the capital."
+    parameters: ClassVar[Mapping[str, str]] = {
+        "pattern": "the regular expression; the answer is its group named `answer` (--pattern)",
+        "compare": "what answers are compared as, text or number",
+    }
+    required_parameters: ClassVar[tuple[str, ...]] = ("pattern",)
+    typed_with: ClassVar[Mapping[str, str]] = {"pattern": "--pattern"}
+    has_grammar: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Nothing: an expression comes by way of `with_parameters`, and to try one takes a heavy library."""
+
+    def with_parameters(self, given: Mapping[str, object]) -> "TypedPattern":
+        """The contract of this expression, which has to be given."""
+        regex, compare = given.get("pattern"), given.get("compare", "text")
+        if not isinstance(regex, str):
+            hint = "Say what a whole output must match, the answer as the group named `answer`."
+            found = "none" if regex is None else shown(regex)
+            raise ParameterError("pattern", expected="a regular expression", found=found, hint=hint)
+        if compare not in COMPARED_AS:
+            raise ParameterError("compare", expected='"text" or "number"', found=shown(compare))
+        try:
+            _answer_group(self.name, regex)
+        except UsageError as error:
+            raise ParameterError("pattern", expected=error.expected, found=error.found) from error
+        return TypedPattern(pattern=regex, compare="number" if compare == "number" else "text")
+
+
+pattern = TypedPattern(pattern="Answer: (?P<answer>[A-D])")
+"""The contract with an expression for an example; `with_parameters` asks for one of one's own."""
 
 
 def _answer_group(name: str, whole: str) -> int:

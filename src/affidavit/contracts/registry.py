@@ -14,6 +14,7 @@ from affidavit.contracts.mcqa_reasoned import mcqa_reasoned
 from affidavit.contracts.number import number
 from affidavit.contracts.own_file import is_in_file, load_contract
 from affidavit.contracts.parts import Parts, parts_of
+from affidavit.contracts.pattern import pattern
 from affidavit.contracts.text import text
 from affidavit.errors import InputError, UsageError, did_you_mean
 from affidavit.json_values import shown
@@ -26,6 +27,7 @@ BUILT_IN: dict[str, AnyContract] = {
     "json": json_object,
     "game24": game24,
     "judge": judge,
+    "pattern": pattern,
     "text": text,
 }
 """The contracts that have a name; a new one is a file and a line here."""
@@ -80,7 +82,7 @@ def refuse_unknown(name: str, *, where: str) -> None:
 
     >>> refuse_unknown("mcq", where="study.toml: tasks.quiz.contract")
     Traceback (most recent call last):
-    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, number, labels, json, game24, judge, text or my_file.py:name, found 'mcq'
+    affidavit.errors.InputError: study.toml: tasks.quiz.contract: expected mcqa, mcqa-reasoned, number, labels, json, game24, judge, pattern, text or my_file.py:name, found 'mcq'
     Did you mean mcqa?
     """  # noqa: E501
     if not is_known(name):
@@ -140,6 +142,4 @@ def _names() -> str:
 def _hint(name: str) -> str:
     if name.endswith(".py"):
         return f"Which contract of the file? Name it after a colon: {name}:NAME."
-    if name.lower() == "pattern":
-        return "A pattern is written in a file of your own: my_file.py:name; see docs/contracts.md."
     return did_you_mean(name, BUILT_IN)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from affidavit.errors import InputError
 from affidavit.exchange.json_documents import object_in, refuse
+from affidavit.exchange.repeated_names import refuse_repeated_names
 from affidavit.json_values import Fields, shown
 from affidavit.models.model import Answer
 from affidavit.reading.row_lines import decode_row
@@ -83,6 +84,7 @@ def body_in(response: Fields, where: str) -> Fields | str | None:
             inner = decode_row(body, where=where)
         except InputError:
             return body
+        refuse_repeated_names(body, inner, where=f"{where}, body")
         return inner
     if body is not None and not isinstance(body, dict | str):
         refuse(where, expected="an object in 'body'", found=body)

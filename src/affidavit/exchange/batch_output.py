@@ -27,14 +27,13 @@ from msgspec.structs import replace
 
 from affidavit.errors import InputError
 from affidavit.exchange.batch_line import body_in, judged, response_in, returned
-from affidavit.exchange.json_documents import lines, list_in, object_in, refuse, text_in
+from affidavit.exchange.json_documents import lines, list_in, object_in, refuse, row_of, text_in
 from affidavit.exchange.log import HEAD, Log, LogFormat
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
 from affidavit.json_values import Fields, shown
 from affidavit.models.chat_response import read_chat, read_refusal
 from affidavit.models.model import Answer, Completion, Failure
 from affidavit.reading.output_columns import UNNAMED
-from affidavit.reading.row_lines import decode_row
 from affidavit.reading.source import LONGEST_ROW, reading_on, too_long
 from affidavit.reading.utf8 import BYTE_ORDER_MARK, decoded
 
@@ -93,7 +92,7 @@ def row_at(stream: BinaryIO, place: int, *, where: str) -> Fields:
 def _decoded(line: bytes, where: str) -> Fields:
     if len(line) > LONGEST_ROW:
         raise too_long(where)
-    return decode_row(decoded(line.removeprefix(BYTE_ORDER_MARK), where=where), where=where)
+    return row_of(decoded(line.removeprefix(BYTE_ORDER_MARK), where=where), where=where)
 
 
 def _recognises(head: bytes, _path: Path) -> bool:

@@ -28,6 +28,7 @@ from affidavit.exchange.json_documents import (
 )
 from affidavit.exchange.log import HEAD, Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
+from affidavit.exchange.repeated_names import refuse_repeated_names
 from affidavit.json_values import Fields, canonical, shown
 from affidavit.reading.row_lines import DECODER
 from affidavit.reading.source import LONGEST_ROW, reading_on
@@ -414,6 +415,7 @@ def _list_of(path: Path, *, what: str) -> list[object]:
         raise InputError(f"{path}:{error.lineno}", expected=what, found=found) from error
     except RecursionError as error:
         raise InputError(str(path), expected=what, found="JSON nested too deeply") from error
+    refuse_repeated_names(text, value, where=str(path))
     return value if isinstance(value, list) else refuse(str(path), expected=f"{what}, a list", found=value)
 
 

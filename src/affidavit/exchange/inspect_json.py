@@ -124,7 +124,7 @@ def _read(path: Path) -> tuple[Fields, Sequence[object]]:
         else:
             fields = msgspec.structs.asdict(found)
             return fields, fields.pop("samples") or ()
-    fields = document(path, what="an Inspect log")
+    fields = document(path, what="an Inspect log", may_repeat=True)
     return fields, () if fields.get("samples") is None else list_in(fields, "samples", where=str(path))
 
 

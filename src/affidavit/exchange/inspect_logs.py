@@ -1,8 +1,8 @@
 """Inspect AI: what the header and the samples of its logs mean, whichever file holds them.
 
 Every field that is used has its type here, so that any other value is refused with the path to it; all others,
-above all the events, are passed over. The text is that of the first choice's message. Scorers read `completion`,
-which a solver may have rewritten: where it differs it is kept beside the text. Where Inspect's own code is known
+above all the events, are passed over. The text is that of the first choice's message; those of others are kept
+beside it. So is `completion`, which scorers read, where a solver rewrote it. Where Inspect's own code is known
 to write or trim such a text, and the log does not show that it did not, the output is not called verbatim.
 
 The prompt is the text of the user where a conversation has one message of theirs: then that is what was sent.
@@ -172,6 +172,11 @@ class _Output(msgspec.Struct):
     completion: str | None = None
     error: str | None = None
     usage: dict[str, object] | None = None
+
+    def other_texts(self) -> dict[str, str]:
+        """The texts of further choices, by their place: Inspect scores the first alone."""
+        others = enumerate((self.choices or ())[1:], 1)
+        return {f"choices[{place}]": "\n".join(each.message.texts()) for place, each in others}
 
 
 class _Score(msgspec.Struct):
@@ -357,6 +362,7 @@ def _output(place: str, where: str, sample: Sample, attachment: Attachment, term
         finish_reason=reply.finish_reason,
         reasoning=reply.reasoning,
         words=tuple(_words(sample, terms, where)),
+        other_texts=output.other_texts(),
         more={**(sample.metadata or {}), **{name: value for name, value in beside.items() if value is not None}},
     )
 

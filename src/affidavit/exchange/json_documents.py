@@ -9,23 +9,28 @@ from pathlib import Path
 from typing import NoReturn
 
 from affidavit.errors import InputError
+from affidavit.exchange.repeated_names import refuse_repeated_names
 from affidavit.json_values import Fields, shown
 from affidavit.reading.json_lines import pieces
-from affidavit.reading.row_lines import DECODER, Batch, decode_row
+from affidavit.reading.row_lines import DECODER, Batch, decode_line, decode_row
 from affidavit.reading.source import LONGEST_ROW, file_source, reading_on
 from affidavit.reading.utf8 import decoded_whole
 
 _NOT_FINITE = frozenset(("nan", "inf", "-inf", "+inf", "infinity", "-infinity", "+infinity"))
 
 
-def document(path: Path, *, what: str) -> Fields:
-    """The one JSON object of a file; `what` is what it should be, for messages."""
+def document(path: Path, *, what: str, may_repeat: bool = False) -> Fields:
+    """The one JSON object of a file; `what` is what it should be, for messages. No name may be in an object twice,
+    unless whoever asks takes the last (`may_repeat`)."""
     with reading_on(str(path)), path.open("rb") as stream:
         content = stream.read(LONGEST_ROW + 1)
     if len(content) > LONGEST_ROW:
         hint = "It is read whole. A log of many outputs has a form in parts: for Inspect, `.eval`."
         raise InputError(str(path), expected=f"{what} of at most {LONGEST_ROW:,} bytes", found="more", hint=hint)
-    return object_of(content, where=str(path), what=what)
+    fields = object_of(content, where=str(path), what=what)
+    if not may_repeat:
+        refuse_repeated_names(content, fields, where=str(path))
+    return fields
 
 
 def object_of(content: bytes, *, where: str, what: str) -> Fields:
@@ -50,8 +55,22 @@ def lines(path: Path) -> Iterator[tuple[int, Fields]]:
         for content in pieces(stream, source.name):
             batch = Batch(source.name, number, content)
             for line, text in batch.lines():
-                yield line, decode_row(text, where=f"{path}:{line}")
+                yield line, row_of(text, where=f"{path}:{line}")
             number += batch.height
+
+
+def row_of(text: str, *, where: str) -> Fields:
+    """The object that the text of a line is, in which no name is twice."""
+    fields = decode_row(text, where=where)
+    refuse_repeated_names(text, fields, where=where)
+    return fields
+
+
+def row_in(line: bytes, *, where: str) -> Fields:
+    """The same of a line's bytes, in a third of the time."""
+    fields = decode_line(line, where=where)
+    refuse_repeated_names(line, fields, where=where)
+    return fields
 
 
 def refuse(where: str, *, expected: str, found: object) -> NoReturn:

@@ -16,13 +16,12 @@ from typing import NamedTuple
 import msgspec
 
 from affidavit.errors import InputError
-from affidavit.exchange.json_documents import document, list_in, object_in, refuse
+from affidavit.exchange.json_documents import document, list_in, object_in, refuse, row_in
 from affidavit.exchange.log import Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
 from affidavit.reading.output_columns import UNNAMED
-from affidavit.reading.row_lines import decode_line
 from affidavit.reading.source import LONGEST_ROW, reading_on, too_long
 
 _NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl")
@@ -182,7 +181,7 @@ def _lines(path: Path, place: int, number: int) -> Iterator[tuple[int, int, byte
 
 
 def _row(path: Path, number: int, line: bytes) -> Fields:
-    return decode_line(line, where=f"{path}:{number}")
+    return row_in(line, where=f"{path}:{number}")
 
 
 def _of_document(rows: Sequence[tuple[int, Fields]], path: Path, model: str) -> Iterator[LoggedOutput]:
@@ -190,6 +189,7 @@ def _of_document(rows: Sequence[tuple[int, Fields]], path: Path, model: str) -> 
     where = f"{path}:{line}"
     texts = _texts(row, where)
     words = [_words(each, len(texts), f"{path}:{number}") for number, each in rows]
+    beside = _other_texts(rows, texts, path)
     doc = object_in(row, "doc", where=where)
     target = row.get("target")
     for sample, text in enumerate(texts):
@@ -205,6 +205,7 @@ def _of_document(rows: Sequence[tuple[int, Fields]], path: Path, model: str) -> 
             options=_options(doc),
             answer=None if target is None else str(target),
             words=tuple(word for each in words for word in each[sample]),
+            other_texts=beside[sample],
             more={name: value for name, value in doc.items() if name not in ("question", "options", "choices")},
         )
 
@@ -232,6 +233,8 @@ def _words(row: Fields, repeats: int, where: str) -> list[list[SourceWord]]:
     said = row.get("metrics")
     metrics = [str(each) for each in said] if isinstance(said, list) else sorted(row.keys() - _NO_METRICS)
     found: list[list[SourceWord]] = []
+    if not metrics and name != _NO_FILTER:  # what it left is its word, though nothing was made of it
+        return [[SourceWord(scorer=name, answer=answer, about_item=about_item)] for answer in answers]
     for answer in answers:
         is_invalid = answer == _INVALID
         found.append(
@@ -254,10 +257,37 @@ def _words(row: Fields, repeats: int, where: str) -> list[list[SourceWord]]:
 
 def _filtered(row: Fields, repeats: int, where: str) -> list[str | None]:
     """What a filter left for each repeat; one answer for all of them stands at each."""
-    left = list_in(row, "filtered_resps", where=where)
-    flat = left[0] if len(left) == 1 and isinstance(left[0], list) else left
-    texts = [each if isinstance(each, str) else None for each in flat]
+    left = _left(row, where)
+    texts = [each if isinstance(each, str) else None for each in left]
     return texts if len(texts) == repeats else (texts[:1] or [None]) * repeats
+
+
+def _left(row: Fields, where: str) -> list[object]:
+    left = list_in(row, "filtered_resps", where=where)
+    return left[0] if len(left) == 1 and isinstance(left[0], list) else left
+
+
+def _other_texts(
+    rows: Sequence[tuple[int, Fields]], texts: Sequence[str | None], path: Path
+) -> list[dict[str, str]]:
+    """For each repeat, the texts that stand nowhere else: of a filter whose row has other ones than the first, and
+    what a filter left beside the one answer that is its word."""
+    found: list[dict[str, str]] = [{} for _ in texts]
+    first = rows[0][1].get("resps")
+    for number, row in rows:
+        where, name = f"{path}:{number}", row.get("filter", _NO_FILTER)
+        if row.get("resps") != first:
+            others = _texts(row, where)
+            if len(others) != len(texts):
+                refuse(where, expected=f"{len(texts)} texts in 'resps', as by the first filter", found=len(others))
+            for place, (text, other) in enumerate(zip(texts, others, strict=True)):
+                if other is not None and other != text:
+                    found[place][f"{name}: resps"] = other
+        left = _left(row, where)
+        if len(left) != len(texts):
+            further = ((place, each) for place, each in enumerate(left) if place and isinstance(each, str))
+            found[0].update({f"{name}: filtered_resps[{place}]": each for place, each in further})
+    return found
 
 
 def _points(value: object) -> float | None:

@@ -12,9 +12,11 @@ from affidavit.exchange.logged_output import LoggedOutput
 from affidavit.exchange.plain_tables import Tables
 from affidavit.exchange.registry import distinct_names, format_of_log, logs_of
 from affidavit.exchange.right_answers import AnswerPattern
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.reading.source import Columns, Format, Row, Source, Stream
 
 NOT_VERBATIM, SENTINELS, ERRORS_WITH_A_TEXT = "not verbatim", "sentinels", "errors with a text"
+OTHER_TEXTS = "with other texts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +27,7 @@ class LogSource(Source):
     log_name: str
     """Which no other log beside it has: what its outputs are called by."""
     counted: Counter[str] = field(default_factory=Counter)
-    """What was seen of outputs in the last walk: why there was none, texts that are not verbatim, sentinels."""
+    """What was seen of outputs in the last walk: why there was none, which texts are not verbatim, and so on."""
     answers: AnswerPattern | None = None
     """What takes right answers out of what the log keeps of them; None: they are it as they stand."""
 
@@ -49,15 +51,20 @@ def _count(counted: Counter[str], output: LoggedOutput) -> None:
         counted[SENTINELS] += 1
     if not output.verbatim:
         counted[NOT_VERBATIM] += 1
+    if output.other_texts:
+        counted[OTHER_TEXTS] += 1
 
 
 LOG_ROWS = Format("a log", (), lambda _head: False, _rows)
 """What the rows of every log are."""
 
 
-def log_sources(paths: Iterable[Path], tables: Tables | None = None) -> list[LogSource]:
-    """The logs of files and directories, each as a source of its rows; `tables` says how plain tables are read."""
-    return sources_of(list(logs_of(list(paths), tables)))
+def log_sources(
+    paths: Iterable[Path], tables: Tables | None = None, unreadable: UnreadableLogs | None = None
+) -> list[LogSource]:
+    """The logs of files and directories, each as a source of its rows; `tables` says how plain tables are read,
+    and `unreadable` what happens to logs that are none."""
+    return sources_of(list(logs_of(list(paths), tables, unreadable)))
 
 
 def sources_of(logs: Sequence[Log]) -> list[LogSource]:

@@ -89,6 +89,8 @@ class LoggedOutput(Struct, frozen=True, kw_only=True):
     finish_reason: str | None = None
     reasoning: str | None = None
     words: Sequence[SourceWord] = ()
+    other_texts: Mapping[str, str] = {}
+    """Texts that the source has of it beside this one, by their place: kept, counted, and read by nobody."""
     more: Mapping[str, object] = {}
     """Whatever else the source has beside it: metadata of the item."""
     columns: Mapping[str, object] = {}
@@ -133,6 +135,8 @@ class LoggedOutput(Struct, frozen=True, kw_only=True):
             row["source_error"] = self.error
         if self.no_answer is not None:
             row["source_no_answer"] = self.no_answer.value
+        if self.other_texts:
+            row["source_other_texts"] = dict(self.other_texts)
         if self.more:
             row["metadata"] = dict(self.more)
         row.update(self.columns)

@@ -10,10 +10,8 @@ are no text of a model and are refused.
 
 import csv
 import io
-import json
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -35,7 +33,6 @@ _BEGINS = re.compile(
     rb'\s*\{\s*"\d{1,18}"\s*:\s*\{\s*"(?:origin_prompt|prediction|gold|refr|label: |in-context examples)'
 )
 _INDEX = re.compile(r"0|[1-9][0-9]{0,17}")
-_NAMED = re.compile(rb'"[0-9]{1,18}"\s*:')
 _PUBLISHED = re.compile(r"task,model(?:_name)?,score,abstention_rate\r?\n?")
 _MOST_PUBLISHED = 1 << 24
 _LAWBENCH = "lawbench"
@@ -62,7 +59,6 @@ def _opened(path: Path) -> Log:
     model = path.absolute().parent.name or UNNAMED
     printed = _printed(path.absolute().parent.parent / "results.csv", path.stem, model)
     rows = document(path, what="predictions of OpenCompass")
-    _refuse_repeated(path, len(rows))
     last = max((_index(path, name) for name in rows), default=-1)
     return Log(
         path=path,
@@ -78,28 +74,6 @@ def _index(path: Path, name: str) -> int:
     if _INDEX.fullmatch(name) is None:
         refuse(str(path), expected='"0", "1", … as names of predictions', found=name)
     return int(name)
-
-
-def _refuse_repeated(path: Path, names: int) -> None:
-    """Refuse a name that two predictions have: of these, JSON keeps the last."""
-    with reading_on(str(path)):
-        content = path.read_bytes()
-    if len(_NAMED.findall(content)) <= names:
-        return
-    decoder = json.JSONDecoder(object_pairs_hook=partial(_distinct, path), parse_int=str, strict=False)
-    try:
-        decoder.decode(decoded_whole(content, name=str(path)))
-    except RecursionError as error:
-        raise InputError(
-            str(path), expected="predictions of OpenCompass", found="JSON nested too deeply"
-        ) from error
-
-
-def _distinct(path: Path, pairs: list[tuple[str, object]]) -> Fields:
-    counted = Counter(name for name, _ in pairs)
-    if len(counted) < len(pairs):
-        refuse(str(path), expected="names that no two values have", found=counted.most_common(1)[0][0])
-    return dict(pairs)
 
 
 # --- what was published ---

@@ -3,6 +3,7 @@
 A new format is a file with a `LogFormat` in it, and a line in `LOG_FORMATS`.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from affidavit.exchange.log import HEAD, Log, LogFormat
 from affidavit.exchange.opencompass_predictions import OPENCOMPASS
 from affidavit.exchange.plain_tables import Tables
 from affidavit.exchange.promptfoo_exports import PROMPTFOO
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.reading.source import reading_on
 
 LOG_FORMATS: dict[str, LogFormat] = {
@@ -49,34 +51,47 @@ def format_of_log(path: Path) -> LogFormat | None:
     return next((each for each in LOG_FORMATS.values() if each.recognises(head, path)), None)
 
 
-def logs_of(paths: Sequence[Path], tables: Tables | None = None) -> Iterator[Log]:
-    """The logs of files and directories, in the order of their names; InputError for what is no log.
+def logs_of(
+    paths: Sequence[Path], tables: Tables | None = None, unreadable: UnreadableLogs | None = None
+) -> Iterator[Log]:
+    """The logs of files and directories, in the order of their names; InputError for what is no log, unless
+    `unreadable` leaves it out.
 
     A directory is taken whole: whatever in it is no log and belongs to none is refused by name. A file that is no
     log of a harness may be a table, where `tables` says how it is read; all are tables where it says that.
     """
+    watch = unreadable or UnreadableLogs()
+    for path in _places(paths, tables):
+        opened: list[Log] = []
+        with watch.watched(str(path)):
+            opened.append(_opened(path, tables))
+        yield from opened
+
+
+def _places(paths: Sequence[Path], tables: Tables | None) -> Iterator[Path]:
+    """Where logs are: directories that are none are taken apart."""
     for path in paths:
         if tables is not None and tables.are_meant:
-            yield from map(tables.opened, _below(path) if path.is_dir() else [path])
-            continue
-        found = format_of_log(path) if path.exists() else None
-        if found is not None:
-            yield found.opened(path)
-        elif path.is_dir():
-            yield from _within(path, tables)
-        elif tables is not None and path.is_file() and tables.has_texts(path):
-            yield tables.opened(path)
+            yield from _below(path) if path.is_dir() else [path]
+        elif path.is_dir() and format_of_log(path) is None:
+            logs = [each for each in _below(path) if not _belongs(each)]
+            if not logs:
+                raise InputError(str(path), expected=f"logs of {_KNOWN}", found="a directory without any")
+            yield from logs
         else:
-            hint = "" if tables is None or not path.exists() else _TABLE
-            raise InputError(str(path), expected=f"a log of {_KNOWN}", found=_found(path), hint=hint)
+            yield path
 
 
-def _within(folder: Path, tables: Tables | None) -> Iterator[Log]:
-    logs = [path for path in _below(folder) if not _belongs(path)]
-    if not logs:
-        raise InputError(str(folder), expected=f"logs of {_KNOWN}", found="a directory without any")
-    for path in logs:
-        yield from logs_of([path], tables)
+def _opened(path: Path, tables: Tables | None) -> Log:
+    if tables is not None and tables.are_meant:
+        return tables.opened(path)
+    found = format_of_log(path) if path.exists() else None
+    if found is not None:
+        return found.opened(path)
+    if tables is not None and path.is_file() and tables.has_texts(path):
+        return tables.opened(path)
+    hint = "" if tables is None or not path.exists() else _TABLE
+    raise InputError(str(path), expected=f"a log of {_KNOWN}", found=_found(path), hint=hint)
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -119,10 +134,12 @@ def distinct_names(paths: Sequence[Path]) -> list[str]:
     ['a/x.json', 'b/x.json', 'y.json']
     """
     names, length = [path.name for path in paths], 1
-    while len(set(names)) < len(names) and length < max(len(path.parts) for path in paths):
+    longest = max((len(path.parts) for path in paths), default=0)
+    while len(set(names)) < len(names) and length < longest:
         length += 1
+        counted = Counter(names)
         names = [
-            name if names.count(name) == 1 else "/".join(path.parts[-length:])
+            name if counted[name] == 1 else "/".join(path.parts[-length:])
             for name, path in zip(names, paths, strict=True)
         ]
     return names

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from affidavit.contracts.contract import COMPLIANT
 from affidavit.contracts.read_by import ReadBy
 from affidavit.exchange.logged_output import NoAnswer
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.json_values import Fields, shown
 from affidavit.plain_text import counted_noun
 from affidavit.results.caveats import FEWEST
@@ -34,8 +35,14 @@ _NAMES = ("log", "task", "model")
 _SHARE_DIGITS = 1.0
 
 
-def audit_report(readings: Sequence[SecondReading], read_by: ReadBy, *, moved: int = MOST_SHOWN) -> Report:
-    """All that an audit says, the logs whose figure would move most first."""
+def audit_report(
+    readings: Sequence[SecondReading],
+    read_by: ReadBy,
+    *,
+    moved: int = MOST_SHOWN,
+    unreadable: UnreadableLogs | None = None,
+) -> Report:
+    """All that an audit says, logs that were left out before all others, the largest difference first."""
     verdicts = _verdicts(readings)
     pairs = sorted(zip(readings, verdicts, strict=True), key=lambda pair: _place(*pair))
     ordered, judged = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
@@ -48,14 +55,15 @@ def audit_report(readings: Sequence[SecondReading], read_by: ReadBy, *, moved: i
     ]
     facts: Fields = {READ_BY: str(read_by)}
     notes = ["intervals: 95 %, over items; of differences at the level of their tests", *_notes(ordered)]
-    return Report(
-        "a second reading", facts, [each for each in tables if each.rows], notes, list(_warnings(ordered))
-    )
+    left_out = [] if unreadable is None else unreadable.notes()
+    warnings = [*left_out, *_warnings(ordered)]
+    return Report("a second reading", facts, [each for each in tables if each.rows], notes, warnings)
 
 
-def audit_fields(readings: Sequence[SecondReading]) -> Fields:
+def audit_fields(readings: Sequence[SecondReading], unreadable: UnreadableLogs | None = None) -> Fields:
     """The counts of an audit for programs, log by log in the order they were given."""
-    return {"logs": [_fields(each) for each in readings]}
+    left_out = [] if unreadable is None else unreadable.fields()
+    return {"logs": [_fields(each) for each in readings], "left_out": left_out}
 
 
 def _fields(reading: SecondReading) -> Fields:
@@ -93,6 +101,7 @@ def _fields(reading: SecondReading) -> Fields:
         "moved": reading.moves.total(),
         "moves": {move.value: reading.moves[move] for move in Move if reading.moves[move]},
         "not_verbatim": reading.not_verbatim,
+        "other_texts": reading.other_texts,
         "graders": [{"model": each.model, "scorer": each.scorer} for each in reading.graders],
         "self_graded": reading.is_self_graded,
     }
@@ -312,6 +321,9 @@ def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
         if each.not_verbatim:
             noun = counted_noun(each.not_verbatim, "text")
             yield f"{name}: {noun} not verbatim: a filter or a transform may have changed what the model wrote."
+        if each.other_texts:
+            noun = counted_noun(each.other_texts, "output")
+            yield f"{name}: {noun} with other texts than the one that is read: further choices, or other filters'."
         yield from _about_scores(each, name)
 
 

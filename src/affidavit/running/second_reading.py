@@ -23,6 +23,7 @@ from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.plain_tables import SourceRole, Tables
 from affidavit.exchange.recounts import MeanOfItems
 from affidavit.exchange.right_answers import AnswerPattern
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.json_values import Fields
 from affidavit.reading.cell_values import unknown_if_empty
 from affidavit.reading.column_path import ColumnPath
@@ -142,6 +143,8 @@ class SecondReading:
     scored_wrong: Counter[NoAnswer] = field(default_factory=Counter)
     """Of these, what it scored as wrong all the same."""
     not_verbatim: int = 0
+    other_texts: int = 0
+    """Outputs of which the source has further texts, which nobody reads."""
     items: dict[str, ItemCounts] = field(default_factory=dict)
     moves: Counter[Move] = field(default_factory=Counter)
     moved: dict[Move, list[MovedRow]] = field(default_factory=dict)
@@ -198,6 +201,7 @@ class SecondReading:
         said, own = _source_verdict(word), _own_verdict(output, result.added, reader)
         self.table[said, own] += 1
         self.not_verbatim += not output.verbatim
+        self.other_texts += bool(output.other_texts)
         self._note(row, said, own, result.added)
         kind = output.no_answer or (None if word is None else word.no_answer)
         if kind is None and output.error is not None:
@@ -340,11 +344,14 @@ def _rule(name: str, options: str | None) -> AnyContract:
     return found[0]
 
 
-def audited(logs: Sequence[Path], terms: Terms) -> list[SecondReading]:
+def audited(logs: Sequence[Path], terms: Terms, unreadable: UnreadableLogs | None = None) -> list[SecondReading]:
     """The second reading of every log, in their order; UsageError if there is no output at all."""
-    found = [each for source in log_sources(logs, terms.tables()) for each in second_readings(source, terms)]
+    watch, found = unreadable or UnreadableLogs(), list[SecondReading]()
+    for source in log_sources(logs, terms.tables(), watch):
+        with watch.watched(source.name):
+            found += second_readings(source, terms)
     if not found:
-        raise UsageError("LOGS", expected="at least one output", found="none")
+        raise UsageError("LOGS", expected="at least one output", found="none", hint="\n".join(watch.notes()))
     return found
 
 
@@ -366,8 +373,9 @@ def second_readings(source: LogSource, terms: Terms) -> list[SecondReading]:
         expected = f"a scorer of {source.log_name}: {', '.join(scorers) or 'none'}"
         hint = did_you_mean(terms.scorer, list(scorers))
         raise UsageError("--scorer", expected=expected, found=repr(terms.scorer), hint=hint)
+    of_log = sum(each.outputs for each in found.values())
     for reading in found.values():
-        reading.of_log = sum(each.outputs for each in found.values())
+        reading.of_log = of_log
         _printed(reading, source, recounts)
         reading.other_scorers = tuple(name for name in scorers if name != reading.scorer)
         reading.by_rule = terms.source_rule is not None
