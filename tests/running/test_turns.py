@@ -15,7 +15,7 @@ def test_no_more_have_a_turn_than_the_pace_allows_and_everybody_gets_one():
     most: list[int] = []
 
     async def go() -> None:
-        slots, asking = Slots(Pace(3)), 0
+        slots, asking = Slots([Pace(3)]), 0
 
         async def ask() -> None:
             nonlocal asking
@@ -24,7 +24,7 @@ def test_no_more_have_a_turn_than_the_pace_allows_and_everybody_gets_one():
             most.append(asking)
             await asyncio.sleep(1)
             asking -= 1
-            slots.give_back()
+            slots.give_back(0)
 
         await asyncio.gather(*(ask() for _ in range(10)))
 
@@ -37,13 +37,13 @@ def test_turns_are_given_in_the_order_in_which_they_were_asked_for():
     order: list[int] = []
 
     async def go() -> None:
-        slots = Slots(Pace(1))
+        slots = Slots([Pace(1)])
 
         async def ask(number: int) -> None:
             await slots.take()
             order.append(number)
             await asyncio.sleep(1)
-            slots.give_back()
+            slots.give_back(0)
 
         await asyncio.gather(*(ask(number) for number in range(5)))
 
@@ -53,11 +53,11 @@ def test_turns_are_given_in_the_order_in_which_they_were_asked_for():
 
 def test_whoever_gives_up_waiting_leaves_its_turn_to_the_next():
     async def go() -> None:
-        slots = Slots(Pace(1))
+        slots = Slots([Pace(1)])
         await slots.take()
         gives_up, waits = asyncio.create_task(slots.take()), asyncio.create_task(slots.take())
         await asyncio.sleep(1)
-        slots.give_back()  # to the one that is cancelled before it can go on
+        slots.give_back(0)  # to the one that is cancelled before it can go on
         gives_up.cancel()
         await waits
 
