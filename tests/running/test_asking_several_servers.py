@@ -88,17 +88,16 @@ def test_a_slow_server_and_a_dying_one_cost_no_record_and_no_answer_twice(tmp_pa
             return sum(len(server.log) for server in (*well, dying)) >= COUNT - 5
 
         slow.script = Always(held_until(others_are_done), after=1)
-        dying.script = Always(dying.gone(float("inf")), after=5, times=1)
+        dying.script = Always(dying.gone(float("inf")), after=1, times=1)
         ended = run_at(tmp_path, [server.url for server in all_four])
         assert whole(tmp_path)
         assert ended["root_sha256"] == alone == told_by_verify(tmp_path / "out")["root_sha256"]
         seen = sum((server.questions() for server in (*well, slow)), Counter())
         at_the_dying = {each["key"] for each in attempts(tmp_path) if each.get("server") == dying.url}
         assert set(seen.values()) == {1}, "what was answered was asked of nobody else"
-        assert COUNT - 5 <= len(seen) <= COUNT
-        assert len(at_the_dying) >= 5
+        assert len(at_the_dying) >= 2
         assert answered_by(tmp_path)[dying.url] == COUNT - len(seen)
-        assert re.search(rf"m: the server at {re.escape(dying.url)} was left out", "\n".join(ended["notes"]))
+        assert f"note: m: the server at {dying.url} was left out" in ended["said"]
 
 
 @pytest.mark.slow
@@ -112,7 +111,7 @@ def test_all_of_four_servers_are_asked_alike(tmp_path, alone):
 
 
 @pytest.mark.slow
-def test_no_file_but_that_of_attempts_and_the_run_log_knows_of_servers(tmp_path):
+def test_no_file_but_that_of_attempts_says_which_server_answered(tmp_path):
     with servers(2) as both:
         run_at(tmp_path, [server.url for server in both])
         addresses = [server.address.encode() for server in both]
@@ -130,9 +129,10 @@ def test_a_server_that_was_dead_from_the_beginning_is_told_of_and_the_others_are
         ended = run_at(tmp_path, [both[0].url, f"http://me:pass-phrase-1@{dead}/v1", both[1].url])
         assert whole(tmp_path)
         assert ended["root_sha256"] == alone
-        why = f"m: the server at http://{dead}/v1 was left out once, and the others were asked in its place"
-        assert [note for note in ended["notes"] if note.startswith(why)], ended
-        assert "pass-phrase-1" not in ended["said"] + json.dumps(ended["notes"])
+        left_out, at_the_end = (line for line in ended["said"].splitlines() if dead in line)
+        assert left_out.startswith(f"note: m: the server at http://{dead}/v1 is left out for now (connection: ")
+        assert at_the_end.startswith(f"note: m: the server at http://{dead}/v1 was left out once, and the others")
+        assert "pass-phrase-1" not in ended["said"]
 
 
 @pytest.mark.slow

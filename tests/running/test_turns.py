@@ -64,8 +64,8 @@ def test_whoever_gives_up_waiting_leaves_its_turn_to_the_next():
     in_virtual_time(go())
 
 
-def attempt(number: int, answer: Completion | Failure) -> Attempt:
-    return Attempt("ab" * 32, 'a "model"\n', number, 1_700_000_000.1234, 0.25, answer)
+def attempt(number: int, answer: Completion | Failure, *server: str) -> Attempt:
+    return Attempt("ab" * 32, 'a "model"\n', number, 1_700_000_000.1234, 0.25, answer, *server)
 
 
 def test_every_attempt_is_a_line_with_what_came_of_it(tmp_path):
@@ -74,13 +74,15 @@ def test_every_attempt_is_a_line_with_what_came_of_it(tmp_path):
     log.open(tmp_path, Disk())
     log.add(attempt(1, Failure(Reason.TIMEOUT, 'no "answer"\n')))
     log.add(attempt(2, Completion("text")))
+    log.add(attempt(3, Completion("text"), "http://h/v1"))
     log.close()
     cut, *lines = (tmp_path / ATTEMPTS).read_bytes().splitlines()
     assert cut == b'{"cut sho'
-    first, second = map(json.loads, lines)
+    first, second, third = map(json.loads, lines)
     same = {"key": "ab" * 32, "model": 'a "model"\n', "began": 1_700_000_000.123, "seconds": 0.25}
     assert first == {**same, "attempt": 1, "outcome": "timeout", "detail": 'no "answer"\n'}
     assert second == {**same, "attempt": 2, "outcome": "response"}
+    assert third == {**same, "attempt": 3, "server": "http://h/v1", "outcome": "response"}
 
 
 def test_attempts_are_written_together(tmp_path):

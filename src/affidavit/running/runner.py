@@ -167,6 +167,10 @@ class Runner(Generic[AskingT]):
         for model in self._models:
             if isinstance(model, TellsSlowness) and (said := model.slowness()) is not None:
                 yield said
+        yield from self.left_out()
+
+    def left_out(self) -> Iterator[str]:
+        """Which servers of models that have several are asked nothing at the moment, and why."""
         for model, server, standing in self._standings():
             if standing.left_out:
                 yield f"{model.name}: the server at {server.address} is left out for now ({standing.why})"
