@@ -64,7 +64,7 @@ types: $(STAMP)
 	$(BIN)/mypy
 
 bench: $(STAMP)
-	@status=0; for each in contracts columns records runner figures page imports exchange; do $(BIN)/python benchmarks/$$each.py || status=1; done; exit $$status
+	@status=0; for each in contracts columns records runner scale figures page imports exchange; do $(BIN)/python benchmarks/$$each.py || status=1; done; exit $$status
 
 docs: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python tests/support/write_commands_page.py

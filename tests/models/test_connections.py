@@ -124,10 +124,9 @@ def test_a_connection_that_is_wanted_anew_is_used_for_nothing_else():
     watched = Watched()
 
     async def ask(model) -> None:
-        (endpoint,) = model._endpoints
-        asked = endpoint.post("chat/completions", json.dumps(request(1).body).encode())
+        asked = model._endpoint.post("chat/completions", json.dumps(request(1).body).encode())
         for anew in (False, True, False, True):
-            assert (await model._exchange(endpoint, asked, anew=anew)).status == 200
+            assert (await model._exchange(asked, anew=anew)).status == 200
 
     watched.asked(ask)
     kept, once, kept_again, once_again = watched.ports
@@ -136,7 +135,7 @@ def test_a_connection_that_is_wanted_anew_is_used_for_nothing_else():
 
 
 def test_connections_that_nobody_uses_give_way_to_those_of_another_server():
-    """However many servers a model has, it has no more connections than it was given."""
+    """However many servers are asked, there are no more connections than were given."""
 
     async def go() -> int:
         connections = Connections(limit=3, connect_seconds=LONGEST, most_bytes=10_000)
@@ -246,8 +245,7 @@ def test_a_server_that_begins_to_repeat_them_costs_one_more_request():
 
 def test_an_ollama_server_is_known_to_repeat_them_and_nothing_is_said_that_was_not_seen():
     model = OpenAICompatible("m", ServerProvider(base_url="http://h/v1", flavour="ollama"), Limits())
-    (endpoint,) = model._endpoints
-    assert endpoint.ids.prove_nothing
+    assert model._endpoint.ids.prove_nothing
     assert model.notes() == []
 
 

@@ -312,7 +312,8 @@ def test_an_item_that_does_not_fit_is_refused_before_anything_is_asked(tmp_path,
 def test_a_server_that_is_not_there(tmp_path, server):
     asked = len(server.log)
     with dead_address() as address:
-        write_study(tmp_path, [server.url, f"http://{address}/v1"])
+        other = {"models": {"other": {"base_url": server.url}}}
+        write_study(tmp_path, f"http://{address}/v1", changed=other)
         done = run(tmp_path)
     assert fine(done, 2)
     said = f"models.m at http://{address}/v1: expected a server that answers, found the connection was refused"

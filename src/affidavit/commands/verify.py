@@ -30,9 +30,22 @@ if TYPE_CHECKING:
     help="The root digest, the seal's or the labels', as it was kept elsewhere: 64 digits.",
 )
 @contract_options
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    metavar="N",
+    help="Processes that derive the records of a large study again.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
 def verify(
-    directory: Path, expect: str | None, contracts: tuple[str, ...], study: Path | None, *, as_json: bool
+    directory: Path,
+    expect: str | None,
+    contracts: tuple[str, ...],
+    study: Path | None,
+    workers: int,
+    *,
+    as_json: bool,
 ) -> None:
     """Check a study: every byte, then every reading.
 
@@ -51,6 +64,7 @@ def verify(
     Examples:
       affidavit verify my-study
       affidavit verify my-study --expect 9f2b…
+      affidavit verify my-study --workers 4
 
     \b
     Exit codes: 0 sealed and consistent; 2 this is no study, or a contract is not named;
@@ -68,7 +82,7 @@ def verify(
     wanted = None if expect is None else expected_digest(expect)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         given = given_contracts(contracts, study)
-        found = verify_study(StudyDirectory(directory), given, expect=wanted, without_code=True)
+        found = verify_study(StudyDirectory(directory), given, expect=wanted, without_code=True, workers=workers)
     if as_json:
         show(found.as_json())
     else:

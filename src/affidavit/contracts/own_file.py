@@ -84,6 +84,11 @@ class GivenContracts:
     def __init__(self, places: Iterable[str] = ()) -> None:
         self._places = tuple(places)
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where they were said to be."""
+        return self._places
+
     @cached_property
     def _files(self) -> list[OwnFile]:
         for place in self._places:

@@ -69,8 +69,8 @@ class NamedModel:
         provider = self.table.provider
         if not isinstance(provider, ServerProvider):
             return [self]
-        servers = [msgspec.structs.replace(provider, base_url=each) for each in provider.addresses]
-        return [replace(self, table=msgspec.structs.replace(self.table, provider=each)) for each in servers]
+        tables = [msgspec.structs.replace(self.table, provider=each) for each in provider.apart()]
+        return [replace(self, table=table) for table in tables]
 
 
 async def checked_model(wanted: NamedModel) -> CheckedModel:

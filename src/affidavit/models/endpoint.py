@@ -1,4 +1,4 @@
-"""One address of a server: its resources, its credentials apart, and how many requests wait there."""
+"""One address of a server: its resources, and its credentials apart."""
 
 import re
 from base64 import b64encode
@@ -104,8 +104,6 @@ class Endpoint:
         self._above, self._query = parts.path.rstrip("/"), parts.query
         self._headers = _merged(_OWN_HEADERS, headers or {}, _credentials(parts, redaction))
         self._heads: dict[tuple[str, str], bytes] = {}
-        self.in_flight = 0
-        """Requests that wait for an answer."""
         self.ids = ResponseIds(prove_nothing=repeats_ids)
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             for secret in (value or name, quote(value or name)):

@@ -3,7 +3,7 @@
 A failure is not an output (ruling C1): no contract ever sees one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -165,3 +165,26 @@ class Model(Protocol):
 
     async def setup_fault(self, failure: Failure) -> SetupFault | None:
         """The mistake of the setup that a failure comes from, looked into; None if it comes from none."""
+
+
+class Server(NamedTuple):
+    """One of the servers at which a model is asked."""
+
+    address: str
+    """Without any secret; empty where there is but one."""
+    model: Model
+    """The model as this server has it."""
+
+
+@runtime_checkable
+class Spread(Protocol):
+    """A model that several servers have; whoever asks it chooses one for each attempt."""
+
+    @property
+    def servers(self) -> Sequence[Server]:
+        """All of them, in the order of the study's file."""
+
+
+def servers_of(model: Model) -> Sequence[Server]:
+    """Where a model can be asked: at its servers, or as it is."""
+    return model.servers if isinstance(model, Spread) else (Server("", model),)

@@ -25,13 +25,14 @@ from affidavit.models.connections import MOST_CONNECTIONS, Connections
 from affidavit.models.endpoint import Endpoint, addresses_meant, is_address, shown_address
 from affidavit.models.environment_values import is_secret_header, look_up, name_of
 from affidavit.models.http_connection import EndedEarlyError, HttpError, HttpResponse, NotHttpError, TooLargeError
-from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, SetupFault
+from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, Server, SetupFault
 from affidavit.models.redaction import Redaction, secret_note
 from affidavit.models.response_ids import request_name
 from affidavit.models.retry_after import retry_after
 from affidavit.models.sent_body import SentBody
 from affidavit.models.settings import Limits, ModelTable, Provider, SettingsTable, Uses, check_positive
 from affidavit.models.setup_fault import NO_CONNECTION, AskedServer, fault_of
+from affidavit.models.several_servers import SeveralServers
 from affidavit.models.shown_names import quoted_name, shown_name
 
 Flavour = Literal["openai", "llamacpp", "vllm", "ollama", "openrouter"]
@@ -60,7 +61,7 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     key_env: str | None = None
     """The environment variable that holds the key; the key itself is never in a file."""
     connections: int = 32
-    """Requests that are sent at once, at most."""
+    """Requests that are sent at once to each address, at most."""
     headers: dict[str, str | dict[str, str]] = msgspec.field(default_factory=dict)
     """Each a text, or `{ env = "NAME" }`."""
 
@@ -68,6 +69,10 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
     def addresses(self) -> list[str]:
         """Where it is reached."""
         return [self.base_url] if isinstance(self.base_url, str) else self.base_url
+
+    def apart(self) -> "list[ServerProvider]":
+        """The same settings, once for each address."""
+        return [msgspec.structs.replace(self, base_url=each) for each in self.addresses]
 
     @property
     def takes_grammar(self) -> bool:
@@ -94,10 +99,15 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         if self.connections > MOST_CONNECTIONS:
             expected = f"at most {MOST_CONNECTIONS:,} in {place}.connections"
             raise InputError(where, expected=expected, found=f"{self.connections:,}")
-        if not all(map(is_address, self.addresses)):
+        for number, address in enumerate(self.addresses):
             # The address itself is not repeated: it may hold a password.
-            expected = f"an http:// or https:// address in {place}.base_url"
-            raise InputError(where, expected=expected, found="something else")
+            which = f"{place}.base_url" + (f"[{number}]" if len(self.addresses) > 1 else "")
+            if not is_address(address):
+                expected = f"an http:// or https:// address in {which}"
+                raise InputError(where, expected=expected, found="something else")
+            if (first := self.addresses.index(address)) < number:
+                expected = f"each server once in {place}.base_url"
+                raise InputError(where, expected=expected, found=f"[{first}] and [{number}] alike")
         if self.key_env is not None and any("@" in address for address in self.addresses):
             expected = f"either a key in {place}.key_env or a name and password in {place}.base_url"
             raise InputError(where, expected=expected, found="both: a request has room for one of them")
@@ -125,14 +135,25 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
         return cls(flavour=flavour)  # type: ignore[arg-type]
 
     def open(self, name: str, table: ModelTable, limits: Limits, *, beside: Path) -> Model:
-        """The model at its server."""
-        return OpenAICompatible(name, self, limits, body=table.body, model=table.model)
+        """The model at its server, or at several."""
+        if len(self.addresses) == 1:
+            return OpenAICompatible(name, self, limits, body=table.body, model=table.model)
+        shared = Redaction()  # what one server says may hold what is secret with another
+        body, model = table.body, table.model
+        servers = [
+            Server(
+                shown_address(each.addresses[0]),
+                OpenAICompatible(name, each, limits, body=body, model=model, shared=shared),
+            )
+            for each in self.apart()
+        ]
+        return SeveralServers(name, servers)
 
 
 class OpenAICompatible:
-    """One model at one or several addresses; requests are spread over them."""
+    """One model at one address."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         name: str,
         server: ServerProvider,
@@ -140,7 +161,9 @@ class OpenAICompatible:
         *,
         body: Mapping[str, object] | None = None,
         model: str = "",
+        shared: Redaction | None = None,
     ) -> None:
+        """`shared`: the secrets of all servers, where the model has several; its notes say which one this is."""
         self.name = name
         self._model = model or name
         """As the server knows it."""
@@ -148,20 +171,19 @@ class OpenAICompatible:
         self._server = server
         self._limits = limits
         self._most_bytes = most_bytes(limits.body_megabytes)
-        self._redaction = Redaction()
+        self._redaction = Redaction() if shared is None else shared
         repeats = server.flavour in _REPEATS_IDS
         self._headers = self._checked_headers()
-        self._endpoints = [
-            Endpoint(url, self._redaction, self._headers, repeats_ids=repeats) for url in server.addresses
-        ]
+        (url,) = server.addresses
+        self._endpoint = Endpoint(url, self._redaction, self._headers, repeats_ids=repeats)
+        self._called = name if shared is None else f"{name} at {self._endpoint.host}"
+        """In its notes."""
         self._sent = SentBody(name, body or {}, self._redaction)
         self._outputs_with_secret = 0
         self._connections: Connections | None = None
         self._astray: dict[bytes, None] = {}
         """Requests whose response belonged to another one."""
         self._stray = 0
-        self._failed_at = self._endpoints[0]
-        """Where the last failure came from."""
 
     def _checked_headers(self) -> dict[str, str]:
         own = {
@@ -192,19 +214,17 @@ class OpenAICompatible:
         return {}
 
     def notes(self) -> list[str]:
-        """What its servers did with the ids of their responses (ruling C9), and outputs that hold a secret."""
+        """What its server did with the ids of its responses (ruling C9), and outputs that hold a secret."""
         notes = []
         if self._outputs_with_secret:
-            notes.append(secret_note(self._outputs_with_secret, self.name))
-        notes += [
-            f"{self.name}: the server at {endpoint.host} repeats the ids of its responses; they prove nothing"
-            for endpoint in self._endpoints
-            if endpoint.ids.repeated
-        ]
+            notes.append(secret_note(self._outputs_with_secret, self._called))
+        if self._endpoint.ids.repeated:
+            where = f"the server at {self._endpoint.host}"
+            notes.append(f"{self.name}: {where} repeats the ids of its responses; they prove nothing")
         if self._stray:
             notes.append(
-                f"{self.name}: {self._stray:,} responses had the id of a response to another request and were not "
-                "taken, but asked for again over new connections; attempts.jsonl has the ids"
+                f"{self._called}: {self._stray:,} responses had the id of a response to another request and were "
+                "not taken, but asked for again over new connections; attempts.jsonl has the ids"
             )
         return notes
 
@@ -219,29 +239,18 @@ class OpenAICompatible:
         if connections is not None:
             await connections.close()
 
-    async def _exchange(self, endpoint: Endpoint, request: bytes, *, anew: bool = False) -> HttpResponse:
+    async def _exchange(self, request: bytes, *, anew: bool = False) -> HttpResponse:
         if self._connections is None:
             raise RuntimeError("a model is asked inside `async with`")
-        return await self._connections.exchange(endpoint.origin, request, anew=anew)
+        return await self._connections.exchange(self._endpoint.origin, request, anew=anew)
 
     async def reachable(self) -> Failure | None:
-        """The first address that does not answer at all, or refuses the key."""
-        for endpoint in self._endpoints:
-            try:
-                async with asyncio.timeout(self._limits.connect):
-                    failure = await self._failure_at(endpoint)
-            except TimeoutError:
-                failure = Failure(
-                    Reason.TIMEOUT, f"{NO_CONNECTION}, or no word, within {self._limits.connect:g} s"
-                )
-            if failure is not None:
-                self._failed_at = endpoint
-                return failure
-        return None
-
-    async def _failure_at(self, endpoint: Endpoint) -> Failure | None:
+        """Whether its address does not answer at all, or refuses the key."""
         try:
-            response = await self._exchange(endpoint, endpoint.get("models"))
+            async with asyncio.timeout(self._limits.connect):
+                response = await self._exchange(self._endpoint.get("models"))
+        except TimeoutError:
+            return Failure(Reason.TIMEOUT, f"{NO_CONNECTION}, or no word, within {self._limits.connect:g} s")
         except (HttpError, OSError, UnicodeError) as error:
             failure = self._connection_failure(error)
             return None if failure.reason is Reason.TOO_LARGE else failure
@@ -250,24 +259,23 @@ class OpenAICompatible:
 
     async def setup_fault(self, failure: Failure) -> SetupFault | None:
         """What is wrong with the address, the key, the name or the settings, if that is what failed."""
-        endpoint = self._failed_at
         server = AskedServer(
             name=self.name,
-            address=shown_address(endpoint.url),
+            address=shown_address(self._endpoint.url),
             model=self._model,
             key_env=self._server.key_env,
             flavour=self._server.flavour,
         )
         asked_wrongly = (Reason.BAD_REQUEST, Reason.BAD_BODY, Reason.NO_CHOICES)
         if failure.reason in asked_wrongly or failure.status == 500:
-            listed, status = await self._models_at(endpoint)
-            other = await self._address_with_models(endpoint) if listed is None else None
+            listed, status = await self._models_at(self._endpoint)
+            other = await self._address_with_models() if listed is None else None
             server = replace(server, listed=listed, status=status, elsewhere=other)
         return fault_of(replace(failure, detail=self._redaction.redacted(failure.detail)), server)
 
-    async def _address_with_models(self, endpoint: Endpoint) -> str | None:
+    async def _address_with_models(self) -> str | None:
         """Another address of the same server, of those that people mean, at which it lists models."""
-        for url in addresses_meant(endpoint.url):
+        for url in addresses_meant(self._endpoint.url):
             listed, _ = await self._models_at(Endpoint(url, self._redaction, self._headers))
             if listed is not None:
                 return shown_address(url)
@@ -277,7 +285,7 @@ class OpenAICompatible:
         """The models that a server lists; if it lists none, the status with which it answered."""
         try:
             async with asyncio.timeout(self._limits.connect):
-                response = await self._exchange(endpoint, endpoint.get("models"))
+                response = await self._exchange(endpoint.get("models"))
         except (HttpError, OSError, UnicodeError):
             return None, None
         names = listed_models(response.body) if response.status == 200 else None
@@ -288,13 +296,12 @@ class OpenAICompatible:
         return self._redaction.redacted(text)
 
     async def resource(self, path: str, fields: Mapping[str, object] | None = None) -> bytes | Failure:
-        """What a resource at its first address answers, for whoever looks at more than an answer."""
-        endpoint = self._failed_at = self._endpoints[0]
-        request = endpoint.get(path)
+        """What a resource at its address answers, for whoever looks at more than an answer."""
+        request = self._endpoint.get(path)
         if fields is not None:
-            request = endpoint.post(path, self._sent.of(fields))
+            request = self._endpoint.post(path, self._sent.of(fields))
         try:
-            response = await self._exchange(endpoint, request)
+            response = await self._exchange(request)
         except (HttpError, OSError, UnicodeError) as error:
             return self._connection_failure(error)
         body = self._unpacked(response.body, response.header("Content-Encoding") or "identity")
@@ -308,17 +315,11 @@ class OpenAICompatible:
 
     async def complete(self, request: Request) -> Answer:
         """One attempt; whoever calls sets its deadline."""
-        endpoint = min(self._endpoints, key=lambda endpoint: endpoint.in_flight)
         content = self._sent.encoded(request)
-        endpoint.in_flight += 1
         try:
-            answer = await self._own_answer(endpoint, content)
+            answer = await self._own_answer(content)
         except (HttpError, OSError, UnicodeError) as error:
             answer = self._connection_failure(error)
-        finally:
-            endpoint.in_flight -= 1
-        if isinstance(answer, Failure):
-            self._failed_at = endpoint
         if isinstance(answer, Failure) and answer.detail:
             # Cut only what is clean: half a secret would not be known for one.
             return replace(answer, detail=self._redaction.redacted(answer.detail)[:_LONGEST_DETAIL])
@@ -327,14 +328,15 @@ class OpenAICompatible:
             self._outputs_with_secret += self._redaction.holds(said)
         return answer
 
-    async def _own_answer(self, endpoint: Endpoint, content: bytes) -> Answer:
+    async def _own_answer(self, content: bytes) -> Answer:
         """The answer to this request; one that belongs to another is a failure (ruling C9)."""
-        if endpoint.ids.prove_nothing and not self._astray:
-            return await self._answer_from(endpoint, content)
+        ids = self._endpoint.ids
+        if ids.prove_nothing and not self._astray:
+            return await self._answer_to(content)
         named = request_name(content)
         anew = named in self._astray
-        answer = await self._answer_from(endpoint, content, anew=anew)
-        if endpoint.ids.is_stray(answer.response_id, named, asked_again=anew):
+        answer = await self._answer_to(content, anew=anew)
+        if ids.is_stray(answer.response_id, named, asked_again=anew):
             self._stray += 1
             self._astray[named] = None
             detail = "the response has the id of a response to another request"
@@ -343,8 +345,8 @@ class OpenAICompatible:
             del self._astray[named]
         return answer
 
-    async def _answer_from(self, endpoint: Endpoint, content: bytes, *, anew: bool = False) -> Answer:
-        response = await self._exchange(endpoint, endpoint.post("chat/completions", content), anew=anew)
+    async def _answer_to(self, content: bytes, *, anew: bool = False) -> Answer:
+        response = await self._exchange(self._endpoint.post("chat/completions", content), anew=anew)
         body = self._unpacked(response.body, response.header("Content-Encoding") or "identity")
         if isinstance(body, Failure):
             return body

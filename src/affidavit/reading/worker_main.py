@@ -13,7 +13,11 @@ from importlib import import_module
 
 from affidavit.reading.worker_channel import Answer, Channel, Message
 
-JOBS = {"import": "affidavit.reading.import_job", "part_files": "affidavit.reading.part_files.part_job"}
+JOBS = {
+    "derive": "affidavit.running.derivation_job",
+    "import": "affidavit.reading.import_job",
+    "part_files": "affidavit.reading.part_files.part_job",
+}
 """The module of each job: its function `begin` is given the first message."""
 
 

@@ -32,7 +32,7 @@ class AskedNow(Generic[CellT]):
     ended: Counter[CellT] = field(default_factory=Counter)
     """Those that were answered in this run, or failed."""
     slow: list[str] = field(default_factory=list)
-    """What is to be said meanwhile of models whose attempts take too long."""
+    """What is to be said meanwhile of models whose attempts take too long, and of servers that are left out."""
 
     @property
     def done(self) -> int:

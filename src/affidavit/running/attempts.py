@@ -27,6 +27,8 @@ class Attempt(NamedTuple):
     """Seconds since 1970."""
     seconds: float
     answer: Answer
+    server: str = ""
+    """Its address without any secret, where the model has several."""
 
 
 def _outcome(answer: Answer) -> Fields:
@@ -54,6 +56,7 @@ class Attempts:
         """One attempt more; it is written with others."""
         fields: Fields = {"key": attempt.key, "model": attempt.model, "attempt": attempt.number}
         fields |= {"began": round(attempt.began, 3), "seconds": round(attempt.seconds, 4)}
+        fields |= {"server": attempt.server} if attempt.server else {}
         self._add({**fields, **_outcome(attempt.answer)})
 
     def add_batched(self, key: str, model: str, batch: str, answer: Answer) -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from affidavit.archive.corruption import ODD_VALUES, corrupt, in_words
 from affidavit.archive.disk import storage_errors
@@ -18,10 +18,12 @@ from affidavit.archive.record import (
     Judgement,
     JudgementIdentity,
     Label,
+    Placed,
     QuestionIdentity,
     Record,
     Response,
     content_digest_of,
+    encode,
     record_fields,
 )
 from affidavit.archive.regular_files import open_to_read
@@ -62,6 +64,22 @@ def _items_of(directory: StudyDirectory, plan: Plan) -> dict[tuple[str, str], It
         where = str(directory.path / ITEMS)
         raise corrupt(where, f"items of different names, {counts}", f"{said}, on {len(listed):,} lines")
     return items
+
+
+class Derived(NamedTuple):
+    """What was found of a line by whoever derived its record again."""
+
+    form: str | None = None
+    """What is wrong with how it is written."""
+    said: str | None = None
+    """What its record says that does not follow from the raw text and the plan."""
+
+
+def other_form(content: bytes, placed: Placed) -> str | None:
+    """What is wrong with a line that says its record in another way than it is written."""
+    if encode(placed.record, seq=placed.seq, group=placed.group) == content:
+        return None
+    return "the line has a name twice, or says its record in another form than it is written"
 
 
 class Rederivation:
@@ -182,8 +200,26 @@ class Rederivation:
             return None
         return self._trees.first_difference(self._ledger.judging.tallies.values())
 
-    def difference(self, line: Line) -> str | None:
-        """What a record says that does not follow; None if all of it does."""
+    def derived(self, content: bytes, placed: Placed) -> Derived:
+        """What can be said of a line whatever stands on all others, for whoever looks at them in their order."""
+        if (form := other_form(content, placed)) is not None:
+            return Derived(form)
+        record = placed.record
+        if isinstance(record, Label) or not self._stands_alone(record):
+            return Derived()
+        return Derived(None, self._said(record, content_digest_of(content, placed)))
+
+    def _stands_alone(self, record: Response | Judgement | Failed) -> bool:
+        """Whether nothing else is derived with it: it is no judgement, and not what one is about."""
+        return not isinstance(record, Judgement) and record.key not in self._judged
+
+    def difference(self, line: Line, derived: Derived | None = None) -> str | None:
+        """What a line says that does not follow; None if all of it does.
+
+        `derived` is what was found of it before, if anybody looked.
+        """
+        if (form := other_form(line.content, line.placed) if derived is None else derived.form) is not None:
+            return form
         record, content = line.record, content_digest_of(line.content, line.placed)
         self._labels.see(record)
         if isinstance(record, Label):
@@ -196,18 +232,24 @@ class Rederivation:
             self._answered.add(record.key)
         elif record.reason not in _REASONS:
             return f"reason is {record.reason!r}, which is none of the reasons that there are"
-        try:
-            expected = self._expected(record, content)
-        except ODD_VALUES as error:
-            return f"the plan cannot ask for it: {in_words(error)}"
-        if isinstance(expected, str):
-            return expected
-        if (said := _first_difference(expected, record)) is not None:
+        if derived is None or not self._stands_alone(record):
+            said = self._said(record, content)
+        else:
+            said = derived.said
+            self._count_import(record, content)
+        if said is not None:
             return said
         self._ledger.load(record)
         if isinstance(record, Judgement) and self._trees is not None:
             self._trees.add(record)
         return None
+
+    def _said(self, record: Response | Judgement | Failed, content: bytes) -> str | None:
+        try:
+            expected = self._expected(record, content)
+        except ODD_VALUES as error:
+            return f"the plan cannot ask for it: {in_words(error)}"
+        return expected if isinstance(expected, str) else _first_difference(expected, record)
 
     def _expected(self, record: Response | Judgement | Failed, content: bytes) -> Record | str:
         """The record as it must be; in words why there can be none like it."""
@@ -240,14 +282,23 @@ class Rederivation:
 
     def _expected_import(self, record: Response | Failed, subject: ImportIdentity, content: bytes) -> Record | str:
         maker = self._makers.get(subject.task)
-        if maker is None or self._import is None:
+        if maker is None:
             return f"there is no task {subject.task!r} in study.json"
-        self._import.add(record, content)
-        if self._judging is not None and subject.task in self._judging.tasks:
-            self._missing.add(record)
+        self._count_import(record, content)
         if isinstance(record, Response):
             self._keep(record, imported_task(subject))
         return maker.again(record, subject)
+
+    def _count_import(self, record: Record, content: bytes) -> None:
+        """An output from elsewhere, of a task that there is: what is said of all of them is made of each."""
+        if self._import is None or isinstance(record, Judgement | Label):
+            return
+        subject = record.subject
+        if not isinstance(subject, ImportIdentity) or subject.task not in self._makers:
+            return
+        self._import.add(record, content)
+        if self._judging is not None and subject.task in self._judging.tasks:
+            self._missing.add(record)
 
     def _keep(self, response: Response, words: str) -> None:
         """An output that may be judged by a later record."""

@@ -12,7 +12,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import inf
 from time import monotonic, time
@@ -23,7 +23,17 @@ from affidavit.archive.journal import Archive
 from affidavit.archive.record import Failed, Judgement, Response
 from affidavit.errors import StorageError
 from affidavit.models.connections import allow_open_files
-from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, TellsSlowness
+from affidavit.models.model import (
+    Answer,
+    Completion,
+    Failure,
+    Model,
+    Reason,
+    Request,
+    Server,
+    TellsSlowness,
+    servers_of,
+)
 from affidavit.models.settings import Limits
 from affidavit.models.setup_fault import ignored_grammar
 from affidavit.running.asked_now import AskedNow
@@ -32,6 +42,7 @@ from affidavit.running.first_failures import FirstFailures
 from affidavit.running.ledger import Ledger
 from affidavit.running.pace import Pace
 from affidavit.running.retry_waits import RetryWaits
+from affidavit.running.standing import Standing
 from affidavit.running.turns import Slots
 
 DRAIN = 5.0
@@ -75,9 +86,10 @@ class Work(Protocol[AskingT]):
 
 @dataclass(frozen=True)
 class _Tried(Generic[AskingT]):
-    """A model, the question that it was tried with, and what it says, once it has."""
+    """A model, one of its servers, the question that it was tried with, and what it says, once it has."""
 
     model: Model
+    server: int
     question: AskingT
     answer: "asyncio.Task[Answer]"
 
@@ -110,8 +122,9 @@ class Runner(Generic[AskingT]):
         self._added = added
         self._asked_first: set[str] = set()
         """The keys of what was asked before the rest."""
+        self._servers = {model.name: servers_of(model) for model in models}
         self._slots: dict[str, Slots] = {}
-        """Of each model: how many requests are open."""
+        """Of each model: how many requests are open, and where."""
         self._stack = AsyncExitStack()
         self._attempts = Attempts()
         self._waits = RetryWaits(limits)
@@ -142,12 +155,39 @@ class Runner(Generic[AskingT]):
     def notes(self) -> list[str]:
         """What is to be said of the models, and of what their servers said of themselves."""
         own = [note for model in self._models for note in model.notes()]
-        return [*own, *self._ledger.server_words.changes()]
+        left_out = [
+            f"{model.name}: the server at {server.address} was left out {_times(standing.times)}, and the others "
+            f"were asked in its place ({standing.why})"
+            for model, server, standing in self._standings()
+            if standing.times
+        ]
+        return [*own, *left_out, *self._ledger.server_words.changes()]
 
     def _slowness(self) -> Iterator[str]:
         for model in self._models:
             if isinstance(model, TellsSlowness) and (said := model.slowness()) is not None:
                 yield said
+        yield from self.left_out()
+
+    def left_out(self) -> Iterator[str]:
+        """Which servers of models that have several are asked nothing at the moment, and why."""
+        for model, server, standing in self._standings():
+            if standing.left_out:
+                yield f"{model.name}: the server at {server.address} is left out for now ({standing.why})"
+
+    def _standings(self) -> Iterator[tuple[Model, Server, Standing]]:
+        """Each server of models that have several, with what its last answers say of it."""
+        for model in self._models:
+            servers = self._servers[model.name]
+            if len(servers) > 1:
+                for server, standing in zip(servers, self._slots_of(model).standings(), strict=True):
+                    yield model, server, standing
+
+    def _slots_of(self, model: Model) -> Slots:
+        if model.name not in self._slots:
+            paces = [Pace(server.model.connections) for server in self._servers[model.name]]
+            self._slots[model.name] = Slots(paces, longest_wait=self._limits.retry_after)
+        return self._slots[model.name]
 
     def stop(self, why: str) -> None:
         """Ask nothing more; open requests may end."""
@@ -186,14 +226,16 @@ class Runner(Generic[AskingT]):
     async def _try_all(self, *, with_questions: bool) -> None:
         for model in self._models:
             await self._stack.enter_async_context(model)
-            if (failure := await model.reachable()) is not None:
-                await self._refuse_setup(model, failure)
+            await self._look_for(model)
         for model in self._models if with_questions else ():
-            turns = asyncio.Semaphore(model.connections)
+            servers, slots = self._servers[model.name], self._slots_of(model)
+            there = [number for number, each in enumerate(slots.standings()) if not each.left_out]
+            turns = {number: asyncio.Semaphore(servers[number].model.connections) for number in there}
             questions = self._open_questions(model.name, added=self._added is not None)
-            for question in _of_each_kind(islice(questions, _LOOKED_AT)):
-                answer = asyncio.create_task(self._first_attempt(model, question, turns))
-                self._tried.append(_Tried(model, question, answer))
+            for question, place in _of_each_kind(islice(questions, _LOOKED_AT), times=len(there)):
+                number = there[place]
+                answer = asyncio.create_task(self._first_attempt(servers[number], question, turns[number]))
+                self._tried.append(_Tried(model, number, question, answer))
                 await asyncio.sleep(0)  # it is sent now: the next is looked for while this one is answered
         if self._tried:
             await asyncio.wait([each.answer for each in self._tried], timeout=self._limits.connect)
@@ -201,20 +243,33 @@ class Runner(Generic[AskingT]):
             if each.answer.done():
                 await self._look_at(each, each.answer.result())
 
-    async def _first_attempt(self, model: Model, question: AskingT, turns: asyncio.Semaphore) -> Answer:
-        """One attempt, with no more of them at once than the model has connections, in the order of the plan."""
+    async def _look_for(self, model: Model) -> None:
+        """Whether anybody is there, at each server; those where nobody is are left out, if there are others."""
+        found = await asyncio.gather(*(server.model.reachable() for server in self._servers[model.name]))
+        gone = [failure is not None and failure.reason in _NOBODY_THERE for failure in found]
+        for number, failure in enumerate(found):
+            if failure is not None and gone[number] and not all(gone):
+                self._slots_of(model).leave_out(number, failure)
+            elif failure is not None:
+                await self._refuse_setup(self._servers[model.name][number], failure)
+
+    async def _first_attempt(self, server: Server, question: AskingT, turns: asyncio.Semaphore) -> Answer:
+        """One attempt, with no more of them at once than the server takes, in the order of the plan."""
         async with turns:
-            return await self._attempt(model, question, 1, monotonic())
+            return await self._attempt(server, question, 1, monotonic())
 
     async def _look_at(self, tried: "_Tried[AskingT]", answer: Answer) -> None:
         """Refuse a setup that an answer shows to be wrong."""
-        if isinstance(answer, Failure):
-            await self._refuse_setup(tried.model, answer)
-        elif not self._work.fits(tried.question, answer):
-            raise ignored_grammar(tried.model.name, answer.text).error(more=self._dropped())
+        if isinstance(answer, Completion):
+            if not self._work.fits(tried.question, answer):
+                raise ignored_grammar(tried.model.name, answer.text).error(more=self._dropped())
+        elif answer.reason in _NOBODY_THERE and self._slots_of(tried.model).others_serve(tried.server):
+            self._slots_of(tried.model).told(tried.server, answer)  # it was there a moment ago
+        else:
+            await self._refuse_setup(self._servers[tried.model.name][tried.server], answer)
 
-    async def _refuse_setup(self, model: Model, failure: Failure) -> None:
-        if (fault := await model.setup_fault(failure)) is not None:
+    async def _refuse_setup(self, server: Server, failure: Failure) -> None:
+        if (fault := await server.model.setup_fault(failure)) is not None:
             raise fault.error(more=self._dropped())
 
     @property
@@ -230,16 +285,14 @@ class Runner(Generic[AskingT]):
 
     async def _after_trial(self, tried: "_Tried[AskingT]", slots: Slots) -> None:
         """Keep what a model says to the question that it was tried with; what may pass is asked again."""
-        await slots.take()
-        held = True
+        server = await slots.take(at=tried.server)
         try:
             answer: Answer | None = await tried.answer
-            if isinstance(answer, Failure) and answer.may_pass:
-                held = False
-                answer = await self._answer(tried.model, tried.question, slots)
         finally:
-            if held:
-                slots.give_back()
+            slots.give_back(server)
+        if isinstance(answer, Failure) and answer.may_pass:
+            server = await slots.take(but=server)
+            answer = await self._answer(tried.model, tried.question, slots, server)
         if answer is not None:
             await self._keep(tried.question, answer)
 
@@ -334,7 +387,7 @@ class Runner(Generic[AskingT]):
         """Whoever asks the models; `added`: only what is asked before the rest, until that is frozen."""
         for model in self._models:
             questions = self._open_questions(model.name, added=added)
-            slots = self._slots.setdefault(model.name, Slots(Pace(model.connections)))
+            slots = self._slots_of(model)
             own = (each for each in self._tried if each.model is model)
             tried = [each for each in own if self._is_left(each.question)]
             if added:
@@ -368,7 +421,7 @@ class Runner(Generic[AskingT]):
         if first is not None:
             await self._after_trial(first, slots)
         while self.stopped is None and not (added and self.begun):
-            await slots.take()
+            server = await slots.take()
             held = True
             try:
                 question = next(questions, None)
@@ -377,43 +430,48 @@ class Runner(Generic[AskingT]):
                 if added:
                     self._asked_first.add(question.key)
                 held = False
-                answer = await self._answer(model, question, slots)
+                answer = await self._answer(model, question, slots, server)
             finally:
                 if held:
-                    slots.give_back()
+                    slots.give_back(server)
             if answer is not None:
                 await self._keep(question, answer)
 
-    async def _answer(self, model: Model, question: AskingT, slots: Slots) -> Answer | None:
-        """The answer after all attempts; None if the run was stopped before there was one. Ends the turn."""
-        began = monotonic()
+    async def _answer(self, model: Model, question: AskingT, slots: Slots, at: int) -> Answer | None:
+        """The answer after all attempts, the first of them at this server; None if the run was stopped before.
+
+        Ends the turn.
+        """
+        began, servers = monotonic(), self._servers[model.name]
         answer: Answer | None = None
         for number in range(1, self._limits.attempts + 1):
             if number > 1:
-                await slots.take()
+                at = await slots.take(but=at)
             try:
-                answer = await self._attempt(model, question, number, began)
+                answer = await self._attempt(servers[at], question, number, began)
+                slots.told(at, answer)
             finally:
-                slots.give_back()
+                slots.give_back(at)
             if isinstance(answer, Completion):
-                slots.pace.kept_up()
                 return answer
-            if answer.slow_down:
-                slots.pace.pushed_back(now=monotonic())
-            wait = self._waits.before_next(answer, number)
+            if answer.reason is Reason.UNAUTHORISED and len(servers) > 1:
+                self.stop(f"{model.name} at {servers[at].address} refused our credentials ({answer.detail})")
+            # What a server asks to be spared is no matter of the others.
+            asks_for = replace(answer, retry_after=None) if slots.others_serve(at) else answer
+            wait = self._waits.before_next(asks_for, number)
             if wait is None or monotonic() + wait - began > self._limits.sample:
                 return answer
             if not await self._slept(wait):
                 return None
         return answer
 
-    async def _attempt(self, model: Model, question: AskingT, number: int, began: float) -> Answer:
+    async def _attempt(self, server: Server, question: AskingT, number: int, began: float) -> Answer:
         at, start = time(), monotonic()
         allowed = min(self._limits.attempt, self._limits.sample - (start - began))
         answer: Answer
         try:
             async with asyncio.timeout(max(allowed, 0.001)):
-                answer = await model.complete(question.request)
+                answer = await server.model.complete(question.request)
         except TimeoutError:
             answer = Failure(Reason.TIMEOUT, f"no answer within {allowed:.3g} s")
         except StorageError:
@@ -421,7 +479,7 @@ class Runner(Generic[AskingT]):
         except Exception as error:  # noqa: BLE001 - whatever it is, it is about this question alone
             answer = unexpected(error)
         seconds = monotonic() - start
-        self._attempts.add(Attempt(question.key, question.model, number, at, seconds, answer))
+        self._attempts.add(Attempt(question.key, question.model, number, at, seconds, answer, server.address))
         return answer
 
     async def _slept(self, seconds: float) -> bool:
@@ -477,16 +535,27 @@ _LOOKED_AT = 500
 """Questions among which one is looked for that constrains the decoding."""
 
 
-def _of_each_kind(questions: Iterable[AskingT]) -> Iterator[AskingT]:
-    """The first question, and the first whose decoding is constrained otherwise, each as soon as it is met."""
-    met: set[bool] = set()
+def _of_each_kind(questions: Iterable[AskingT], *, times: int) -> Iterator[tuple[AskingT, int]]:
+    """The first questions, and the first whose decoding is constrained otherwise, each as soon as it is met.
+
+    So many of each kind, counted from 0: one for each server.
+    """
+    met = Counter[bool]()
     for question in questions:
         constrained = question.request.grammar is not None or question.request.schema is not None
-        if constrained not in met:
-            met.add(constrained)
-            yield question
-            if len(met) == 2:
+        if met[constrained] < times:
+            yield question, met[constrained]
+            met[constrained] += 1
+            if met.total() == 2 * times:
                 return
+
+
+_NOBODY_THERE = (Reason.CONNECTION, Reason.TIMEOUT)
+"""What comes of a trial of a server that does not run."""
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def unexpected(error: Exception) -> Failure:

@@ -257,6 +257,8 @@ async def _go_on(ended: Ended, drafted: Draft, files: StudyFiles, options: Optio
         options.stop.connect(runner)
         _check_room(directory.path, questions.open)
         await runner.trial(with_questions=bool(drafted.content))
+        for note in runner.left_out():
+            options.note(note)
         log, requests = RunLog(directory.path, disk), requests_of(study)
         facts: Fields = {"questions": questions.open, "samples": study.decoding.samples}
 

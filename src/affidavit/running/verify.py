@@ -24,7 +24,6 @@ from affidavit.archive.record import (
     Judgement,
     Label,
     Response,
-    encode,
 )
 from affidavit.archive.seal import Root, Seal
 from affidavit.archive.segments import Line
@@ -32,7 +31,9 @@ from affidavit.archive.study_directory import FrozenStudy, PlannedStudy, StudyDi
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import StorageError, UsageError
 from affidavit.json_values import Fields
-from affidavit.running.rederivation import Rederivation
+from affidavit.reading.worker_process import workers as begun_workers
+from affidavit.running.derivation_workers import derived_lines
+from affidavit.running.rederivation import Rederivation, other_form
 from affidavit.running.revision_checks import RevisionChecks, RevisionFound
 from affidavit.study.freezing import plan_of
 
@@ -118,12 +119,18 @@ def expected_digest(text: str) -> str:
 
 
 def verify(
-    directory: StudyDirectory, given: GivenContracts, *, expect: str | None = None, without_code: bool = False
+    directory: StudyDirectory,
+    given: GivenContracts,
+    *,
+    expect: str | None = None,
+    without_code: bool = False,
+    workers: int = 1,
 ) -> Verified:
     """Check everything; corruption is raised, what does not follow from the raw texts and the plan is listed.
 
     Of contracts of an author's own only those that the user has named are run, and only once the expected digest
     fits. If one is not named, that is raised, or, `without_code`, told with all that can be checked without it.
+    `workers`: processes that derive records again; beyond one, this process looks at what they found.
     """
     study = directory.frozen()
     verified = Verified(holder=directory.holder())
@@ -146,11 +153,12 @@ def verify(
         _count_again(directory, study, seal, verified)
         return verified
     walk, grown = directory.walk(), RevisionChecks(directory, study)
-    for line in walk:
-        verified.count(line)
-        if said := _other_form(line) or again.difference(line):
-            verified.differ(line.where, said)
-        grown.passed(verified.records, line, again.root)
+    with begun_workers("derive", workers if workers > 1 else 0) as begun:
+        for line, derived in derived_lines(walk, begun, directory, given):
+            verified.count(line)
+            if said := again.difference(line, derived):
+                verified.differ(line.where, said)
+            grown.passed(verified.records, line, again.root)
     verified.torn = walk.torn
     _note_digests(directory, again.root, verified)
     verified.sealed = not verified.since_seal
@@ -195,14 +203,6 @@ def _check_digests(directory: StudyDirectory, seal: Seal, verified: Verified) ->
     return False
 
 
-def _other_form(line: Line) -> str | None:
-    """What is wrong with a line that says its record in another way than it is written."""
-    placed = line.placed
-    if encode(placed.record, seq=placed.seq, group=placed.group) == line.content:
-        return None
-    return "the line has a name twice, or says its record in another form than it is written"
-
-
 def _which_digest(directory: StudyDirectory, study: FrozenStudy, seal_sha256: str, expected: str) -> str:
     """Which digest the expected one is; refused if it is none: before any code of an author is run."""
     if expected == seal_sha256:
@@ -233,7 +233,7 @@ def _count_again(directory: StudyDirectory, study: FrozenStudy, seal: Seal | Non
     root, walk, grown = Root(), directory.walk(), RevisionChecks(directory, study)
     for line in walk:
         verified.count(line)
-        if said := _other_form(line):
+        if said := other_form(line.content, line.placed):
             verified.differ(line.where, said)
         root.add_line(line.content, line.placed)
         grown.passed(verified.records, line, root)

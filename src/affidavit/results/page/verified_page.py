@@ -21,10 +21,15 @@ _MADE_OF = re.compile(rb'<meta name="affidavit" content="([^"]{0,4000})">')
 
 
 def verify_study(
-    directory: StudyDirectory, given: GivenContracts, *, expect: str | None = None, without_code: bool = False
+    directory: StudyDirectory,
+    given: GivenContracts,
+    *,
+    expect: str | None = None,
+    without_code: bool = False,
+    workers: int = 1,
 ) -> Verified:
     """Check a study and its page; see `running.verify`."""
-    found = verify(directory, given, expect=expect, without_code=without_code)
+    found = verify(directory, given, expect=expect, without_code=without_code, workers=workers)
     path = directory.path / PAGE
     if path.exists():
         with storage_errors(str(path)), open_to_read(path) as stream:
