@@ -4,12 +4,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.label_options import given_labels, label_options
 from affidavit.commands.rare_collection import look_for_garbage_rarely
 from affidavit.commands.typed_contract import say_parameter_notes, typed_contract
 from affidavit.plain_text import counted_noun, plain
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     help="What a whole right answer must match, if it holds more than the answer: the group named `answer`.",
 )
 @source_column_options
+@label_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def import_logs(
     logs: tuple[Path, ...],
@@ -49,7 +51,7 @@ def import_logs(
     answer_pattern: str | None,
     *,
     as_json: bool,
-    **columns: str | None,
+    **columns: Any,  # noqa: ANN401 - the columns, those of labels too
 ) -> None:
     """Make a study of the logs of other harnesses.
 
@@ -87,10 +89,11 @@ def import_logs(
     sources = log_sources(logs, Tables(given, given_source_columns(columns), unknown))
     if answer_pattern is not None:
         sources = [replace(source, answers=AnswerPattern(answer_pattern, answer)) for source in sources]
-    kept, outputs = read_into_study(sources, out, read_by, {Role.ANSWER: answer} if answer != ANSWER else {})
+    named = {Role.ANSWER: answer} if answer != ANSWER else {}
+    kept, outputs, labels = read_into_study(sources, out, read_by, named, labels=given_labels(columns))
     for note in _notes(sources):
         click.echo(f"note: {plain(note)}", err=True)
-    report_study(kept, outputs, contract, as_json=as_json)
+    report_study(kept, outputs, contract, labels=labels, as_json=as_json)
     sys.exit(ENDED_WITH_FAILURES if any(tally.unread for tally in kept.tallies.values()) else DONE)
 
 

@@ -19,6 +19,8 @@ from affidavit.json_values import shown
 VERDICT, CORRECT, ANSWER, SCORE = "verdict", "correct", "answer", "score:"
 NO_ANSWER = "none"
 LabelValue: TypeAlias = str | int | float | bool
+NEEDS_RUBRIC = "a study with a rubric, for what judges are asked"
+NOT_JUDGED = "Judge the study first: `affidavit judge`. Or label what needs no judge: correct, answer, a name."
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _LONGEST = 200
 
@@ -50,8 +52,8 @@ class LabelQuestion:
             return ", ".join(map(str, self.values))
         return f"the answer that is meant, or {NO_ANSWER}"
 
-    def value(self, given: object, *, where: str) -> LabelValue:
-        """What somebody has answered; refused if it is off the scale.
+    def value(self, given: object, *, where: str, column: str = "value") -> LabelValue:
+        """What somebody has answered in this column; refused if it is off the scale.
 
         >>> LabelQuestion("correct", "Right?", ("yes", "no")).value(" Yes ", where="a.csv:2")
         True
@@ -59,10 +61,13 @@ class LabelQuestion:
         Traceback (most recent call last):
         affidavit.errors.InputError: a.csv:2: expected 0, 1, 2 in 'value', found "3"
         """
-        text = str(given).strip() if isinstance(given, str | int | float) else ""
+        # A column of whole numbers that has gaps comes as 2.0 from many tables.
+        said = int(given) if isinstance(given, float) and given.is_integer() else given
+        known = isinstance(said, str | int | float) and (self.about == CORRECT or not isinstance(said, bool))
+        text = str(said).strip() if known else ""
         found = self._found(text)
         if found is None:
-            raise InputError(where, expected=f"{self.scale} in 'value'", found=shown(given))
+            raise InputError(where, expected=f"{self.scale} in {column!r}", found=shown(given))
         return found
 
     def _found(self, text: str) -> LabelValue | None:
@@ -94,7 +99,10 @@ def label_question(about: str, rubric: Rubric | None, scale: tuple[float, float]
         return LabelQuestion(about, "Is the answer of this output right?", ("yes", "no"))
     if about == ANSWER:
         return LabelQuestion(about, "Which answer does this output mean?")
-    if about == VERDICT or about.startswith(SCORE):
+    if about == VERDICT:
+        verdicts = tuple(each.value for each in Verdict)
+        return LabelQuestion(about, "Which verdict does this output deserve?", verdicts)
+    if about.startswith(SCORE):
         return _of_rubric(about, rubric)
     if not about.strip() or not about.isprintable() or len(about) > _LONGEST:
         raise UsageError(
@@ -108,14 +116,7 @@ def label_question(about: str, rubric: Rubric | None, scale: tuple[float, float]
 
 def _of_rubric(about: str, rubric: Rubric | None) -> LabelQuestion:
     if rubric is None:
-        hint = "Judge the study first: `affidavit judge`. Or label what needs no judge: correct, answer, a name."
-        raise UsageError(
-            "--what", expected="a study with a rubric, for verdicts and scores", found=about, hint=hint
-        )
-    if about == VERDICT:
-        return LabelQuestion(
-            about, "Which verdict does this output deserve?", tuple(each.value for each in Verdict)
-        )
+        raise UsageError("--what", expected=NEEDS_RUBRIC, found=about, hint=NOT_JUDGED)
     name = about.removeprefix(SCORE)
     dimension = next((each for each in rubric.dimensions if each.id == name), None)
     if dimension is None:
@@ -125,8 +126,10 @@ def _of_rubric(about: str, rubric: Rubric | None) -> LabelQuestion:
     return LabelQuestion(about, f"{dimension.title}: {dimension.words}", rubric.scores)
 
 
-def parse_scale(text: str | None) -> tuple[float, float] | None:
-    """The two ends of a scale, as they were typed.
+def parse_scale(
+    text: str | None, *, option: str = "--scale", found: str | None = None
+) -> tuple[float, float] | None:
+    """The two ends of a scale, as they were typed for an option; `found`: all that was typed for it.
 
     >>> parse_scale("0,1"), parse_scale(None)
     ((0.0, 1.0), None)
@@ -139,7 +142,8 @@ def parse_scale(text: str | None) -> tuple[float, float] | None:
     except ValueError:
         ends = (0.0, 0.0)
     if not comma or not all(map(isfinite, ends)) or ends[0] >= ends[1]:
-        raise UsageError("--scale", expected="two numbers, the second one larger, such as 0,1", found=repr(text))
+        expected = "two numbers, the second one larger, such as 0,1"
+        raise UsageError(option, expected=expected, found=repr(found or text))
     return ends
 
 

@@ -111,7 +111,11 @@ class DrawnLabels:
 
     def label_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
         """The label of a drawn output as a number, of several raters their mean; None where there is none."""
-        if key not in self.drawn or not (said := self.said.get(key)):
+        return self.mean_of(key, number) if key in self.drawn else None
+
+    def mean_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
+        """The same of any output, drawn or not."""
+        if not (said := self.said.get(key)):
             return None
         values = [number(value) for _, value in sorted(said.items())]
         return sum(values) / len(values)

@@ -19,7 +19,7 @@ from affidavit.judging.label_draws import (
     sheets,
     write_draws,
 )
-from affidavit.judging.label_questions import LabelQuestion, score_words
+from affidavit.judging.label_questions import NEEDS_RUBRIC, NOT_JUDGED, LabelQuestion, score_words
 from affidavit.judging.plan import Output
 from affidavit.running.labelled_study import LabelledStudy, labelled_study
 from affidavit.running.study_outputs import StudyOutputs
@@ -112,6 +112,8 @@ def _refuse_odd(wanted: WantedDraw) -> None:
 def _drawn(
     labelled: LabelledStudy, wanted: WantedDraw, question: LabelQuestion, before: LabelDraw | None
 ) -> LabelDraw:
+    if question.judged and labelled.judging is None:
+        raise UsageError("--what", expected=NEEDS_RUBRIC, found=wanted.about, hint=NOT_JUDGED)
     tasks = _tasks(labelled, wanted, question, before)
     records = labelled.sealed_records if before is None else before.records
     outputs = labelled.drawable(question, tasks, records)

@@ -6,7 +6,7 @@ that whoever was killed while adding adds the same files again.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from affidavit.archive.disk import Disk
@@ -14,6 +14,7 @@ from affidavit.archive.record import Label
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import InputError, UsageError
 from affidavit.json_values import shown
+from affidavit.judging.label_columns import checked_day, checked_rater, is_blank
 from affidavit.judging.label_draws import last_draw
 from affidavit.judging.label_questions import LabelQuestion
 from affidavit.reading.source import Row, Source
@@ -21,8 +22,6 @@ from affidavit.reading.sources import rows_of
 from affidavit.running.labelled_study import FEWEST_DIGITS, LabelledStudy, LabelPlace, labelled_study
 
 COLUMNS = ("output", "what", "value", "rater", "date")
-LONGEST_NAME = 200
-"""Characters that the name of a rater may have."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class _Wanted(NamedTuple):
 def add_labels(directory: StudyDirectory, sources: Sequence[Source], terms: LabelTerms, disk: Disk) -> Added:
     """Add every label of the files; nothing is written if one of them cannot be."""
     rows = [row for source in sources for row in rows_of(source, _columns)]
-    filled = [row for row in rows if not _is_blank(row.fields.get("value"))]
+    filled = [row for row in rows if not is_blank(row.fields.get("value"))]
     today = datetime.now(UTC).date().isoformat()
     with labelled_study(directory, disk) as labelled:
         wanted = _first_of_each([_wanted(row, labelled, terms, today) for row in filled])
@@ -90,10 +89,6 @@ def _columns(cells: list[str]) -> list[str] | None:
     return cells if "output" in cells and "value" in cells else None
 
 
-def _is_blank(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
-
-
 def _drawn(labelled: LabelledStudy, about: str) -> frozenset[str]:
     draw = last_draw(labelled.draws, about)
     return frozenset(() if draw is None else draw.outputs)
@@ -108,21 +103,9 @@ def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: str) ->
         raise InputError(row.where, expected=expected, found=shown(name), hint=hint)
     question = _question(row, labelled, terms)
     value = question.value(row.fields["value"], where=row.where)
-    rater, day = _text(row, "rater", terms.rater), _text(row, "date", today)
-    if len(rater) > LONGEST_NAME or not rater.isprintable():
-        raise InputError(
-            row.where, expected=f"a name of at most {LONGEST_NAME} printable characters", found=shown(rater)
-        )
-    if not _is_day(day):
-        raise InputError(row.where, expected="a day such as 2026-01-31 in 'date'", found=shown(day))
+    rater = checked_rater(_text(row, "rater", terms.rater), where=row.where)
+    day = checked_day(_text(row, "date", today), where=row.where)
     return _Wanted(row.where, Label(key, question.about, value, rater, day))
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
 
 
 def _question(row: Row, labelled: LabelledStudy, terms: LabelTerms) -> LabelQuestion:
@@ -135,9 +118,9 @@ def _question(row: Row, labelled: LabelledStudy, terms: LabelTerms) -> LabelQues
 
 def _text(row: Row, name: str, otherwise: str | None) -> str:
     value = row.fields.get(name)
-    if _is_blank(value) and otherwise is not None:
+    if is_blank(value) and otherwise is not None:
         return otherwise
-    if not isinstance(value, str | int) or isinstance(value, bool) or _is_blank(value):
+    if not isinstance(value, str | int) or isinstance(value, bool) or is_blank(value):
         hint = {"what": "Or say it for all rows: --what.", "rater": "Or say it for all rows: --rater."}.get(
             name, ""
         )

@@ -53,11 +53,7 @@ class LabelledStudy:
         if isinstance(record, Label):
             self.labels[record.labelled_key, record.about, record.rater] = record
             return
-        if number > self._seal.records:
-            hint = "Run or judge it to its end first; then it is sealed."
-            raise UsageError(
-                str(self.directory), expected="a sealed study", found="records since its seal", hint=hint
-            )
+        refuse_unsealed(self.directory, self._seal, number)
         if isinstance(record, Response):
             subject = record.subject
             self.outputs[record.key] = Drawable(record.key, *subject.cell)
@@ -107,25 +103,43 @@ class LabelledStudy:
 
     def append(self, labels: Iterable[Label]) -> None:
         """Write labels down, a group at a time."""
-        for label in labels:
-            self._archive.append(label)
-            if self._archive.group_size >= _GROUP:
-                self._archive.commit()
-        self._archive.commit()
+        append_labels(self._archive, labels)
 
     def sealed(self) -> Seal:
-        """The seal over everything as it stands now; what outputs and judgements came to has not changed."""
-        if self.directory.is_sealed_by(self._seal) and not self.directory.check_seal(self._seal):
-            return self._seal
-        seal = self._archive.seal(self._seal.counts)
-        if seal.root_sha256 != self._seal.root_sha256:
-            where = str(self.directory.path)
-            raise corrupt(where, f"the root digest {self._seal.root_sha256}", seal.root_sha256)
-        keep_copy(self.directory, seal)
-        return seal
+        """The seal over everything as it stands now."""
+        return sealed_again(self.directory, self._archive, self._seal)
 
 
 _GROUP = 64
+
+
+def append_labels(archive: Archive, labels: Iterable[Label]) -> None:
+    """Write labels to a journal, a group at a time."""
+    for label in labels:
+        archive.append(label)
+        if archive.group_size >= _GROUP:
+            archive.commit()
+    archive.commit()
+
+
+def sealed_again(directory: StudyDirectory, archive: Archive, before: Seal) -> Seal:
+    """The seal over everything as it stands now; what outputs and judgements came to has not changed."""
+    if directory.is_sealed_by(before) and not directory.check_seal(before):
+        return before
+    seal = archive.seal(before.counts)
+    if seal.root_sha256 != before.root_sha256:
+        raise corrupt(str(directory.path), f"the root digest {before.root_sha256}", seal.root_sha256)
+    keep_copy(directory, seal)
+    return seal
+
+
+def refuse_unsealed(directory: StudyDirectory, seal: Seal | None, records: int) -> Seal:
+    """The seal; refused if there is none, or if so many records reach beyond it."""
+    if seal is None or records > seal.records:
+        found = "one without a seal" if seal is None else "records since its seal"
+        hint = "Run or judge it to its end first; then it is sealed."
+        raise UsageError(str(directory), expected="a sealed study", found=found, hint=hint)
+    return seal
 
 
 @contextmanager
@@ -133,9 +147,6 @@ def labelled_study(directory: StudyDirectory, disk: Disk) -> Iterator[LabelledSt
     """The study, locked, for the length of the block; refused unless it is sealed."""
     directory.frozen()
     with directory.locked():
-        seal = directory.seal()
-        if seal is None:
-            hint = "Run or judge it to its end first; then it is sealed."
-            raise UsageError(str(directory), expected="a sealed study", found="one without a seal", hint=hint)
+        seal = refuse_unsealed(directory, directory.seal(), 0)
         with closing(directory.archive(disk)) as archive:
             yield LabelledStudy(directory, archive, seal)
