@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import AffidavitError, InputError, UsageError
-from affidavit.judging.label_questions import label_question, parse_scale, score_words
+from affidavit.judging.label_questions import label_question, parse_scale, scale_words
 from support.strategies import any_text
 
 ENDS = (0.0, 1.0)
@@ -93,5 +93,5 @@ def test_no_scale_is_made_of_other_texts(text):
 
 
 def test_the_form_says_what_scores_mean():
-    assert len(score_words("score:COMPLETENESS", DEFAULT)) == 3
-    assert score_words("verdict", DEFAULT) == score_words("correct", None) == []
+    assert len(scale_words("score:COMPLETENESS", DEFAULT)) == 3
+    assert scale_words("verdict", None) == scale_words("correct", DEFAULT) == []

@@ -94,7 +94,7 @@ def test_a_sheet_shows_task_and_output_and_never_judge_or_target(drawn):
 
 def test_the_same_draw_again_changes_nothing_and_no_sheet_is_written_over(folder):
     before = (folder / "judged" / "labels.json").read_bytes()
-    again = affidavit(*DRAW, cwd=folder)
+    again = affidavit(*DRAW, "-o", "judged-labels", cwd=folder)
     assert again.returncode == 2
     assert b"Somebody may have filled it in" in again.stderr
     assert fine(affidavit(*DRAW, "-o", "again", cwd=folder), 0)
@@ -206,15 +206,15 @@ def test_a_correction_is_a_new_record_and_the_last_one_counts(folder):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"output": "0" * 64}, b"filled.csv:3: expected in 'output' the key of an output"),
-        ({"output": "abc"}, b"filled.csv:3: expected in 'output' the key of an output"),
-        ({"value": "GOOD"}, b"filled.csv:3: expected PASS, PARTIAL, FAIL in 'value'"),
-        ({"what": "score:COMPLETENESS", "value": "3"}, b"filled.csv:3: expected 0, 1, 2 in 'value'"),
-        ({"what": "score:NONE", "value": "1"}, b"filled.csv:3: expected a dimension of the rubric"),
-        ({"what": ""}, b"filled.csv:3: expected a text in 'what'"),
-        ({"rater": " "}, b"filled.csv:3: expected a text in 'rater'"),
-        ({"date": "31.1.2026"}, b"filled.csv:3: expected a day such as 2026-01-31"),
-        ({"what": "tone", "value": "0.5"}, b"filled.csv:3: expected LOW,HIGH"),
+        ({"output": "0" * 64}, b"expected in 'output' the key of an output"),
+        ({"output": "abc"}, b"expected in 'output' the key of an output"),
+        ({"value": "GOOD"}, b"expected PASS, PARTIAL, FAIL in 'value'"),
+        ({"what": "score:COMPLETENESS", "value": "3"}, b"expected 0, 1, 2 in 'value'"),
+        ({"what": "score:NONE", "value": "1"}, b"expected a dimension of the rubric"),
+        ({"what": ""}, b"expected a text in 'what'"),
+        ({"rater": " "}, b"expected a text in 'rater'"),
+        ({"date": "31.1.2026"}, b"expected a day such as 2026-01-31"),
+        ({"what": "tone", "value": "0.5"}, b"expected LOW,HIGH"),
     ],
 )
 def test_what_is_wrong_with_a_row_is_told_by_its_place_and_nothing_is_written(folder, change, why):
@@ -222,7 +222,9 @@ def test_what_is_wrong_with_a_row_is_told_by_its_place_and_nothing_is_written(fo
     rows = filled(drawn_rows(folder))
     plain = [{name: each[name] for name in ("output", "what", "value", "rater", "date")} for each in rows]
     done = add(folder, [plain[0], {**plain[1], **change}, *plain[2:]], code=2)
+    named = f"filled.csv:3 (row 2, output {({**plain[1], **change})['output'][:16]}".encode()
     assert why in done.stderr, done.stderr
+    assert named in done.stderr
     assert labels(folder) == []
     assert (folder / "judged" / "seal.json").read_bytes() == before
 
@@ -232,8 +234,11 @@ def test_a_rater_who_labels_an_output_twice_is_refused(folder):
         {name: each[name] for name in ("output", "what", "value", "rater")} for each in filled(drawn_rows(folder))
     ]
     done = add(folder, [*rows, rows[3]], code=2)
-    assert b'filled.csv:42: expected one label of verdict by "anna" for an output' in done.stderr
-    assert b"filled.csv:5" in done.stderr
+    place, _, said = done.stderr.partition(b": expected ")
+    assert b"filled.csv:42 (row 41, output " in place
+    assert said.startswith(b'one label of verdict by "anna" for an output, found a second one: the first is at ')
+    assert b"filled.csv:5 (row 4, output " in said
+    assert b"Give each a name of their own" in said
     add(folder, [*rows, {**rows[3], "rater": "ben"}])
 
 

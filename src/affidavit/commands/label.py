@@ -9,7 +9,7 @@ from affidavit.commands.given_code import contract_options
 from affidavit.plain_text import counted_noun, plain_lines
 
 if TYPE_CHECKING:
-    from affidavit.running.label_draw import Drawn
+    from affidavit.running.label_draw import Drawn, WantedDraw
     from affidavit.running.label_records import Added
 
 
@@ -49,10 +49,15 @@ _scale = click.option("--scale", metavar="LOW,HIGH", help="Of a name of your own
 @click.option("--task", "tasks", multiple=True, help="Draw from this task; may be given more than once.")
 @click.option("--raters", type=click.IntRange(1, 100), default=1, show_default=True, help="How many people label.")
 @click.option(
-    "--shared", type=click.IntRange(min=0), help="Outputs that all raters get; a fifth of them unless given."
+    "--shared",
+    type=click.IntRange(min=0),
+    help="Of the -n of the question: outputs that all raters get; a fifth of them unless given.",
 )
 @click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="A directory for the sheets; NAME-labels unless given."
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A directory for the sheets; NAME-labels, -2, -3 … unless given.",
 )
 @contract_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was drawn as JSON.")
@@ -93,6 +98,7 @@ def draw(
     from affidavit.commands.output import show
     from affidavit.commands.study_place import refuse_study_file
     from affidavit.errors import UsageError
+    from affidavit.judging.label_draws import draw_number, read_draws
     from affidavit.judging.label_questions import parse_scale
     from affidavit.running.label_draw import WantedDraw, draw_labels
     from affidavit.study.files import given_contracts
@@ -104,8 +110,8 @@ def draw(
     names = tuple(name.strip() for name in by.split(",") if name.strip())
     wanted = WantedDraw(about, count, names, raters, shared, tasks, parse_scale(scale))
     opened = StudyDirectory(directory)
-    place = out or Path(f"{directory.resolve().name}-labels")
-    _refuse_filled(place, wanted.about, raters)
+    place = out or _free_place(Path(f"{directory.resolve().name}-labels"), wanted)
+    _refuse_filled(place, wanted, draw_number(read_draws(opened), wanted.about, count))
     drawn = draw_labels(opened, wanted, given_contracts(contracts, study), Disk())
     written = _write_sheets(drawn, place)
     if as_json:
@@ -114,14 +120,25 @@ def draw(
     _say_drawn(drawn, written)
 
 
-def _refuse_filled(place: Path, about: str, raters: int) -> None:
+def _free_place(place: Path, wanted: "WantedDraw") -> Path:
+    """The directory of this name, or the first with a number behind it, that has no sheets of the question yet."""
+    from affidavit.results.label_sheets import sheet_name
+
+    base, number, free = sheet_name(wanted.about, 1, 1), 1, place
+    while any(free.glob(f"{base}.*")) or any(free.glob(f"{base}-*")):
+        number += 1
+        free = place.with_name(f"{place.name}-{number}")
+    return free
+
+
+def _refuse_filled(place: Path, wanted: "WantedDraw", number: int) -> None:
     """Refuse to write over sheets: somebody may have filled them in."""
     from affidavit.archive.disk import refuse_study
     from affidavit.errors import UsageError
-    from affidavit.results.label_sheets import file_names
+    from affidavit.results.label_sheets import file_names, rubric_name
 
     refuse_study(place)
-    for name in file_names(about, raters):
+    for name in (*file_names(wanted.about, wanted.raters, number), rubric_name(wanted.about, number)):
         if (place / name).exists():
             hint = "Somebody may have filled it in. Choose another directory: --out."
             raise UsageError(str(place / name), expected="no sheet there yet", found="one", hint=hint)
@@ -132,20 +149,21 @@ def _write_sheets(drawn: "Drawn", place: Path) -> list[Path]:
 
     from affidavit.archive.disk import new_file, storage_errors
     from affidavit.json_values import digest
-    from affidavit.results.label_sheets import sheet_csv, sheet_name
+    from affidavit.results.label_sheets import rubric_name, rubric_text, sheet_csv, sheet_name
     from affidavit.results.page.label_form import label_form
 
-    of_draw, written = digest(to_builtins(drawn.draw)), []
+    of_draw, texts = digest(to_builtins(drawn.draw)), dict[str, str]()
     with storage_errors(str(place)):
         place.mkdir(parents=True, exist_ok=True)
     for sheet in drawn.sheets:
-        pages = {"csv": sheet_csv(sheet), "html": label_form(sheet, draw_sha256=of_draw)}
-        for ending, text in pages.items():
-            path = place / f"{sheet_name(sheet.question.about, sheet.rater, sheet.raters)}.{ending}"
-            with new_file(path) as stream:
-                stream.write(text.encode("utf-8", "backslashreplace"))
-            written.append(path)
-    return written
+        name = sheet_name(sheet.question.about, sheet.rater, sheet.raters, sheet.draw)
+        texts |= {f"{name}.csv": sheet_csv(sheet), f"{name}.html": label_form(sheet, draw_sha256=of_draw)}
+        if rubric := rubric_text(sheet):
+            texts[rubric_name(sheet.question.about, sheet.draw)] = rubric
+    for name, text in texts.items():
+        with new_file(place / name) as stream:
+            stream.write(text.encode("utf-8", "backslashreplace"))
+    return [place / name for name in texts]
 
 
 def _facts(drawn: "Drawn") -> dict[str, object]:
@@ -158,6 +176,7 @@ def _facts(drawn: "Drawn") -> dict[str, object]:
         "outputs": one.size,
         "raters": one.raters,
         "shared": min(one.shared, drawn.new),
+        "notes": _notes(drawn),
         "strata": [
             {"names": list(each.names), "outputs": each.size, "drawn": len(each.outputs)} for each in one.strata
         ],
@@ -175,10 +194,37 @@ def _say_drawn(drawn: "Drawn", written: list[Path]) -> None:
             names = ", ".join(each.names)
             click.echo(plain_lines(f"  {names}: {len(each.outputs):,} of {each.size:,}"))
     if one.raters > 1:
-        click.echo(f"  {one.raters} raters; {min(one.shared, drawn.new):,} outputs are given to all of them")
+        new = "" if drawn.new == one.n else "new "
+        click.echo(f"  {one.raters} raters; {min(one.shared, drawn.new):,} {new}outputs are given to all of them")
     for path in written:
         click.echo(plain_lines(f"  {path}"))
     click.echo(f"  seal's digest {drawn.seal_sha256}")
+    for note in _notes(drawn):
+        click.echo(plain_lines(f"note: {note}"))
+
+
+def _notes(drawn: "Drawn") -> list[str]:
+    """What no label of this draw will do."""
+    from affidavit.statistics.corrected_means import FEWEST_LABELS
+
+    notes = []
+    if not drawn.compared:
+        notes.append(
+            "no contract of these tasks compares answers as texts: labels of answer will correct no figure; ask "
+            "for correct"
+        )
+    several = len({target.task for target in drawn.targets}) > 1
+    few = [target for target in drawn.targets if target.drawn < FEWEST_LABELS]
+    if few:
+        listed = ", ".join(
+            f"{f'{target.task}, ' if several else ''}{target.model} {target.drawn:,} of {target.size:,}"
+            for target in few
+        )
+        enough = all(target.size >= FEWEST_LABELS for target in drawn.targets)
+        wanted = FEWEST_LABELS * len(drawn.targets)
+        more = f"; -n {wanted:,} --by {'task,' if several else ''}model gives every one as many" if enough else ""
+        notes.append(f"fewer than {FEWEST_LABELS} drawn of {listed}: too few for a figure of its own{more}")
+    return notes
 
 
 @label.command("add", no_args_is_help=True)
@@ -204,9 +250,9 @@ def add(
     """Add labels to the record of a study.
 
     FILES are sheets that were filled in, or rows (CSV, JSON Lines, Parquet) with output, what, value and rater.
-    All are checked before the first is written: unknown outputs, values off the scale and doubles are refused by
-    their place. Rows without a value are passed over, and so are labels that are on the record already, so that
-    the same files may be added again. A label is never changed: with --corrections a new one takes its place.
+    All are checked before the first is written: missing columns, unknown outputs, values off the scale and doubles
+    are refused by their place, up to ten at once. Rows without a value are passed over, and so are labels that are
+    on the record already, so that the same files may be added again. A label is never changed: with --corrections a new one takes its place.
 
     \b
     Examples:
@@ -246,6 +292,8 @@ def _say_added(added: "Added") -> None:
     click.echo("; ".join(parts))
     if added.not_drawn:
         click.echo(f"  {added.not_drawn:,} are of outputs that were not drawn: they count for agreement alone")
+    for note in added.notes:
+        click.echo(plain_lines(f"  note: {note}"))
     click.echo(f"  labels' digest {added.labels_sha256 or 'of none'}")
     click.echo(f"  root digest    {added.root_sha256}")
     click.echo(f"  seal's digest  {added.seal_sha256}")

@@ -240,7 +240,8 @@ def checked_day(text: str, *, where: str, column: str = "date") -> str:
     except ValueError:
         is_day = False
     if not is_day:
-        raise InputError(where, expected=f"a day such as 2026-01-31 in {column!r}", found=shown(text))
+        expected = f"a day such as 2026-01-31 in {column!r}"
+        raise InputError(where, expected=expected, found=shown(text), hint="Or leave it empty.")
     return text
 
 

@@ -95,6 +95,21 @@ def last_draw(draws: Iterable[LabelDraw], about: str) -> LabelDraw | None:
     return next((draw for draw in reversed(tuple(draws)) if draw.about == about), None)
 
 
+def draw_number(draws: Iterable[LabelDraw], about: str, n: int) -> int:
+    """Which draw of a question the one of `n` outputs is, from 1: only a larger one is another."""
+    return 1 + len({draw.n for draw in draws if draw.about == about and draw.n < n})
+
+
+def shared_before(draws: Iterable[LabelDraw], about: str, n: int) -> int:
+    """How many outputs smaller draws of the question have given to all of several raters."""
+    smaller = {draw.n: draw for draw in draws if draw.about == about and draw.n < n}
+    found = held = 0
+    for size, draw in sorted(smaller.items()):
+        found += min(draw.shared, size - held) if draw.raters > 1 else 0
+        held = size
+    return found
+
+
 # --- by chance ---
 
 

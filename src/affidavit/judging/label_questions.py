@@ -3,16 +3,18 @@
 verdict           one of the verdicts of the frozen rubric
 score:DIMENSION   one of the scores of its scale
 correct           whether the output's answer is right
-answer            the answer that the output means, whatever form it has; `none` if it gives none
+answer            the answer that the output means, whatever form it has, as its contract knows answers; `none`
+                  if it gives none
 NAME              a number between two ends: a name of the study's own, such as a score in the rows of outputs
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TypeAlias
 
-from affidavit.contracts.rubric import Rubric, Verdict
+from affidavit.contracts.parts import Parts
+from affidavit.contracts.rubric import TOTAL, Rubric, Verdict
 from affidavit.errors import InputError, UsageError, did_you_mean
 from affidavit.json_values import shown
 
@@ -21,6 +23,9 @@ NO_ANSWER = "none"
 LabelValue: TypeAlias = str | int | float | bool
 NEEDS_RUBRIC = "a study with a rubric, for what judges are asked"
 NOT_JUDGED = "Judge the study first: `affidavit judge`. Or label what needs no judge: correct, answer, a name."
+OVERALL_NAMES = (TOTAL, "overall", "total")
+OVERALL = "An overall score is the sum of its dimensions: ask for each of these, or for the verdict on it."
+"""What to do instead of asking for the sum of scores."""
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _LONGEST = 200
 
@@ -37,6 +42,12 @@ class LabelQuestion:
     """All that may be answered; none where the scale is one of numbers, or any text."""
     ends: tuple[float, float] | None = None
     """Of a scale of numbers."""
+    titles: tuple[str, ...] = ()
+    """What each of the values stands for, such as the text of an option; none where nobody knows."""
+    typed: str = "the answer that is meant"
+    """What is to be typed, where the scale is any text."""
+    meant: Callable[[str], str | None] | None = None
+    """What a typed text is, as a contract compares it; None for a text that is no answer."""
 
     @property
     def judged(self) -> bool:
@@ -50,7 +61,30 @@ class LabelQuestion:
             return f"a number from {self.ends[0]:g} to {self.ends[1]:g}"
         if self.values:
             return ", ".join(map(str, self.values))
-        return f"the answer that is meant, or {NO_ANSWER}"
+        return f"{self.typed}, or {NO_ANSWER}"
+
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        """Each value with what it stands for, for a form; empty where the answer is typed."""
+        titles = self.titles or ("",) * len(self.values)
+        return [(str(value), title) for value, title in zip(self.values, titles, strict=True)]
+
+    def read_by(self, parts: Parts, params: Mapping[str, object], options: Sequence[str] = ()) -> "LabelQuestion":
+        """The same of an output that a contract has read: the contract says what its answers look like.
+
+        `options`: the texts of the options, as they were shown.
+        """
+        if self.about != ANSWER:
+            return self
+        values = parts.meanings(params)
+        titles = (*options, "the output gives no answer") if values and len(options) == len(values) else ()
+        return replace(
+            self,
+            values=tuple(dict.fromkeys((*values, NO_ANSWER))) if values else (),
+            titles=titles,
+            typed=parts.meaning_words,
+            meant=parts.meant,
+        )
 
     def value(self, given: object, *, where: str, column: str = "value") -> LabelValue:
         """What somebody has answered in this column; refused if it is off the scale.
@@ -75,10 +109,18 @@ class LabelQuestion:
             return _YES.get(text.lower())
         if self.ends is not None:
             return _number(text, self.ends)
-        if not self.values:
-            answer = text if text.lower() != NO_ANSWER else NO_ANSWER
-            return answer if 0 < len(answer) <= _LONGEST and answer.isprintable() else None
+        if self.about == ANSWER:
+            return self._answer(text)
         return next((value for value in self.values if str(value) == text.upper()), None)
+
+    def _answer(self, text: str) -> str | None:
+        if text.lower() == NO_ANSWER:
+            return NO_ANSWER
+        if self.values:
+            alike = [str(value) for value in self.values if str(value).casefold() == text.casefold()]
+            return text if text in alike else alike[0] if len(alike) == 1 else None
+        answer = text if self.meant is None else self.meant(text)
+        return answer if answer is not None and 0 < len(answer) <= _LONGEST and answer.isprintable() else None
 
 
 def _number(text: str, ends: tuple[float, float]) -> float | None:
@@ -121,7 +163,7 @@ def _of_rubric(about: str, rubric: Rubric | None) -> LabelQuestion:
     dimension = next((each for each in rubric.dimensions if each.id == name), None)
     if dimension is None:
         known = ", ".join(f"{SCORE}{each}" for each in rubric.ids)
-        hint = did_you_mean(name, rubric.ids)
+        hint = OVERALL if name in OVERALL_NAMES else did_you_mean(name, rubric.ids)
         raise UsageError("--what", expected=f"a dimension of the rubric: {known}", found=shown(about), hint=hint)
     return LabelQuestion(about, f"{dimension.title}: {dimension.words}", rubric.scores)
 
@@ -147,8 +189,25 @@ def parse_scale(
     return ends
 
 
-def score_words(about: str, rubric: Rubric | None) -> Sequence[str]:
-    """What the values of a scale mean, a line each; empty where they explain themselves."""
-    if rubric is None or not about.startswith(SCORE):
+def scale_words(about: str, rubric: Rubric | None) -> Sequence[str]:
+    """What the values of a scale mean, a line each; of a verdict the rubric that it follows from (ruling J3).
+
+    Empty where they explain themselves.
+    """
+    if rubric is None or not (about == VERDICT or about.startswith(SCORE)):
         return []
-    return [f"{level.score}: {level.title}; {level.words}" for level in rubric.scale]
+    levels = [f"{level.score}: {level.title}; {level.words}" for level in rubric.scale]
+    return [*_verdict_words(rubric, levels)] if about == VERDICT else levels
+
+
+def _verdict_words(rubric: Rubric, levels: Sequence[str]) -> Iterator[str]:
+    limits = rubric.thresholds
+    low, high = rubric.scores[0], rubric.scores[-1]
+    yield f"Give each dimension a score, from {low} to {high}; their sum makes the verdict."
+    for each in rubric.dimensions:
+        yield f"{each.id} ({each.title}): {each.words}"
+    yield from levels
+    needed = ", ".join(limits.pass_needs_nonzero)
+    yield f"{Verdict.FAIL}: the sum is {limits.fail_to} or less"
+    yield f"{Verdict.PASS}: it is {limits.pass_from} or more{f', and none of {needed} is 0' if needed else ''}"
+    yield f"{Verdict.PARTIAL}: all others"

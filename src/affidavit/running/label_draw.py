@@ -1,11 +1,14 @@
 """Outputs drawn for people to label: the draw is frozen and sealed, and then written out as sheets."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isfinite
+from typing import NamedTuple
 
 from affidavit.archive.disk import Disk
-from affidavit.archive.record import Response
+from affidavit.archive.record import ImportIdentity, Response
 from affidavit.archive.segments import Line
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.contracts.own_file import GivenContracts
@@ -13,14 +16,25 @@ from affidavit.errors import UsageError, did_you_mean
 from affidavit.judging.label_draws import (
     STRATA,
     LabelDraw,
+    draw_number,
     drawn_strata,
     last_draw,
     refuse_other_design,
+    shared_before,
     sheets,
     write_draws,
 )
-from affidavit.judging.label_questions import NEEDS_RUBRIC, NOT_JUDGED, LabelQuestion, score_words
+from affidavit.judging.label_questions import (
+    ANSWER,
+    NEEDS_RUBRIC,
+    NOT_JUDGED,
+    OVERALL,
+    OVERALL_NAMES,
+    LabelQuestion,
+    scale_words,
+)
 from affidavit.judging.plan import Output
+from affidavit.reading.column_path import ColumnPath
 from affidavit.running.labelled_study import LabelledStudy, labelled_study
 from affidavit.running.study_outputs import StudyOutputs
 from affidavit.study.freezing import plan_of
@@ -35,7 +49,7 @@ class WantedDraw:
     by: tuple[str, ...] = ()
     raters: int = 1
     shared: int | None = None
-    """Outputs that are given to all raters; a fifth of them unless said."""
+    """Of all that are drawn for the question, how many are given to all raters; a fifth of them unless said."""
     tasks: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
 
@@ -51,6 +65,23 @@ class LabelSheet:
     levels: Sequence[str]
     """What the values of the scale mean."""
     outputs: Sequence[Output]
+    draw: int = 1
+    """Which draw of the question it is."""
+    questions: Mapping[str, LabelQuestion] = field(default_factory=dict)
+    """The question as it is asked of an output, by its key, where the contract says more of the answers."""
+
+    def asked_of(self, output: Output) -> LabelQuestion:
+        """The question as it is asked of one output."""
+        return self.questions.get(output.key, self.question)
+
+
+class DrawnTarget(NamedTuple):
+    """How many outputs of one model in one task were drawn, and how many there are."""
+
+    task: str
+    model: str
+    drawn: int
+    size: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +92,9 @@ class Drawn:
     new: int
     """Outputs that no earlier draw has; the sheets hold these alone."""
     sheets: Sequence[LabelSheet]
+    targets: Sequence[DrawnTarget]
+    compared: bool
+    """Whether what people say can be compared with anything that is on the record."""
     root_sha256: str
     seal_sha256: str
 
@@ -71,6 +105,8 @@ def draw_labels(directory: StudyDirectory, wanted: WantedDraw, given: GivenContr
     with labelled_study(directory, disk) as labelled:
         question = labelled.question(wanted.about, wanted.scale)
         before = last_draw(labelled.draws, wanted.about)
+        if question.ends is not None and before is None:
+            _refuse_unknown_name(directory, wanted.about, is_judged=labelled.judging is not None)
         draw = _drawn(labelled, wanted, question, before)
         again = before is not None and _same(before, draw)
         outputs = StudyOutputs(directory, labelled.study, plan_of(labelled.study, given), draw.tasks)
@@ -83,6 +119,7 @@ def draw_labels(directory: StudyDirectory, wanted: WantedDraw, given: GivenContr
     new = [key for key in draw.outputs if key not in earlier]
     lists = sheets(draw, new, seed=labelled.study.seed)
     texts = _texts(directory, outputs, frozenset(new))
+    asked = {key: labelled.question_of(question, key, output.options) for key, output in texts.items()}
     rubric = None if labelled.judging is None else labelled.judging.terms.rubric
     made = [
         LabelSheet(
@@ -90,12 +127,54 @@ def draw_labels(directory: StudyDirectory, wanted: WantedDraw, given: GivenContr
             number,
             draw.raters,
             question,
-            score_words(draw.about, rubric),
+            scale_words(draw.about, rubric),
             [texts[key] for key in keys],
+            draw_number(labelled.draws, draw.about, draw.n),
+            asked,
         )
         for number, keys in enumerate(lists, 1)
     ]
-    return Drawn(draw, len(new), made, seal.root_sha256, seal.sha256)
+    compared = draw.about != ANSWER or labelled.compares_answers(draw.tasks)
+    targets = _targets(labelled, draw, question)
+    return Drawn(draw, len(new), made, targets, compared, seal.root_sha256, seal.sha256)
+
+
+def _targets(labelled: LabelledStudy, draw: LabelDraw, question: LabelQuestion) -> list[DrawnTarget]:
+    listed = Counter((each.task, each.model) for each in labelled.drawable(question, draw.tasks, draw.records))
+    taken = Counter((labelled.outputs[key].task, labelled.outputs[key].model) for key in draw.outputs)
+    return [DrawnTarget(task, model, taken[task, model], size) for (task, model), size in sorted(listed.items())]
+
+
+def _refuse_unknown_name(directory: StudyDirectory, about: str, *, is_judged: bool) -> None:
+    """Refuse a name of one's own under which no output has a number: nothing could be corrected by such labels."""
+    path, numbers = ColumnPath(about), dict[str, None]()
+    for record in directory.records():
+        if isinstance(record, Response) and isinstance(record.subject, ImportIdentity):
+            row = record.subject.row
+            if _is_number(path.of(row)):
+                return
+            numbers |= dict.fromkeys(name for name, value in row.items() if _is_number(value))
+    hint = did_you_mean(about, numbers)
+    if not hint and is_judged and about.lower() in OVERALL_NAMES:
+        hint = OVERALL
+    found = f"{about!r}, which no output has"
+    expected = f"a name under which outputs came with a number: {', '.join(numbers) or 'here there is none'}"
+    raise UsageError("--what", expected=expected, found=found, hint=hint or _ELSE)
+
+
+_ELSE = (
+    "Labels under this name could correct nothing. Ask for verdict, score:DIMENSION, correct or answer; labels "
+    "for agreement alone need no draw: `affidavit label add --scale`."
+)
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return False
+    try:
+        return isfinite(float(value))
+    except (ValueError, OverflowError):
+        return False
 
 
 def _refuse_odd(wanted: WantedDraw) -> None:
@@ -124,6 +203,7 @@ def _drawn(
     by = tuple(name for name in STRATA if name in wanted.by)
     strata = drawn_strata(outputs, seed=labelled.study.seed, about=wanted.about, by=by, n=wanted.n)
     shared = wanted.n // 5 if wanted.shared is None else wanted.shared
+    shared = max(0, shared - shared_before(labelled.draws, wanted.about, wanted.n))
     draw = LabelDraw(
         wanted.about,
         question.ends,

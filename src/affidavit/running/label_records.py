@@ -6,13 +6,13 @@ that whoever was killed while adding adds the same files again.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from affidavit.archive.disk import Disk
 from affidavit.archive.record import Label
 from affidavit.archive.study_directory import StudyDirectory
-from affidavit.errors import InputError, UsageError
+from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
 from affidavit.json_values import shown
 from affidavit.judging.label_columns import checked_day, checked_rater, is_blank
 from affidavit.judging.label_draws import last_draw
@@ -53,6 +53,8 @@ class Added:
     root_sha256: str
     labels_sha256: str
     seal_sha256: str
+    notes: Sequence[str] = ()
+    """What may not be as it was meant."""
 
 
 class _Wanted(NamedTuple):
@@ -60,14 +62,24 @@ class _Wanted(NamedTuple):
     label: Label
 
 
+MOST_MISTAKES = 10
+"""Of a file's mistakes, how many are told at once."""
+
+
 def add_labels(directory: StudyDirectory, sources: Sequence[Source], terms: LabelTerms, disk: Disk) -> Added:
     """Add every label of the files; nothing is written if one of them cannot be."""
-    rows = [row for source in sources for row in rows_of(source, _columns)]
+    rows = [row for source in sources for row in _rows(source, terms)]
     filled = [row for row in rows if not is_blank(row.fields.get("value"))]
-    today = datetime.now(UTC).date().isoformat()
     with labelled_study(directory, disk) as labelled:
-        wanted = _first_of_each([_wanted(row, labelled, terms, today) for row in filled])
-        new, corrected = _new(wanted, labelled, terms)
+        wanted, mistakes = [], Mistakes()
+        today = datetime.now(UTC).date()
+        for row in filled:
+            with mistakes.gathered():
+                wanted.append(_wanted(row, labelled, terms, today))
+        wanted = _first_of_each(wanted, mistakes)
+        new, corrected = _new(wanted, labelled, terms, mistakes)
+        mistakes.refuse(MOST_MISTAKES)
+        raters = {each.label.rater for each in wanted} | {rater for _, _, rater in labelled.labels}
         labelled.append(new)
         seal = labelled.sealed()
         drawn = {about: _drawn(labelled, about) for about in {each.label.about for each in wanted}}
@@ -82,11 +94,57 @@ def add_labels(directory: StudyDirectory, sources: Sequence[Source], terms: Labe
         seal.root_sha256,
         seal.labels_sha256,
         seal.sha256,
+        _alike_names(raters),
     )
 
 
+def _alike_names(raters: Iterable[str]) -> list[str]:
+    """A note for each group of names that only case and blanks tell apart."""
+    alike: dict[str, list[str]] = {}
+    for name in sorted(raters):
+        alike.setdefault("".join(name.split()).casefold(), []).append(name)
+    return [
+        f"raters {' and '.join(map(shown, names))} count as {len(names)} people: only case and blanks differ"
+        for names in alike.values()
+        if len(names) > 1
+    ]
+
+
+def _rows(source: Source, terms: LabelTerms) -> list[Row]:
+    """The rows of a file by our names of columns, in whichever case they are; refused if it lacks one."""
+    rows = [
+        Row(_place(row), row.number, {_column(name): value for name, value in row.fields.items()})
+        for row in rows_of(source, _columns)
+    ]
+    there = dict.fromkeys(name for row in rows for name in row.fields)
+    said = {"what": terms.about, "rater": terms.rater, "date": ""}
+    for name in COLUMNS:
+        if rows and name not in there and said.get(name) is None:
+            hint = did_you_mean(name, there)
+            if name in said:
+                hint = f"Or say it for all rows: --{name}."
+            elif not hint:
+                hint = f"The columns are {', '.join(COLUMNS)}; others are passed over."
+            expected = f"a column {name!r}"
+            raise InputError(source.name, expected=expected, found=f"columns {', '.join(there)}", hint=hint)
+    return rows
+
+
+def _column(name: str) -> str:
+    return known if (known := name.strip().lower()) in COLUMNS else name
+
+
 def _columns(cells: list[str]) -> list[str] | None:
-    return cells if "output" in cells and "value" in cells else None
+    return cells if {"output", "value"} <= set(map(_column, cells)) else None
+
+
+def _place(row: Row) -> str:
+    """File and line, and what a spreadsheet shows: texts of several lines make these differ."""
+    output = next((value for name, value in row.fields.items() if _column(name) == "output"), None)
+    if not isinstance(output, str) or not output.strip():
+        return f"{row.where} (row {row.number:,})"
+    name = output.strip()
+    return f"{row.where} (row {row.number:,}, output {shown(name[:16])[1:-1]}{'…' if name[16:] else ''})"
 
 
 def _drawn(labelled: LabelledStudy, about: str) -> frozenset[str]:
@@ -94,17 +152,21 @@ def _drawn(labelled: LabelledStudy, about: str) -> frozenset[str]:
     return frozenset(() if draw is None else draw.outputs)
 
 
-def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: str) -> _Wanted:
+def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -> _Wanted:
     name = _text(row, "output", None)
     key = labelled.key_of(name)
     if key is None:
         expected = f"in 'output' the key of an output of the study, or its first {FEWEST_DIGITS} digits or more"
         hint = "An id that outputs came with will do too, where no other output has it."
         raise InputError(row.where, expected=expected, found=shown(name), hint=hint)
-    question = _question(row, labelled, terms)
+    question = labelled.question_of(_question(row, labelled, terms), key)
     value = question.value(row.fields["value"], where=row.where)
     rater = checked_rater(_text(row, "rater", terms.rater), where=row.where)
-    day = checked_day(_text(row, "date", today), where=row.where)
+    day = checked_day(_text(row, "date", today.isoformat()), where=row.where)
+    # West of Greenwich it may be tomorrow there already.
+    if day > (today + timedelta(days=1)).isoformat():
+        expected = "a day that has come in 'date'"
+        raise InputError(row.where, expected=expected, found=shown(day), hint="Or leave it empty.")
     return _Wanted(row.where, Label(key, question.about, value, rater, day))
 
 
@@ -128,8 +190,8 @@ def _text(row: Row, name: str, otherwise: str | None) -> str:
     return str(value).strip()
 
 
-def _first_of_each(wanted: Iterable[_Wanted]) -> list[_Wanted]:
-    """Each label once; a rater who labels an output twice in the same files is refused."""
+def _first_of_each(wanted: Iterable[_Wanted], mistakes: Mistakes) -> list[_Wanted]:
+    """Each label once; a rater who labels an output twice in the same files is a mistake."""
     seen: dict[LabelPlace, str] = {}
     found = []
     for each in wanted:
@@ -137,12 +199,16 @@ def _first_of_each(wanted: Iterable[_Wanted]) -> list[_Wanted]:
         place = label.labelled_key, label.about, label.rater
         if (before := seen.setdefault(place, each.where)) != each.where:
             expected = f"one label of {label.about} by {shown(label.rater)} for an output"
-            raise InputError(each.where, expected=expected, found=f"a second one: the first is at {before}")
+            hint = "Are they two people's? Give each a name of their own. One person's? Keep the row that counts."
+            found_there = f"a second one: the first is at {before}"
+            mistakes.add(InputError(each.where, expected=expected, found=found_there, hint=hint))
         found.append(each)
     return found
 
 
-def _new(wanted: Iterable[_Wanted], labelled: LabelledStudy, terms: LabelTerms) -> tuple[list[Label], int]:
+def _new(
+    wanted: Iterable[_Wanted], labelled: LabelledStudy, terms: LabelTerms, mistakes: Mistakes
+) -> tuple[list[Label], int]:
     """What is not on the record yet, and how much of it takes the place of something that is."""
     new, corrected = [], 0
     for where, label in wanted:
@@ -153,10 +219,13 @@ def _new(wanted: Iterable[_Wanted], labelled: LabelledStudy, terms: LabelTerms) 
             expected = (
                 f"no label that differs from one of {shown(label.rater)} on the record: {shown(before.value)}"
             )
-            hint = (
-                "If it is a correction, say so: --corrections. Both stay on the record, and the last one counts."
-            )
-            raise InputError(where, expected=expected, found=shown(label.value), hint=hint)
+            mistakes.add(InputError(where, expected=expected, found=shown(label.value), hint=_CORRECT))
         corrected += before is not None
         new.append(label)
     return new, corrected
+
+
+_CORRECT = (
+    "If it is a correction, say so: --corrections. Both stay on the record, and the last one counts; so give it "
+    "the newest files alone: an older file would put its values back."
+)

@@ -4,7 +4,7 @@ Labels are about outputs that stay as they are. So the study has to be sealed, b
 `label add` has left: running that again seals them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
 
@@ -15,8 +15,9 @@ from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import ImportIdentity, Label, Response
 from affidavit.archive.seal import Seal
 from affidavit.archive.segments import Line
-from affidavit.archive.study_directory import FrozenStudy, StudyDirectory
+from affidavit.archive.study_directory import FrozenStudy, StudyDirectory, parts_of_study
 from affidavit.errors import UsageError
+from affidavit.json_values import Fields, canonical
 from affidavit.judging.directory import read_judging
 from affidavit.judging.label_draws import Drawable, LabelDraw, last_draw, read_draws
 from affidavit.judging.label_questions import LabelQuestion, label_question
@@ -43,6 +44,10 @@ class LabelledStudy:
         self._archive = archive
         self._seal = seal
         self._numbers: dict[str, int] = {}
+        self._parts = parts_of_study(self.study)
+        self._params: dict[str, Fields] = {}
+        """Of the contract that read an output, by its key; equal ones are one."""
+        self._kinds_of_params: dict[bytes, Fields] = {}
         self._own_ids: dict[str, str | None] = {}
         """The key of the output that came with this id; None where several did."""
         for number, line in enumerate(archive.recover(), 1):
@@ -58,6 +63,8 @@ class LabelledStudy:
             subject = record.subject
             self.outputs[record.key] = Drawable(record.key, *subject.cell)
             self._numbers[record.key] = number
+            params = record.contract_params
+            self._params[record.key] = self._kinds_of_params.setdefault(canonical(params), params)
             if isinstance(subject, ImportIdentity) and subject.output_id is not None:
                 taken = subject.output_id in self._own_ids
                 self._own_ids[subject.output_id] = None if taken else record.key
@@ -67,6 +74,14 @@ class LabelledStudy:
         before = last_draw(self.draws, about)
         ends = scale if before is None or before.ends is None or scale is not None else before.ends
         return label_question(about, None if self.judging is None else self.judging.terms.rubric, ends)
+
+    def question_of(self, question: LabelQuestion, key: str, options: Sequence[str] = ()) -> LabelQuestion:
+        """The question as it is asked of one output, whose contract says what its answers look like."""
+        return question.read_by(self._parts[self.outputs[key].task], self._params[key], options)
+
+    def compares_answers(self, tasks: Iterable[str]) -> bool:
+        """Whether what people say that an output means can be compared in any of these tasks."""
+        return any(self._parts[task].meaning_compared for task in tasks)
 
     def drawable(self, question: LabelQuestion, tasks: Iterable[str], records: int) -> list[Drawable]:
         """The list that a draw is from: outputs of these tasks among the first records, judged ones if need be."""
