@@ -73,7 +73,7 @@ def test_whatever_is_typed_is_on_the_scale_or_refused(about, typed):
 @pytest.mark.parametrize(
     ("about", "rubric", "scale", "why"),
     [
-        ("verdict", None, None, "a study with a rubric"),
+        ("score:COMPLETENESS", None, None, "a study with a rubric"),
         ("score:COMPLETENES", DEFAULT, None, "Did you mean COMPLETENESS"),
         ("tone", None, None, "LOW,HIGH"),
         ("correct", None, ENDS, "none for correct"),

@@ -276,7 +276,7 @@ class Label(Struct, frozen=True):
     value: str | int | float | bool
     rater: str
     date: str
-    """The day, as in 2026-01-31."""
+    """The day, as in 2026-01-31; empty where it came with data that does not say."""
 
 
 Record: TypeAlias = Response | Failed | Judgement | Label

@@ -110,8 +110,7 @@ def judge(
     A judge is shown the task with the output. Outputs from elsewhere bring its words in a column prompt, or
     --tasks FILE has them; without them nothing is judged unless --without-task says so. The first judging freezes
     rubric, prompts, date and the set of outputs; further judges are bound by them. Run it again to continue.
-    What is wrong is told before anything is written. Labels by people in the rows of outputs are kept beside the
-    judgements: --label COLUMN=verdict.
+    What is wrong is told before anything is written. Labels by people in rows are kept: --label COLUMN=verdict.
 
     \b
     Examples:
@@ -130,12 +129,10 @@ def judge(
     from affidavit.study.files import given_contracts
     from affidavit.study.models_file import models_for
 
-    labels = given_labels(given)
     wanted, code = WantedTerms(**_terms(given)), code_options(contracts, study)
     intake = outputs_in(source, out=out, pattern=pattern, tasks=tasks_file, without_task=wanted.without_task)
     models = models_for(intake.directory, models_file, wanted.judges)
-    order = _Order(intake, models, wanted, given_contracts(contracts, study), labels)
-    _say_labels(order)
+    order = _Order(intake, models, wanted, given_contracts(contracts, study), given_labels(given))
     if dry_run or batch is not None:
         _without_asking(order, None if dry_run else batch, code, retry_failed=retry_failed, as_json=as_json)
         return
@@ -197,6 +194,7 @@ def _show_plan(order: _Order, *, retry_failed: bool, as_json: bool) -> None:
     from affidavit.running.judging_dry_run import judging_dry_run
     from affidavit.running.judging_run import check_labels
 
+    _say_labels(order)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         panel = judge_panel(order.intake.directory, order.models, order.wanted)
         if order.labels is not None:
@@ -235,6 +233,7 @@ def _judged(order: _Order, judgements: "Judgements", *, retry_failed: bool) -> "
     from affidavit.commands.run_progress import RunProgress
     from affidavit.running.judging_run import JudgeOptions, judge_outputs
 
+    _say_labels(order)
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
     # Whatever a contract of the user's own prints is no result.

@@ -102,9 +102,8 @@ def read(
     to standard output, or to standard error when the rows are there. With --json, standard
     output carries the summary alone. A FILE that ends in .gz or .zst is compressed.
 
-    With --out DIR the rows become a study instead: every text verbatim, the row's other fields beside it,
-    sealed. A COLUMN is a name, or a way into nested values, such as response.body.choices[0].message.content.
-    Columns of labels by people are kept as such: --label human=correct, or --label tone=tone:1,5 with a scale.
+    With --out DIR the rows become a study instead, sealed: every text verbatim, other fields beside it, labels by
+    people as such (--label). A COLUMN is a name, or a way into nested values: response.body.choices[0].text.
 
     With --parts DIR or --workers N, files of any size are read range by range: FILES may then
     be directories and patterns too, and a row that is none is left out and told, unless --strict.
@@ -122,9 +121,7 @@ def read(
     on some outputs, or rows were left out; 5 the disk refused; 6 another run holds the directory.
     """
     look_for_garbage_rarely()
-    columns, labels = given_columns(given), given_labels(given)
-    if labels is not None and out is None:
-        raise UsageError("--label", expected="--out DIR beside it: labels stand on a study's record", found="none")
+    columns, labels = given_columns(given), _labels(given, out)
     if (parts := given_parts(given)).any:
         refuse_beside_parts({"--out": out, "--by": by, "--archive": archive})
         order = _Order((), rows_file, columns, None, lenses=lenses, as_json=as_json)
@@ -139,6 +136,13 @@ def read(
         else:
             unread = _read_groups(order._replace(labels=labels), contract, read_by, out, by, begun)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
+
+
+def _labels(given: "Mapping[str, Any]", out: Path | None) -> "LabelColumns | None":
+    """The columns of labels by people; they are kept where a study is made."""
+    if (labels := given_labels(given)) is not None and out is None:
+        raise UsageError("--label", expected="--out DIR beside it: labels stand on a study's record", found="none")
+    return labels
 
 
 class _Order(NamedTuple):
