@@ -277,6 +277,8 @@ class Label(Struct, frozen=True):
     rater: str
     date: str
     """The day, as in 2026-01-31; empty where it came with data that does not say."""
+    text_sha256: str
+    """Of the output's text, as the rater was shown it: the key says only what was asked."""
 
 
 Record: TypeAlias = Response | Failed | Judgement | Label
@@ -532,6 +534,7 @@ def _label(fields: Fields) -> Placed:
     seq, group, *values = _LABEL.take(fields)
     label = Label(*values)
     _check_key(label.labelled_key, "labelled_key")
+    _check_key(label.text_sha256, "text_sha256")
     check_nothing_left(fields)
     return Placed(seq, group, label)
 

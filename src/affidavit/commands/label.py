@@ -9,7 +9,7 @@ from affidavit.commands.given_code import contract_options
 from affidavit.plain_text import counted_noun, plain_lines
 
 if TYPE_CHECKING:
-    from affidavit.running.label_draw import Drawn, WantedDraw
+    from affidavit.running.label_draw import Drawn
     from affidavit.running.label_records import Added
 
 
@@ -59,6 +59,7 @@ _scale = click.option("--scale", metavar="LOW,HIGH", help="Of a name of your own
     type=click.Path(path_type=Path),
     help="A directory for the sheets; NAME-labels, -2, -3 … unless given.",
 )
+@click.option("--again", is_flag=True, help="Draw nothing: write all sheets of the frozen draw of this -n again.")
 @contract_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was drawn as JSON.")
 def draw(
@@ -74,6 +75,7 @@ def draw(
     contracts: tuple[str, ...],
     study: Path | None,
     *,
+    again: bool,
     as_json: bool,
 ) -> None:
     """Draw outputs at random for people to label.
@@ -81,7 +83,8 @@ def draw(
     The draw is by the study's seed, and is frozen in labels.json. For each rater it writes a CSV, and an HTML form
     that needs no network: both show task, output and scale, never who gave the output or what a judge said of it.
     With --by, as many are drawn of each; figures weigh them by how many there are. A further, larger draw of the
-    same question holds the first, and writes only the outputs that are new.
+    same question holds the first, and writes only the outputs that are new. Sheets that were lost are written
+    again by the same command, or, after a larger draw, with --again.
 
     \b
     Examples:
@@ -98,8 +101,8 @@ def draw(
     from affidavit.commands.output import show
     from affidavit.commands.study_place import refuse_study_file
     from affidavit.errors import UsageError
-    from affidavit.judging.label_draws import draw_number, read_draws
     from affidavit.judging.label_questions import parse_scale
+    from affidavit.results.sheet_folder import SheetFolder
     from affidavit.running.label_draw import WantedDraw, draw_labels
     from affidavit.study.files import given_contracts
 
@@ -108,62 +111,15 @@ def draw(
         expected = "what people are asked: verdict, score:DIMENSION, correct, answer or a name"
         raise UsageError("--what", expected=expected, found="nothing")
     names = tuple(name.strip() for name in by.split(",") if name.strip())
-    wanted = WantedDraw(about, count, names, raters, shared, tasks, parse_scale(scale))
+    wanted = WantedDraw(about, count, names, raters, shared, tasks, parse_scale(scale), again)
     opened = StudyDirectory(directory)
-    place = out or _free_place(Path(f"{directory.resolve().name}-labels"), wanted)
-    _refuse_filled(place, wanted, draw_number(read_draws(opened), wanted.about, count))
-    drawn = draw_labels(opened, wanted, given_contracts(contracts, study), Disk())
-    written = _write_sheets(drawn, place)
+    folder = SheetFolder(directory, out)
+    drawn = draw_labels(opened, wanted, given_contracts(contracts, study), Disk(), folder)
+    written = folder.paths
     if as_json:
         show({**_facts(drawn), "sheets": [str(path) for path in written]})
         return
     _say_drawn(drawn, written)
-
-
-def _free_place(place: Path, wanted: "WantedDraw") -> Path:
-    """The directory of this name, or the first with a number behind it, that has no sheets of the question yet."""
-    from affidavit.results.label_sheets import sheet_name
-
-    base, number, free = sheet_name(wanted.about, 1, 1), 1, place
-    while any(free.glob(f"{base}.*")) or any(free.glob(f"{base}-*")):
-        number += 1
-        free = place.with_name(f"{place.name}-{number}")
-    return free
-
-
-def _refuse_filled(place: Path, wanted: "WantedDraw", number: int) -> None:
-    """Refuse to write over sheets: somebody may have filled them in."""
-    from affidavit.archive.disk import refuse_study
-    from affidavit.errors import UsageError
-    from affidavit.results.label_sheets import file_names, rubric_name
-
-    refuse_study(place)
-    for name in (*file_names(wanted.about, wanted.raters, number), rubric_name(wanted.about, number)):
-        if (place / name).exists():
-            hint = "Somebody may have filled it in. Choose another directory: --out."
-            raise UsageError(str(place / name), expected="no sheet there yet", found="one", hint=hint)
-
-
-def _write_sheets(drawn: "Drawn", place: Path) -> list[Path]:
-    from msgspec import to_builtins
-
-    from affidavit.archive.disk import new_file, storage_errors
-    from affidavit.json_values import digest
-    from affidavit.results.label_sheets import rubric_name, rubric_text, sheet_csv, sheet_name
-    from affidavit.results.page.label_form import label_form
-
-    of_draw, texts = digest(to_builtins(drawn.draw)), dict[str, str]()
-    with storage_errors(str(place)):
-        place.mkdir(parents=True, exist_ok=True)
-    for sheet in drawn.sheets:
-        name = sheet_name(sheet.question.about, sheet.rater, sheet.raters, sheet.draw)
-        texts |= {f"{name}.csv": sheet_csv(sheet), f"{name}.html": label_form(sheet, draw_sha256=of_draw)}
-        if rubric := rubric_text(sheet):
-            texts[rubric_name(sheet.question.about, sheet.draw)] = rubric
-    for name, text in texts.items():
-        with new_file(place / name) as stream:
-            stream.write(text.encode("utf-8", "backslashreplace"))
-    return [place / name for name in texts]
 
 
 def _facts(drawn: "Drawn") -> dict[str, object]:

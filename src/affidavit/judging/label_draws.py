@@ -59,6 +59,10 @@ class LabelDraw(msgspec.Struct, frozen=True):
     date: str
     records: _Count
     """How many records the journal had: the list is of the outputs among them."""
+    list_sha256: str
+    """Over the keys and texts of the list: what outputs are called on sheets follows from it."""
+    drawn_after: _Count
+    """How many records the journal had when this was drawn, labels too: only labels after them answer it."""
     strata: tuple[Stratum, ...]
 
     @property
@@ -110,6 +114,16 @@ def shared_before(draws: Iterable[LabelDraw], about: str, n: int) -> int:
     return found
 
 
+def drawn_after(draws: Iterable[LabelDraw], about: str) -> dict[str, int]:
+    """By output, after how many records of the journal the first draw that holds it was made."""
+    found: dict[str, int] = {}
+    for draw in draws:
+        if draw.about == about:
+            for key in draw.outputs:
+                found.setdefault(key, draw.drawn_after)
+    return found
+
+
 # --- by chance ---
 
 
@@ -149,12 +163,15 @@ def _shares(sizes: Mapping[tuple[str, ...], int], n: int) -> dict[tuple[str, ...
 
 
 def sheets(draw: LabelDraw, new: Sequence[str], *, seed: int) -> list[list[str]]:
-    """Of each rater, the keys of the outputs to label, each list in an order of its own."""
-    mixed = sorted(new, key=lambda key: digest([seed, "shared", draw.about, key]))
+    """Of each rater, the keys of the outputs to label, each list in an order of its own.
+
+    The order depends on all texts of the list, as names on sheets do: seed and keys alone would tell who is where.
+    """
+    mixed = sorted(new, key=lambda key: digest([seed, "shared", draw.about, draw.list_sha256, key]))
     shared, rest = mixed[: draw.shared], mixed[draw.shared :]
     lists = [[*shared, *rest[rater :: draw.raters]] for rater in range(draw.raters)]
     return [
-        sorted(keys, key=lambda key: digest([seed, "order", draw.about, rater, key]))
+        sorted(keys, key=lambda key: digest([seed, "order", draw.about, draw.list_sha256, rater, key]))
         for rater, keys in enumerate(lists)
     ]
 

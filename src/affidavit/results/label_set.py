@@ -1,7 +1,7 @@
 """What people said of outputs, and what was drawn for them to label, gathered record by record (ruling S10).
 
 Of several labels of one output by one rater to one question the last one counts. A label counts for a corrected
-figure if its output was drawn for that question; for agreement all labels do.
+figure if its output was drawn for that question before it was given; for agreement all labels do.
 """
 
 from collections import Counter, defaultdict
@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from affidavit.archive.record import Label, Record, Response
-from affidavit.judging.label_draws import Drawable, LabelDraw, last_draw
+from affidavit.judging.drawn_from import DrawnFrom
+from affidavit.judging.label_draws import Drawable, LabelDraw, drawn_after, last_draw
 from affidavit.judging.label_questions import LabelValue
+from affidavit.judging.terms import FrozenJudging
 
 ByRater = Mapping[str, LabelValue]
 """What each rater said of one output."""
@@ -25,25 +27,34 @@ class LabelSet:
     corrections: Counter[str] = field(default_factory=Counter)
     """By question: labels in whose place a later one of the same rater has come."""
     _values: dict[tuple[str, str, str], LabelValue] = field(default_factory=dict)
-    _seen: int = 0
+    _numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """Of the labels in the journal."""
+    _from: DrawnFrom = field(init=False)
     _of: dict[str, "DrawnLabels"] = field(default_factory=dict)
     _listed: dict[str, tuple[int, Drawable]] = field(default_factory=dict)
     """Outputs with their numbers in the journal, where anything was drawn."""
 
+    def __post_init__(self) -> None:
+        self._from = DrawnFrom(self.draws)
+
     def add(self, record: Record) -> None:
         """One more record of the journal, in its order."""
-        self._seen += 1
+        self._from.see(record)
         if isinstance(record, Label):
             place = record.about, record.labelled_key, record.rater
-            self.corrections[record.about] += place in self._values
-            self._values[place] = record.value
+            self.corrections[record.about] += self._values.get(place, record.value) != record.value
+            self._values[place], self._numbers[place] = record.value, self._from.records
         elif self.draws and isinstance(record, Response):
-            self._listed[record.key] = self._seen, Drawable(record.key, *record.subject.cell)
+            self._listed[record.key] = self._from.records, Drawable(record.key, *record.subject.cell)
+
+    def fault(self, seed: int, judging: FrozenJudging | None) -> str | None:
+        """What is wrong with the first draw that does not follow from what was shown to this; None if all do."""
+        return self._from.fault(seed, judging)
 
     @property
     def seen(self) -> bool:
         """Whether any record was shown to this."""
-        return self._seen > 0
+        return self._from.records > 0
 
     @property
     def questions(self) -> list[str]:
@@ -70,13 +81,23 @@ class LabelSet:
     def _drawn_labels(self, about: str) -> "DrawnLabels":
         draw = last_draw(self.draws, about)
         if draw is None:
-            return DrawnLabels(about, None, self.said(about), {})
+            return DrawnLabels(about, None, self.said(about), {}, {})
         strata = {
             key: output.stratum(draw.by)
             for key, (number, output) in self._listed.items()
             if number <= draw.records
         }
-        return DrawnLabels(about, draw, self.said(about), strata)
+        after = drawn_after(self.draws, about)
+        answers = {
+            key: given
+            for key, said in self.said(about).items()
+            if key in after
+            and (given := {name: value for name, value in said.items() if self._is_after(about, key, name, after)})
+        }
+        return DrawnLabels(about, draw, self.said(about), strata, answers)
+
+    def _is_after(self, about: str, key: str, rater: str, after: Mapping[str, int]) -> bool:
+        return self._numbers[about, key, rater] > after[key]
 
 
 @dataclass(frozen=True)
@@ -88,6 +109,8 @@ class DrawnLabels:
     said: Mapping[str, ByRater]
     strata: Mapping[str, tuple[str, ...]]
     """Of every output that was there when it was drawn."""
+    answers: Mapping[str, ByRater]
+    """Of `said`, what answers the draw: labels of drawn outputs that were given after these were drawn."""
 
     @cached_property
     def drawn(self) -> frozenset[str]:
@@ -101,8 +124,13 @@ class DrawnLabels:
 
     @property
     def labelled(self) -> list[str]:
-        """Those of them that somebody labelled."""
-        return [key for key in self.said if key in self.drawn]
+        """Those of them that somebody labelled once they were drawn."""
+        return list(self.answers)
+
+    @property
+    def labelled_before(self) -> list[str]:
+        """Those of them that nobody has labelled but before they were drawn: somebody picked them."""
+        return [key for key in self.said if key in self.drawn and key not in self.answers]
 
     @property
     def raters(self) -> Sequence[str]:
@@ -111,11 +139,15 @@ class DrawnLabels:
 
     def label_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
         """The label of a drawn output as a number, of several raters their mean; None where there is none."""
-        return self.mean_of(key, number) if key in self.drawn else None
+        return _mean(self.answers.get(key), number)
 
     def mean_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
         """The same of any output, drawn or not."""
-        if not (said := self.said.get(key)):
-            return None
-        values = [number(value) for _, value in sorted(said.items())]
-        return sum(values) / len(values)
+        return _mean(self.said.get(key), number)
+
+
+def _mean(said: ByRater | None, number: Callable[[LabelValue], float]) -> float | None:
+    if not said:
+        return None
+    values = [number(value) for _, value in sorted(said.items())]
+    return sum(values) / len(values)

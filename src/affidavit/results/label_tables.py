@@ -8,6 +8,7 @@ from typing import Literal
 
 from affidavit.contracts.rubric import Verdict
 from affidavit.judging.label_questions import ANSWER, CORRECT, SCORE, VERDICT, LabelValue
+from affidavit.plain_text import counted_noun
 from affidavit.results.corrected_figures import NOT_DRAWN
 from affidavit.results.corrected_tables import JUDGES
 from affidavit.results.judge_scores import coefficient, grouped
@@ -44,8 +45,9 @@ def _counts(labels: LabelSet, foot: str) -> Table:
                 None if own.draw is None else own.draw.size,
                 None if own.draw is None else len(own.drawn),
                 len(drawn),
-                sum(len(own.said[key]) > 1 for key in drawn),
-                len(own.said) - len(drawn),
+                sum(len(own.answers[key]) > 1 for key in drawn),
+                len(own.labelled_before),
+                len(own.said) - len(drawn) - len(own.labelled_before),
                 len(own.raters),
                 labels.corrections[about],
                 "" if own.draw is None else ", ".join(own.draw.by),
@@ -54,9 +56,15 @@ def _counts(labels: LabelSet, foot: str) -> Table:
         )
     columns = (
         "question", "outputs listed", "outputs drawn", "drawn and labelled", "by several raters",
-        "labelled, not drawn", "raters", "corrections", "strata", "no figure because",
+        "labelled before drawn", "labelled, not drawn", "raters", "corrections", "strata", "no figure because",
     )  # fmt: skip
-    return Table("labels", "What did people label?", columns, tuple(rows), foot)
+    notes = [
+        f"{about}: {counted_noun(len(before), 'drawn output')} had labels before the draw, and none since. "
+        "Somebody picked them, so they correct no figure; they count for agreement."
+        for about in labels.questions
+        if (before := labels.of(about).labelled_before)
+    ]
+    return Table("labels", "What did people label?", columns, tuple(rows), foot, tuple(notes))
 
 
 # --- numbers of what was said ---
@@ -249,7 +257,7 @@ def _bias(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) 
             not_drawn.add(judge.about)
         apart: dict[tuple[str, str], list[tuple[tuple[str, str], float]]] = defaultdict(list)
         for key in own.said if own.draw is None else own.labelled:
-            label = own.mean_of(key, number)
+            label = own.mean_of(key, number) if own.draw is None else own.label_of(key, number)
             if key in judge.of and label is not None:
                 each = judge.of[key]
                 gap = each.cluster, judge.value(key) - label

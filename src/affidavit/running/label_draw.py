@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import isfinite
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from affidavit.archive.disk import Disk
 from affidavit.archive.record import ImportIdentity, Response
@@ -24,6 +24,7 @@ from affidavit.judging.label_draws import (
     sheets,
     write_draws,
 )
+from affidavit.judging.label_names import list_sha256, name_on_sheet
 from affidavit.judging.label_questions import (
     ANSWER,
     NEEDS_RUBRIC,
@@ -52,6 +53,8 @@ class WantedDraw:
     """Of all that are drawn for the question, how many are given to all raters; a fifth of them unless said."""
     tasks: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
+    again: bool = False
+    """Whether only the sheets of a frozen draw of so many outputs are to be written again."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,11 @@ class LabelSheet:
     levels: Sequence[str]
     """What the values of the scale mean."""
     outputs: Sequence[Output]
+    """Each under its name on the sheet in place of its key, which would tell who gave it."""
     draw: int = 1
     """Which draw of the question it is."""
     questions: Mapping[str, LabelQuestion] = field(default_factory=dict)
-    """The question as it is asked of an output, by its key, where the contract says more of the answers."""
+    """The question as it is asked of an output, by its name, where the contract says more of the answers."""
 
     def asked_of(self, output: Output) -> LabelQuestion:
         """The question as it is asked of one output."""
@@ -99,44 +103,87 @@ class Drawn:
     seal_sha256: str
 
 
-def draw_labels(directory: StudyDirectory, wanted: WantedDraw, given: GivenContracts, disk: Disk) -> Drawn:
-    """Draw, or take the same draw once more; frozen and sealed before anything is handed out."""
+class HandsOut(Protocol):
+    """Where sheets go."""
+
+    def check(self, draw: LabelDraw, sheets: Sequence[LabelSheet]) -> None:
+        """Refuse what cannot be written there; nothing is frozen yet."""
+
+    def write(self) -> None:
+        """Write the sheets that were checked; the draw is frozen and sealed."""
+
+
+def draw_labels(
+    directory: StudyDirectory,
+    wanted: WantedDraw,
+    given: GivenContracts,
+    disk: Disk,
+    hands_out: HandsOut | None = None,
+) -> Drawn:
+    """Draw, or take the same draw once more; frozen and sealed before anything is handed out, under one lock."""
     _refuse_odd(wanted)
     with labelled_study(directory, disk) as labelled:
         question = labelled.question(wanted.about, wanted.scale)
         before = last_draw(labelled.draws, wanted.about)
         if question.ends is not None and before is None:
             _refuse_unknown_name(directory, wanted.about, is_judged=labelled.judging is not None)
-        draw = _drawn(labelled, wanted, question, before)
-        again = before is not None and _same(before, draw)
-        outputs = StudyOutputs(directory, labelled.study, plan_of(labelled.study, given), draw.tasks)
-        if again and before is not None:
+        draw = _frozen(labelled, wanted) if wanted.again else _drawn(labelled, wanted, question, before)
+        again = wanted.again or (before is not None and _same(before, draw))
+        if not wanted.again and again and before is not None:
             draw = before
-        else:
+        plan = plan_of(labelled.study, given)
+        made = _sheets(labelled, draw, question, StudyOutputs(directory, labelled.study, plan, draw.tasks))
+        if hands_out is not None:
+            hands_out.check(draw, made)
+        if not again:
             write_draws(directory, (*labelled.draws, draw), disk)
         seal = labelled.sealed()
+        if hands_out is not None:
+            hands_out.write()
+    compared = draw.about != ANSWER or labelled.compares_answers(draw.tasks)
+    new = len(_new(labelled, draw))
+    return Drawn(draw, new, made, _targets(labelled, draw, question), compared, seal.root_sha256, seal.sha256)
+
+
+def _frozen(labelled: LabelledStudy, wanted: WantedDraw) -> LabelDraw:
+    """The draw of so many outputs as it is on the record; of several, that for so many raters, or the last."""
+    of_question = [draw for draw in labelled.draws if draw.about == wanted.about]
+    found = [draw for draw in of_question if draw.n == wanted.n]
+    if not found:
+        known = ", ".join(dict.fromkeys(f"-n {draw.n}" for draw in of_question))
+        expected = f"a draw for {wanted.about} that is frozen: {known or 'there is none'}"
+        raise UsageError("--again", expected=expected, found=f"-n {wanted.n}")
+    return next((draw for draw in reversed(found) if draw.raters == wanted.raters), found[-1])
+
+
+def _new(labelled: LabelledStudy, draw: LabelDraw) -> list[str]:
+    """The keys of what no smaller draw of the question holds."""
     earlier = _outputs_before(labelled.draws, draw)
-    new = [key for key in draw.outputs if key not in earlier]
-    lists = sheets(draw, new, seed=labelled.study.seed)
-    texts = _texts(directory, outputs, frozenset(new))
-    asked = {key: labelled.question_of(question, key, output.options) for key, output in texts.items()}
+    return [key for key in draw.outputs if key not in earlier]
+
+
+def _sheets(
+    labelled: LabelledStudy, draw: LabelDraw, question: LabelQuestion, outputs: StudyOutputs
+) -> list[LabelSheet]:
+    new = _new(labelled, draw)
+    names = {key: name_on_sheet(draw, key, labelled.texts[key]) for key in new}
+    found = _texts(labelled.directory, outputs, frozenset(new))
+    shown = {key: output._replace(key=names[key]) for key, output in found.items()}
+    asked = {names[key]: labelled.question_of(question, key, output.options) for key, output in found.items()}
     rubric = None if labelled.judging is None else labelled.judging.terms.rubric
-    made = [
+    return [
         LabelSheet(
             labelled.study.name,
             number,
             draw.raters,
             question,
             scale_words(draw.about, rubric),
-            [texts[key] for key in keys],
+            [shown[key] for key in keys],
             draw_number(labelled.draws, draw.about, draw.n),
             asked,
         )
-        for number, keys in enumerate(lists, 1)
+        for number, keys in enumerate(sheets(draw, new, seed=labelled.study.seed), 1)
     ]
-    compared = draw.about != ANSWER or labelled.compares_answers(draw.tasks)
-    targets = _targets(labelled, draw, question)
-    return Drawn(draw, len(new), made, targets, compared, seal.root_sha256, seal.sha256)
 
 
 def _targets(labelled: LabelledStudy, draw: LabelDraw, question: LabelQuestion) -> list[DrawnTarget]:
@@ -214,6 +261,8 @@ def _drawn(
         wanted.n if wanted.raters == 1 else shared,
         datetime.now(UTC).date().isoformat(),
         records,
+        list_sha256(outputs, labelled.texts),
+        labelled.records,
         strata,
     )
     if before is not None:

@@ -16,6 +16,7 @@ from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
 from affidavit.json_values import shown
 from affidavit.judging.label_columns import checked_day, checked_rater, is_blank
 from affidavit.judging.label_draws import last_draw
+from affidavit.judging.label_names import is_name_on_sheet
 from affidavit.judging.label_questions import LabelQuestion
 from affidavit.reading.source import Row, Source
 from affidavit.reading.sources import rows_of
@@ -60,6 +61,8 @@ class Added:
 class _Wanted(NamedTuple):
     where: str
     label: Label
+    by_sheet: bool
+    """Whether the row names the output as a sheet does, and so answers a draw."""
 
 
 MOST_MISTAKES = 10
@@ -155,6 +158,10 @@ def _drawn(labelled: LabelledStudy, about: str) -> frozenset[str]:
 def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -> _Wanted:
     name = _text(row, "output", None)
     key = labelled.key_of(name)
+    if key is None and is_name_on_sheet(name):
+        expected, found = "in 'output' the name of an output on a sheet of this study", f"{name}, which is none"
+        hint = "The sheet is of another study, or of another run of this one, whose outputs have other texts."
+        raise InputError(row.where, expected=expected, found=found, hint=hint)
     if key is None:
         expected = f"in 'output' the key of an output of the study, or its first {FEWEST_DIGITS} digits or more"
         hint = "An id that outputs came with will do too, where no other output has it."
@@ -167,7 +174,9 @@ def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -
     if day > (today + timedelta(days=1)).isoformat():
         expected = "a day that has come in 'date'"
         raise InputError(row.where, expected=expected, found=shown(day), hint="Or leave it empty.")
-    return _Wanted(row.where, Label(key, question.about, value, rater, day))
+    return _Wanted(
+        row.where, Label(key, question.about, value, rater, day, labelled.texts[key]), is_name_on_sheet(name)
+    )
 
 
 def _question(row: Row, labelled: LabelledStudy, terms: LabelTerms) -> LabelQuestion:
@@ -211,9 +220,12 @@ def _new(
 ) -> tuple[list[Label], int]:
     """What is not on the record yet, and how much of it takes the place of something that is."""
     new, corrected = [], 0
-    for where, label in wanted:
-        before = labelled.labels.get((label.labelled_key, label.about, label.rater))
+    for where, label, by_sheet in wanted:
+        place = label.labelled_key, label.about, label.rater
+        before = labelled.labels.get(place)
         if before is not None and (type(before.value), before.value) == (type(label.value), label.value):
+            if by_sheet and labelled.precedes_its_draw(place):
+                new.append(label)  # said before it was drawn: only what answers the draw counts as drawn
             continue
         if before is not None and not terms.corrections:
             expected = (

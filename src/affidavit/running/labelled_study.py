@@ -7,10 +7,12 @@ Labels are about outputs that stay as they are. So the study has to be sealed, b
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cached_property
+from typing import Protocol
 
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.disk import Disk
 from affidavit.archive.journal import Archive
+from affidavit.archive.layout import LABELS
 from affidavit.archive.parquet_copy import keep_copy
 from affidavit.archive.record import ImportIdentity, Label, Response
 from affidavit.archive.seal import Seal
@@ -19,7 +21,9 @@ from affidavit.archive.study_directory import FrozenStudy, StudyDirectory, parts
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields, canonical
 from affidavit.judging.directory import read_judging
-from affidavit.judging.label_draws import Drawable, LabelDraw, last_draw, read_draws
+from affidavit.judging.drawn_from import DrawnFrom
+from affidavit.judging.label_draws import Drawable, LabelDraw, drawn_after, last_draw, read_draws
+from affidavit.judging.label_names import keys_by_name
 from affidavit.judging.label_questions import LabelQuestion, label_question
 from affidavit.judging.terms import FrozenJudging
 
@@ -41,22 +45,28 @@ class LabelledStudy:
         """By key, in the order of the journal."""
         self.labels: dict[LabelPlace, Label] = {}
         """What counts of what people said."""
+        self._label_numbers: dict[LabelPlace, int] = {}
         self._archive = archive
         self._seal = seal
         self._numbers: dict[str, int] = {}
+        self._drawn_after: dict[str, dict[str, int]] = {}
         self._parts = parts_of_study(self.study)
         self._params: dict[str, Fields] = {}
         """Of the contract that read an output, by its key; equal ones are one."""
         self._kinds_of_params: dict[bytes, Fields] = {}
         self._own_ids: dict[str, str | None] = {}
         """The key of the output that came with this id; None where several did."""
+        self._listed = DrawnFrom(self.draws, with_texts=True)
         for number, line in enumerate(archive.recover(), 1):
             self._see(number, line)
+        refuse_other_draws(directory, self._listed, self.study, self.judging)
 
     def _see(self, number: int, line: Line) -> None:
         record = line.record
+        self._listed.see(record)
         if isinstance(record, Label):
-            self.labels[record.labelled_key, record.about, record.rater] = record
+            place = record.labelled_key, record.about, record.rater
+            self.labels[place], self._label_numbers[place] = record, number
             return
         refuse_unsealed(self.directory, self._seal, number)
         if isinstance(record, Response):
@@ -99,7 +109,9 @@ class LabelledStudy:
         return self._seal.records
 
     def key_of(self, name: str) -> str | None:
-        """The output of this name: its key, a head of it that no other has, or the id that it came with."""
+        """The output of this name: that on a sheet, its key, a head that no other has, or the id it came with."""
+        if name in self._on_sheets:
+            return self._on_sheets[name]
         if name in self.outputs:
             return name
         if self._own_ids.get(name) is not None:
@@ -108,6 +120,26 @@ class LabelledStudy:
             return None
         fitting = [key for key in self._heads.get(name[:FEWEST_DIGITS], []) if key.startswith(name)]
         return fitting[0] if len(fitting) == 1 else None
+
+    @cached_property
+    def _on_sheets(self) -> dict[str, str]:
+        return keys_by_name(self.draws, self.texts)
+
+    def precedes_its_draw(self, place: LabelPlace) -> bool:
+        """Whether the label that counts there was given before its output was drawn."""
+        key, about, _ = place
+        after = self._drawn_after.setdefault(about, drawn_after(self.draws, about)).get(key)
+        return after is not None and self._label_numbers[place] <= after
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The digest of each output's text, by its key."""
+        return self._listed.texts
+
+    @property
+    def records(self) -> int:
+        """How many records there are, labels too."""
+        return self._listed.records
 
     @cached_property
     def _heads(self) -> dict[str, list[str]]:
@@ -123,6 +155,21 @@ class LabelledStudy:
     def sealed(self) -> Seal:
         """The seal over everything as it stands now."""
         return sealed_again(self.directory, self._archive, self._seal)
+
+
+class SawDraws(Protocol):
+    """Has seen a journal and the draws of its study."""
+
+    def fault(self, seed: int, judging: FrozenJudging | None) -> str | None:
+        """What is wrong with the first draw that does not follow; None if all do."""
+
+
+def refuse_other_draws(
+    directory: StudyDirectory, seen: "SawDraws", study: FrozenStudy, judging: FrozenJudging | None
+) -> None:
+    """Refuse draws that do not follow from the seed and the outputs, before anything rests on them."""
+    if (said := seen.fault(study.seed, judging)) is not None:
+        raise corrupt(str(directory.path / LABELS), "draws by the study's seed from its outputs", said)
 
 
 _GROUP = 64

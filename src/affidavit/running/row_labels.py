@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from affidavit.archive.disk import Disk
-from affidavit.archive.record import Failed, ImportIdentity, Label, Record
+from affidavit.archive.record import ImportIdentity, Label, Record, Response
 from affidavit.archive.seal import Seal
 from affidavit.archive.study_directory import ImportedStudy, StudyDirectory
 from affidavit.contracts.rubric import Rubric
@@ -18,6 +18,7 @@ from affidavit.errors import InputError, UsageError, did_you_mean
 from affidavit.json_values import Fields, shown
 from affidavit.judging.directory import read_judging
 from affidavit.judging.label_columns import LabelColumns, RowLabels
+from affidavit.judging.label_names import text_sha256
 from affidavit.judging.label_questions import LabelValue
 from affidavit.plain_text import counted_noun
 from affidavit.reading.json_cells import json_cells
@@ -117,14 +118,14 @@ class _Found:
             place = record.labelled_key, record.about, record.rater
             self._there.setdefault(place, []).append(record.value)
         elif isinstance(record.subject, ImportIdentity):
-            said = [
-                Label(record.key, each.about, each.value, each.rater, each.date)
-                for each in self._labels.of(record.subject.row, where=self._place(record.key))
-            ]
-            if isinstance(record, Failed):
+            said = list(self._labels.of(record.subject.row, where=self._place(record.key)))
+            if not isinstance(record, Response):
                 self.without_output += len(said)
-            else:
-                self.wanted += said
+            elif said:
+                text = text_sha256(record.raw_output)
+                self.wanted += [
+                    Label(record.key, each.about, each.value, each.rater, each.date, text) for each in said
+                ]
 
     def rows(self, records: Iterable[Record]) -> Iterator[Row]:
         """The rows among records, all of which are seen."""
