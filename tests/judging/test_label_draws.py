@@ -74,7 +74,7 @@ def test_another_seed_or_question_draws_others(changed):
 def a_draw(n=40, raters=3, shared=10, by=(), **changed):
     fields = {
         "about": "verdict", "ends": None, "tasks": ("t",), "by": by, "n": n, "raters": raters, "shared": shared,
-        "date": "2026-01-31", "records": 140, "strata": drawn(n, by), **changed,
+        "date": "2026-01-31", "records": 140, "list_sha256": "0" * 64, "drawn_after": 140, "strata": drawn(n, by), **changed,
     }  # fmt: skip
     return LabelDraw(**fields)
 

@@ -20,7 +20,7 @@ from affidavit.running.label_records import COLUMNS, LabelTerms, add_labels
 from affidavit.running.labelled_study import FEWEST_DIGITS, labelled_study
 from support.command import affidavit
 from support.killed_command import calls, killed
-from support.labelled_studies import filled, judged_outputs, name_in, sheet, write_sheet
+from support.labelled_studies import filled, judged_outputs, keys_of, name_in, sheet, write_sheet
 from support.studies import fine, records, told, told_by_verify
 
 pytestmark = pytest.mark.slow
@@ -94,12 +94,17 @@ def test_a_sheet_shows_task_and_output_and_never_judge_or_target(drawn):
 
 def test_the_same_draw_again_changes_nothing_and_no_sheet_is_written_over(folder):
     before = (folder / "judged" / "labels.json").read_bytes()
+    assert fine(affidavit(*DRAW, cwd=folder), 0)
+    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["judged", "judged-labels"]
+    write_sheet(folder / "judged-labels" / "verdict.csv", filled(drawn_rows(folder)))
     again = affidavit(*DRAW, "-o", "judged-labels", cwd=folder)
     assert again.returncode == 2
     assert b"Somebody may have filled it in" in again.stderr
     assert fine(affidavit(*DRAW, "-o", "again", cwd=folder), 0)
     assert (folder / "judged" / "labels.json").read_bytes() == before
-    assert sheet(folder / "again" / "verdict.csv") == drawn_rows(folder)
+    assert [row["output"] for row in sheet(folder / "again" / "verdict.csv")] == [
+        row["output"] for row in drawn_rows(folder)
+    ]
 
 
 def test_a_larger_draw_hands_out_what_is_new(folder):
@@ -170,9 +175,10 @@ def test_labels_are_records_under_a_digest_of_their_own(folder):
     assert after["root_sha256"] == before["root_sha256"] == told(done)["root_sha256"]
     assert before["labels_sha256"] == ""
     assert after["labels_sha256"] == told(done)["labels_sha256"] != ""
+    keys = keys_of(folder / "judged")
     for record, row in zip(labels(folder), filled(drawn_rows(folder)), strict=True):
         said = (record["labelled_key"], record["about"], record["value"], record["rater"], record["date"])
-        assert said == (row["output"], "verdict", row["value"], "anna", "2026-01-31")
+        assert said == (keys[name_in(row["text"])], "verdict", row["value"], "anna", "2026-01-31")
     expected = affidavit("verify", "judged", "--expect", after["labels_sha256"], cwd=folder)
     assert b"the expected digest is the labels' digest" in expected.stdout
 
@@ -197,7 +203,8 @@ def test_a_correction_is_a_new_record_and_the_last_one_counts(folder):
     assert len(labels(folder)) == 40
     done = add(folder, changed, "--corrections", "--json")
     assert (told(done)["added"], told(done)["corrected"], told(done)["labels"]) == (1, 1, 40)
-    of_first = [each["value"] for each in labels(folder) if each["labelled_key"] == rows[0]["output"]]
+    key = keys_of(folder / "judged")[name_in(rows[0]["text"])]
+    of_first = [each["value"] for each in labels(folder) if each["labelled_key"] == key]
     assert of_first == [rows[0]["value"], "PARTIAL"]
     report = affidavit("report", "judged", "--format", "json", cwd=folder)
     assert json.loads(report.stdout)["tables"]["labels"]["rows"][0]["corrections"] == 1
@@ -243,7 +250,8 @@ def test_a_rater_who_labels_an_output_twice_is_refused(folder):
 
 
 def test_rows_say_what_they_must_and_options_the_rest(folder):
-    rows = [{"output": row["output"][:12], "value": "PASS"} for row in drawn_rows(folder)[:3]]
+    keys = keys_of(folder / "judged")
+    rows = [{"output": keys[name_in(row["text"])][:12], "value": "PASS"} for row in drawn_rows(folder)[:3]]
     by_own_id = {"output": name_in(drawn_rows(folder)[3]["text"]), "value": "FAIL"}
     blank = {"output": drawn_rows(folder)[4]["output"], "value": " "}
     done = add(folder, [*rows, by_own_id, blank], "--what", "verdict", "--rater", "eve", "--json")
@@ -270,7 +278,11 @@ def test_the_same_is_there_in_python(folder):
     directory = StudyDirectory(folder / "judged")
     drawn = draw_labels(directory, WantedDraw("verdict", 40), GivenContracts(), Disk())
     assert [output.key for output in drawn.sheets[0].outputs] == [row["output"] for row in drawn_rows(folder)]
-    rows = [f"{row['output'][: FEWEST_DIGITS + 4]},verdict,PASS,eve,2026-01-31" for row in drawn_rows(folder)]
+    keys = keys_of(folder / "judged")
+    rows = [
+        f"{keys[name_in(row['text'])][: FEWEST_DIGITS + 4]},verdict,PASS,eve,2026-01-31"
+        for row in drawn_rows(folder)
+    ]
     source = bytes_source("filled.csv", "\n".join([",".join(COLUMNS), *rows]).encode())
     assert add_labels(directory, [source], LabelTerms(), Disk()).added == 40
     with labelled_study(directory, Disk()) as labelled:
@@ -296,7 +308,7 @@ def test_the_same_is_there_in_python(folder):
 def test_a_label_is_checked_by_the_scale_of_its_question(drawn, about, value, fits):
     directory = StudyDirectory(drawn / "judged")
     checks = LabelChecks(directory, directory.frozen(), read_judging(directory))
-    label = Label("0" * 64, about, value, "anna", "2026-01-31")
+    label = Label("0" * 64, about, value, "anna", "2026-01-31", "0" * 64)
     assert (checks.difference(label, is_known=True) is None) is fits
     assert "no earlier record" in (checks.difference(label, is_known=False) or "")
 
@@ -371,6 +383,7 @@ def forged(path: Path, number: int, **changed: object) -> None:
         ({"value": True}, b"off the scale of 'verdict'"),
         ({"about": "score:NONE"}, b"off the scale of 'score:NONE'"),
         ({"labelled_key": "0" * 64}, b"an output that no earlier record holds"),
+        ({"text_sha256": "0" * 64}, b"about another text than the output has"),
     ],
 )
 def test_a_forged_label_that_cannot_be_is_told(folder, changed, why):
