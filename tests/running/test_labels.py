@@ -89,7 +89,11 @@ def test_a_sheet_shows_task_and_output_and_never_judge_or_target(drawn):
     for row in rows:
         assert row["output"] in page
     assert "cross_judge" not in page
-    assert "FORMAT_COMPLIANCE" not in page
+    rubric = (drawn / "judged-labels" / "verdict-rubric.txt").read_text()
+    for said in ("FORMAT_COMPLIANCE (Structure and format): ", "FAIL: the sum is 3 or less", "2: Satisfied"):
+        assert said in page
+        assert said in rubric
+    assert {row["scale"] for row in rows} == {"PASS, PARTIAL, FAIL; by verdict-rubric.txt"}
 
 
 def test_the_same_draw_again_changes_nothing_and_no_sheet_is_written_over(folder):
@@ -120,7 +124,7 @@ def test_a_larger_draw_hands_out_what_is_new(folder):
     )
     assert fine(done, 0)
     assert (told(done)["n"], told(done)["new"], told(done)["shared"]) == (60, 20, 12)
-    first, second = (sheet(folder / "more" / f"verdict-rater-{rater}.csv") for rater in (1, 2))
+    first, second = (sheet(folder / "more" / f"verdict-draw-2-rater-{rater}.csv") for rater in (1, 2))
     new = {row["output"] for row in (*first, *second)}
     assert len(new) == 20
     assert len({row["output"] for row in first} & {row["output"] for row in second}) == 12

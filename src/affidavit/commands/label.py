@@ -208,11 +208,6 @@ def _notes(drawn: "Drawn") -> list[str]:
     from affidavit.statistics.corrected_means import FEWEST_LABELS
 
     notes = []
-    if not drawn.compared:
-        notes.append(
-            "no contract of these tasks compares answers as texts: labels of answer will correct no figure; ask "
-            "for correct"
-        )
     several = len({target.task for target in drawn.targets}) > 1
     few = [target for target in drawn.targets if target.drawn < FEWEST_LABELS]
     if few:
@@ -252,7 +247,8 @@ def add(
     FILES are sheets that were filled in, or rows (CSV, JSON Lines, Parquet) with output, what, value and rater.
     All are checked before the first is written: missing columns, unknown outputs, values off the scale and doubles
     are refused by their place, up to ten at once. Rows without a value are passed over, and so are labels that are
-    on the record already, so that the same files may be added again. A label is never changed: with --corrections a new one takes its place.
+    on the record already, so that the same files may be added again. A label is never changed: with --corrections a
+    new one takes its place.
 
     \b
     Examples:

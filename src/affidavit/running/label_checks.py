@@ -5,7 +5,7 @@ from affidavit.archive.record import Label, Response
 from affidavit.archive.study_directory import FrozenStudy, StudyDirectory
 from affidavit.errors import AffidavitError
 from affidavit.judging.label_draws import STRATA, Drawable, LabelDraw, drawn_strata, last_draw, read_draws
-from affidavit.judging.label_questions import label_question
+from affidavit.judging.label_questions import recorded_question
 from affidavit.judging.terms import FrozenJudging
 
 _YES_OR_NO = {True: "yes", False: "no"}
@@ -38,7 +38,7 @@ class LabelChecks:
         # Nobody but the adding of a label outside a draw knows the scale of a name of one's own.
         ends = None if draw is None else draw.ends
         try:
-            question = label_question(label.about, rubric, ends or _any_scale(label))
+            question = recorded_question(label.about, rubric, ends or _any_scale(label))
             spelt = _YES_OR_NO[label.value] if isinstance(label.value, bool) else label.value
             fits = question.value(spelt, where="")
         except AffidavitError:
@@ -57,7 +57,7 @@ class LabelChecks:
         judged = frozenset(() if self._judging is None else self._judging.terms.outputs)
         rubric = None if self._judging is None else self._judging.terms.rubric
         try:
-            question = label_question(draw.about, rubric, draw.ends)
+            question = recorded_question(draw.about, rubric, draw.ends)
         except AffidavitError:
             return f"nobody can be asked for {draw.about!r}"
         if not set(draw.by) <= set(STRATA):

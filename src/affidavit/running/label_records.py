@@ -14,7 +14,7 @@ from affidavit.archive.record import Label
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
 from affidavit.json_values import shown
-from affidavit.judging.label_columns import checked_day, checked_rater, is_blank
+from affidavit.judging.label_columns import checked_day, checked_rater, is_blank, rater_name
 from affidavit.judging.label_draws import last_draw
 from affidavit.judging.label_questions import LabelQuestion
 from affidavit.reading.source import Row, Source
@@ -62,6 +62,8 @@ class _Wanted(NamedTuple):
     label: Label
 
 
+FIRST_DAY = "1990-01-01"
+"""No label is older: an earlier day is a slip."""
 MOST_MISTAKES = 10
 """Of a file's mistakes, how many are told at once."""
 
@@ -69,13 +71,15 @@ MOST_MISTAKES = 10
 def add_labels(directory: StudyDirectory, sources: Sequence[Source], terms: LabelTerms, disk: Disk) -> Added:
     """Add every label of the files; nothing is written if one of them cannot be."""
     rows = [row for source in sources for row in _rows(source, terms)]
-    filled = [row for row in rows if not is_blank(row.fields.get("value"))]
     with labelled_study(directory, disk) as labelled:
         wanted, mistakes = [], Mistakes()
         today = datetime.now(UTC).date()
-        for row in filled:
+        for row in rows:
             with mistakes.gathered():
-                wanted.append(_wanted(row, labelled, terms, today))
+                if is_blank(_given(row)):
+                    _key(row, labelled)
+                else:
+                    wanted.append(_wanted(row, labelled, terms, today))
         wanted = _first_of_each(wanted, mistakes)
         new, corrected = _new(wanted, labelled, terms, mistakes)
         mistakes.refuse(MOST_MISTAKES)
@@ -88,7 +92,7 @@ def add_labels(directory: StudyDirectory, sources: Sequence[Source], terms: Labe
         len(new),
         corrected,
         len(wanted) - len(new),
-        len(rows) - len(filled),
+        sum(is_blank(row.fields["value"]) for row in rows),
         sum(each.label.labelled_key not in drawn[each.label.about] for each in wanted),
         len(kept),
         seal.root_sha256,
@@ -152,19 +156,30 @@ def _drawn(labelled: LabelledStudy, about: str) -> frozenset[str]:
     return frozenset(() if draw is None else draw.outputs)
 
 
-def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -> _Wanted:
+def _given(row: Row) -> object:
+    if "value" not in row.fields:
+        raise InputError(row.where, expected="a field 'value'", found=f"fields {', '.join(row.fields)}")
+    return row.fields["value"]
+
+
+def _key(row: Row, labelled: LabelledStudy) -> str:
     name = _text(row, "output", None)
     key = labelled.key_of(name)
     if key is None:
         expected = f"in 'output' the key of an output of the study, or its first {FEWEST_DIGITS} digits or more"
         hint = "An id that outputs came with will do too, where no other output has it."
         raise InputError(row.where, expected=expected, found=shown(name), hint=hint)
+    return key
+
+
+def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -> _Wanted:
+    key = _key(row, labelled)
     question = labelled.question_of(_question(row, labelled, terms), key)
     value = question.value(row.fields["value"], where=row.where)
-    rater = checked_rater(_text(row, "rater", terms.rater), where=row.where)
+    rater = checked_rater(rater_name(_text(row, "rater", terms.rater)), where=row.where)
     day = checked_day(_text(row, "date", today.isoformat()), where=row.where)
     # West of Greenwich it may be tomorrow there already.
-    if day > (today + timedelta(days=1)).isoformat():
+    if day < FIRST_DAY or day > (today + timedelta(days=1)).isoformat():
         expected = "a day that has come in 'date'"
         raise InputError(row.where, expected=expected, found=shown(day), hint="Or leave it empty.")
     return _Wanted(row.where, Label(key, question.about, value, rater, day))
@@ -197,11 +212,16 @@ def _first_of_each(wanted: Iterable[_Wanted], mistakes: Mistakes) -> list[_Wante
     for each in wanted:
         label = each.label
         place = label.labelled_key, label.about, label.rater
-        if (before := seen.setdefault(place, each.where)) != each.where:
+        before = seen.get(place)
+        if before == each.where:
+            continue  # a file that was named twice
+        if before is not None:
             expected = f"one label of {label.about} by {shown(label.rater)} for an output"
             hint = "Are they two people's? Give each a name of their own. One person's? Keep the row that counts."
             found_there = f"a second one: the first is at {before}"
             mistakes.add(InputError(each.where, expected=expected, found=found_there, hint=hint))
+            continue
+        seen[place] = each.where
         found.append(each)
     return found
 
@@ -215,6 +235,8 @@ def _new(
         before = labelled.labels.get((label.labelled_key, label.about, label.rater))
         if before is not None and (type(before.value), before.value) == (type(label.value), label.value):
             continue
+        if label in labelled.all_labels:
+            continue  # of that very day, and corrected since: the file is an older one
         if before is not None and not terms.corrections:
             expected = (
                 f"no label that differs from one of {shown(label.rater)} on the record: {shown(before.value)}"
