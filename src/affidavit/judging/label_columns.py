@@ -255,7 +255,7 @@ def checked_day(text: str, *, where: str, column: str = "date") -> str:
         is_day = False
     if not is_day:
         expected = f"a day such as 2026-01-31 in {column!r}"
-        raise InputError(where, expected=expected, found=shown(text), hint="Or leave it empty.")
+        raise InputError(where, expected=expected, found=shown(text), hint="Or leave the column empty.")
     return text
 
 

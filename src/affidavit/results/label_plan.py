@@ -21,11 +21,11 @@ def label_plan(records: RecordSet, labels: LabelSet, figures: JudgingFigures | N
     rows = tuple((about, name, *_cells(each, labels.of(about).draw, width)) for about, name, each in found)
     notes = (
         f"Labels for an interval that is {width:g} wide from end to end, on the scale of the figure: 0.1 is ten "
-        "points of a share. Labels needed are of the outputs of the row alone. Draw -n is what to type for them: it "
-        "counts all outputs of the question, over all strata, those of the first draw among them; it is taken that "
-        "they spread over the rows, and are labelled, as at first. For several rows, type the greatest.",
-        "An interval speaks of further questions like these, not of these outputs alone: it has a width with every "
-        "output labelled, too.",
+        "points of a share. Labels needed are of the outputs of the row alone. Draw -n is what to type for them: "
+        "it counts all outputs of the question, over all strata, those of the first draw among them; it is taken "
+        "that they spread over the rows, and are labelled, as at first. For several rows, type the greatest.",
+        "An interval speaks of further questions like these, not of these outputs alone: it has a width even with "
+        "every output labelled.",
         "To look at figures and draw until an interval is narrow enough makes intervals cover less than they say: "
         "settle the number by a pilot, draw it, and then look.",
     )

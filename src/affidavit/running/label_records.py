@@ -4,6 +4,7 @@ All rows are checked before the first is written. A row that says what is on the
 that whoever was killed while adding adds the same files again.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -162,12 +163,17 @@ def _given(row: Row) -> object:
     return row.fields["value"]
 
 
+_A_NUMBER = re.compile(r"[0-9.,]+[eE][+][0-9]+")
+
+
 def _key(row: Row, labelled: LabelledStudy) -> str:
     name = _text(row, "output", None)
     key = labelled.key_of(name)
     if key is None:
         expected = f"in 'output' the key of an output of the study, or its first {FEWEST_DIGITS} digits or more"
         hint = "An id that outputs came with will do too, where no other output has it."
+        if _A_NUMBER.fullmatch(name):
+            hint = "A spreadsheet has made a number of it: have the column hold text, and copy the keys in again."
         raise InputError(row.where, expected=expected, found=shown(name), hint=hint)
     return key
 
@@ -181,7 +187,7 @@ def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -
     # West of Greenwich it may be tomorrow there already.
     if day < FIRST_DAY or day > (today + timedelta(days=1)).isoformat():
         expected = "a day that has come in 'date'"
-        raise InputError(row.where, expected=expected, found=shown(day), hint="Or leave it empty.")
+        raise InputError(row.where, expected=expected, found=shown(day), hint="Or leave the column empty.")
     return _Wanted(row.where, Label(key, question.about, value, rater, day))
 
 
