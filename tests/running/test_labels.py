@@ -89,7 +89,11 @@ def test_a_sheet_shows_task_and_output_and_never_judge_or_target(drawn):
     for row in rows:
         assert row["output"] in page
     assert "cross_judge" not in page
-    assert "FORMAT_COMPLIANCE" not in page
+    rubric = (drawn / "judged-labels" / "verdict-rubric.txt").read_text()
+    for said in ("FORMAT_COMPLIANCE (Structure and format): ", "FAIL: the sum is 3 or less", "2: Satisfied"):
+        assert said in page
+        assert said in rubric
+    assert {row["scale"] for row in rows} == {"PASS, PARTIAL, FAIL; by verdict-rubric.txt"}
 
 
 def test_the_same_draw_again_changes_nothing_and_no_sheet_is_written_over(folder):
@@ -125,7 +129,7 @@ def test_a_larger_draw_hands_out_what_is_new(folder):
     )
     assert fine(done, 0)
     assert (told(done)["n"], told(done)["new"], told(done)["shared"]) == (60, 20, 12)
-    first, second = (sheet(folder / "more" / f"verdict-rater-{rater}.csv") for rater in (1, 2))
+    first, second = (sheet(folder / "more" / f"verdict-draw-2-rater-{rater}.csv") for rater in (1, 2))
     new = {row["output"] for row in (*first, *second)}
     assert len(new) == 20
     assert len({row["output"] for row in first} & {row["output"] for row in second}) == 12
@@ -143,6 +147,9 @@ def test_a_larger_draw_hands_out_what_is_new(folder):
         (("-n", "50", "--task", "importd"), b"Did you mean imported?"),
         (("-n", "50", "--shared", "51"), b"--shared: expected at most the 50"),
         (("-n", "50", "--what", "tone"), b"--scale: expected LOW,HIGH"),
+        (("-n", "50", "--what", "tone", "--scale", "0,1"), b"here there is none, found 'tone'"),
+        (("-n", "50", "--what", "overall", "--scale", "0,8"), b"the sum of its dimensions"),
+        (("-n", "50", "--what", "answer"), b"--what: expected a task whose contract compares an answer"),
         (("-n", "50", "-o", "judged"), b"It is evidence: write elsewhere"),
     ],
 )
@@ -221,6 +228,11 @@ def test_a_correction_is_a_new_record_and_the_last_one_counts(folder):
         ({"what": ""}, b"expected a text in 'what'"),
         ({"rater": " "}, b"expected a text in 'rater'"),
         ({"date": "31.1.2026"}, b"expected a day such as 2026-01-31"),
+        ({"date": "31.1.2026"}, b"Or leave the column empty."),
+        ({"date": "2999-01-31"}, b"expected a day that has come"),
+        ({"date": "0001-01-01"}, b"expected a day that has come"),
+        ({"output": "2.3922E+63"}, b"A spreadsheet has made a number of it"),
+        ({"rater": "an\u3164na"}, b"printable characters"),
         ({"what": "tone", "value": "0.5"}, b"expected LOW,HIGH"),
     ],
 )
@@ -257,6 +269,88 @@ def test_rows_say_what_they_must_and_options_the_rest(folder):
     done = add(folder, [*rows, by_own_id, blank], "--what", "verdict", "--rater", "eve", "--json")
     assert (told(done)["added"], told(done)["blank"], told(done)["not_drawn"]) == (4, 1, 0)
     assert [each["value"] for each in labels(folder)] == ["PASS"] * 3 + ["FAIL"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        (
+            ("output", "what", "label", "rater"),
+            "expected a column 'value', found columns output, what, label, rater",
+        ),
+        (("key", "what", "value", "rater"), "expected a column 'output', found columns key, what, value, rater"),
+        (
+            ("output", "what", "value", "name"),
+            "expected a column 'rater', found columns output, what, value, name",
+        ),
+    ],
+)
+def test_a_file_without_a_column_is_refused_with_those_that_it_has(folder, columns, why):
+    ours = ("output", "what", "value", "rater")
+    rows = [dict(zip(columns, map(each.get, ours), strict=True)) for each in filled(drawn_rows(folder))]
+    assert f"filled.csv: {why}".encode() in add(folder, rows, code=2).stderr
+    assert labels(folder) == []
+
+
+def test_columns_may_be_written_in_any_case(folder):
+    names = {"output": "Output", "what": " WHAT", "value": "Value", "rater": "RATER", "date": "Date"}
+    rows = [{names.get(name, name): value for name, value in each.items()} for each in filled(drawn_rows(folder))]
+    assert told(add(folder, rows, "--json"))["added"] == 40
+
+
+def test_up_to_ten_mistakes_are_told_at_once(folder):
+    rows = [{**each, "value": "GOOD"} for each in filled(drawn_rows(folder))]
+    said = add(folder, rows, code=2).stderr.decode()
+    assert "40 mistakes" in said
+    assert said.count("expected PASS, PARTIAL, FAIL") == 10
+    assert said.rstrip().endswith("and 30 more")
+    assert labels(folder) == []
+
+
+def test_rows_without_the_field_and_unknown_outputs_without_a_label_are_mistakes(folder):
+    key = drawn_rows(folder)[0]["output"]
+    full = {"output": key, "what": "verdict", "value": "PASS", "rater": "anna"}
+    bare = {name: value for name, value in full.items() if name != "value"}
+    lines = [full, bare, {**full, "output": "nonsense", "value": ""}]
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    done = affidavit("label", "add", "judged", "rows.jsonl", cwd=folder)
+    assert fine(done, 2)
+    assert b"rows.jsonl:2" in done.stderr
+    assert b"expected a field 'value', found fields output, what, rater" in done.stderr
+    assert b"rows.jsonl:3" in done.stderr
+    assert labels(folder) == []
+
+
+def test_a_file_that_is_named_twice_is_added_once(folder):
+    path = write_sheet(folder / "filled.csv", filled(drawn_rows(folder)))
+    assert told(affidavit("label", "add", "judged", path, path, "--json", cwd=folder))["added"] == 40
+    assert len(labels(folder)) == 40
+
+
+def test_an_older_file_puts_no_value_back_that_was_corrected(folder):
+    rows = filled(drawn_rows(folder))
+    add(folder, rows)
+    assert b"newest files alone" in add(folder, [{**rows[0], "value": "PARTIAL"}], code=2).stderr
+    add(folder, [{**rows[0], "value": "PARTIAL"}], "--corrections")
+    assert told(add(folder, rows, "--corrections", "--json"))["added"] == 0
+
+
+def test_names_that_look_alike_are_noted_and_blanks_in_them_do_not_count(folder):
+    rows = [{**each, "rater": f"anna{' ' * (at % 3)} b"} for at, each in enumerate(filled(drawn_rows(folder)))]
+    assert told(add(folder, rows, "--json"))["notes"] == []
+    done = add(folder, [{**each, "rater": "ANNA B"} for each in rows])
+    assert b'raters "ANNA B" and "anna b" count as 2 people' in done.stdout
+
+
+def test_labels_stay_on_the_scale_that_was_drawn_with(study, tmp_path):
+    shutil.copytree(study, tmp_path / "study")
+    folder = tmp_path / "study"
+    key = next(each["key"] for each in records(folder / "judged") if each["kind"] == "response")
+    row = {"output": key, "what": "tone", "value": "40", "rater": "anna"}
+    add(folder, [row], "--scale", "0,100")
+    assert told_by_verify(folder / "judged")["differing"] == 0
+    refused = affidavit("label", "add", "judged", "filled.csv", "--scale", "0,1e180", cwd=folder)
+    assert b"--scale: expected two numbers" in refused.stderr
 
 
 def test_labels_that_were_not_drawn_are_kept_and_correct_nothing(folder):

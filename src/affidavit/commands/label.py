@@ -1,5 +1,6 @@
 """`affidavit label`: outputs drawn for people, what they said of them, and how many labels it takes."""
 
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -164,11 +165,6 @@ def _notes(drawn: "Drawn") -> list[str]:
     from affidavit.statistics.corrected_means import FEWEST_LABELS
 
     notes = []
-    if not drawn.compared:
-        notes.append(
-            "no contract of these tasks compares answers as texts: labels of answer will correct no figure; ask "
-            "for correct"
-        )
     several = len({target.task for target in drawn.targets}) > 1
     few = [target for target in drawn.targets if target.drawn < FEWEST_LABELS]
     if few:
@@ -176,10 +172,11 @@ def _notes(drawn: "Drawn") -> list[str]:
             f"{f'{target.task}, ' if several else ''}{target.model} {target.drawn:,} of {target.size:,}"
             for target in few
         )
-        enough = all(target.size >= FEWEST_LABELS for target in drawn.targets)
-        wanted = FEWEST_LABELS * len(drawn.targets)
-        more = f"; -n {wanted:,} --by {'task,' if several else ''}model gives every one as many" if enough else ""
-        notes.append(f"fewer than {FEWEST_LABELS} drawn of {listed}: too few for a figure of its own{more}")
+        more, least = "", min(target.drawn for target in few)
+        if all(target.size >= FEWEST_LABELS for target in few):
+            wanted = min(drawn.draw.size, ceil(drawn.draw.n * FEWEST_LABELS / max(1, least)))
+            more = f"; a further draw of some -n {wanted:,} would have them"
+        notes.append(f"fewer than {FEWEST_LABELS} drawn of {listed}: too few for figures of their own{more}")
     return notes
 
 
@@ -208,7 +205,8 @@ def add(
     FILES are sheets that were filled in, or rows (CSV, JSON Lines, Parquet) with output, what, value and rater.
     All are checked before the first is written: missing columns, unknown outputs, values off the scale and doubles
     are refused by their place, up to ten at once. Rows without a value are passed over, and so are labels that are
-    on the record already, so that the same files may be added again. A label is never changed: with --corrections a new one takes its place.
+    on the record already, so that the same files may be added again. A label is never changed: with --corrections
+    a new one takes its place.
 
     \b
     Examples:

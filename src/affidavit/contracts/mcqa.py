@@ -206,8 +206,9 @@ class MultipleChoice(KeyedParts):
         return () if options == AUTO else tuple(LETTERS[: LETTERS.index(options[-1]) + 1])
 
     def meant(self, typed: str) -> str | None:
-        """The letter, in either case."""
-        return typed.upper() if len(typed) == 1 and typed.upper() in LETTERS else None
+        """The letter, in either case, also as `B.`, `B)` or `(B)`."""
+        letter = (typed[:-1] if typed[-1:] in (".", ")") else typed).removeprefix("(").upper()
+        return letter if len(letter) == 1 and letter in LETTERS else None
 
     def with_options(self, options: str) -> "MultipleChoice":
         """The same over another option set; `auto`: over each item's own."""

@@ -9,7 +9,7 @@ from affidavit.archive.record import Record, Response
 from affidavit.errors import AffidavitError
 from affidavit.judging.label_draws import STRATA, Drawable, LabelDraw, drawn_strata
 from affidavit.judging.label_names import list_sha256, text_sha256
-from affidavit.judging.label_questions import label_question
+from affidavit.judging.label_questions import recorded_question
 from affidavit.judging.terms import FrozenJudging
 
 
@@ -50,7 +50,7 @@ class DrawnFrom:
     def _fault(self, draw: LabelDraw, seed: int, judging: FrozenJudging | None) -> str | None:
         judged = frozenset(() if judging is None else judging.terms.outputs)
         try:
-            question = label_question(draw.about, None if judging is None else judging.terms.rubric, draw.ends)
+            question = recorded_question(draw.about, None if judging is None else judging.terms.rubric, draw.ends)
         except AffidavitError:
             return f"nobody can be asked for {draw.about!r}"
         if not set(draw.by) <= set(STRATA):

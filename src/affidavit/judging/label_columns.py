@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
+from unicodedata import normalize
 
 from affidavit.contracts.rubric import Rubric
 from affidavit.errors import InputError, UsageError, did_you_mean
@@ -225,9 +226,22 @@ def is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
+# Characters that count as printable and show nothing: two names that differ in one would look alike.
+_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
+
+def rater_name(typed: str) -> str:
+    """A name as it is kept: composed, with single blanks.
+
+    >>> rater_name(" Anna  Ou\u0308r ")
+    'Anna O\xfcr'
+    """
+    return " ".join(normalize("NFC", typed).split())
+
+
 def checked_rater(name: str, *, where: str) -> str:
     """The name of a rater; refused if no table could hold it."""
-    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+    if not 0 < len(name) <= LONGEST_NAME or not name.isprintable() or _UNSEEN.search(name):
         expected = f"a name of at most {LONGEST_NAME} printable characters"
         raise InputError(where, expected=expected, found=shown(name))
     return name
@@ -241,7 +255,7 @@ def checked_day(text: str, *, where: str, column: str = "date") -> str:
         is_day = False
     if not is_day:
         expected = f"a day such as 2026-01-31 in {column!r}"
-        raise InputError(where, expected=expected, found=shown(text), hint="Or leave it empty.")
+        raise InputError(where, expected=expected, found=shown(text), hint="Or leave the column empty.")
     return text
 
 

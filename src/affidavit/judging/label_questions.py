@@ -8,6 +8,7 @@ answer            the answer that the output means, whatever form it has, as its
 NAME              a number between two ends: a name of the study's own, such as a score in the rows of outputs
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -28,6 +29,8 @@ OVERALL = "An overall score is the sum of its dimensions: ask for each of these,
 """What to do instead of asking for the sum of scores."""
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _LONGEST = 200
+_FARTHEST = 1e100
+"""No end of a scale is further from 0."""
 
 
 @dataclass(frozen=True)
@@ -111,28 +114,41 @@ class LabelQuestion:
             return _number(text, self.ends)
         if self.about == ANSWER:
             return self._answer(text)
-        return next((value for value in self.values if str(value) == text.upper()), None)
+        # Beyond ASCII, case makes words of others: `paß` would be a PASS.
+        word = text.upper() if text.isascii() else ""
+        return next((value for value in self.values if str(value) == word), None)
 
     def _answer(self, text: str) -> str | None:
         if text.lower() == NO_ANSWER:
             return NO_ANSWER
-        if self.values:
-            alike = [str(value) for value in self.values if str(value).casefold() == text.casefold()]
+        alike = [str(value) for value in self.values if str(value).casefold() == text.casefold()]
+        if alike:
             return text if text in alike else alike[0] if len(alike) == 1 else None
         answer = text if self.meant is None else self.meant(text)
-        return answer if answer is not None and 0 < len(answer) <= _LONGEST and answer.isprintable() else None
+        if answer is None or (self.values and answer not in self.values):
+            return None
+        return answer if 0 < len(answer) <= _LONGEST and answer.isprintable() else None
+
+
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def _number(text: str, ends: tuple[float, float]) -> float | None:
-    try:
-        found = float(text)
-    except ValueError:
+    if _DECIMAL.fullmatch(text) is None:
         return None
+    found = float(text)
     return found if isfinite(found) and ends[0] <= found <= ends[1] else None
 
 
 def label_question(about: str, rubric: Rubric | None, scale: tuple[float, float] | None) -> LabelQuestion:
     """The question that is asked by this name; `rubric` is the frozen one, `scale` that of a name of one's own."""
+    if about not in (VERDICT, CORRECT, ANSWER) and not about.startswith(SCORE):
+        _refuse_taken(about, rubric)
+    return recorded_question(about, rubric, scale)
+
+
+def recorded_question(about: str, rubric: Rubric | None, scale: tuple[float, float] | None) -> LabelQuestion:
+    """The same of a label on the record, whose name may be older than the rubric."""
     if scale is not None and (about in (VERDICT, CORRECT, ANSWER) or about.startswith(SCORE)):
         raise UsageError(
             "--scale", expected=f"none for {about}, which has one", found=f"{scale[0]:g},{scale[1]:g}"
@@ -146,7 +162,7 @@ def label_question(about: str, rubric: Rubric | None, scale: tuple[float, float]
         return LabelQuestion(about, "Which verdict does this output deserve?", verdicts)
     if about.startswith(SCORE):
         return _of_rubric(about, rubric)
-    if not about.strip() or not about.isprintable() or len(about) > _LONGEST:
+    if not about.strip() or not about.isprintable() or len(about) > _LONGEST or _is_odd(about):
         raise UsageError(
             "--what", expected="verdict, score:DIMENSION, correct, answer or a name", found=shown(about)
         )
@@ -154,6 +170,24 @@ def label_question(about: str, rubric: Rubric | None, scale: tuple[float, float]
         hint = "Or is it verdict, score:DIMENSION, correct or answer?"
         raise UsageError("--scale", expected=f"LOW,HIGH: the scale of {about}", found="none", hint=hint)
     return LabelQuestion(about, f"{about}?", ends=scale)
+
+
+def _is_odd(about: str) -> bool:
+    """Whether a sheet could not hold the name as it is: blanks around it, or what begins a formula."""
+    return about != about.strip() or about[0] in "=+-@'"
+
+
+def _refuse_taken(about: str, rubric: Rubric | None) -> None:
+    """Refuse a name of one's own that is one of ours but for its case, or a dimension's."""
+    taken = {name.casefold(): name for name in (VERDICT, CORRECT, ANSWER)}
+    if rubric is not None:
+        taken |= {name.casefold(): f"{SCORE}{name}" for name in rubric.ids}
+    meant = taken.get(about.strip().casefold())
+    if about.strip().casefold().startswith(SCORE):
+        meant = f"{SCORE}DIMENSION"
+    if meant is not None:
+        hint = f"Did you mean {meant}?"
+        raise UsageError("--what", expected="a name that is not another question's", found=shown(about), hint=hint)
 
 
 def _of_rubric(about: str, rubric: Rubric | None) -> LabelQuestion:
@@ -183,7 +217,7 @@ def parse_scale(
         ends = float(low), float(high)
     except ValueError:
         ends = (0.0, 0.0)
-    if not comma or not all(map(isfinite, ends)) or ends[0] >= ends[1]:
+    if not comma or not all(abs(end) <= _FARTHEST for end in ends) or ends[0] >= ends[1]:
         expected = "two numbers, the second one larger, such as 0,1"
         raise UsageError(option, expected=expected, found=repr(found or text))
     return ends

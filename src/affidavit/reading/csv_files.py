@@ -18,13 +18,13 @@ from affidavit.errors import InputError
 from affidavit.json_values import shown
 from affidavit.reading import source as limits
 from affidavit.reading.source import Columns, Format, Row, Source, Stream, reading_on, too_long
-from affidavit.reading.utf8 import BYTE_ORDER_MARK, CONVERT, decoded
+from affidavit.reading.utf8 import BYTE_ORDER_MARK, decoded
 
 # The limit is the library's, for the whole process, and belongs to no caller: it is lifted here and nowhere else.
 csv.field_size_limit(2**31 - 1)
 
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
-_SAVE_AS = f"From a spreadsheet, save it as CSV UTF-8. {CONVERT}"
+_SAVE_AS = "From a spreadsheet, save it as CSV UTF-8. Or convert it: `iconv -f latin1 -t utf-8`."
 _HINT = "A text that holds the delimiter, a quote or a line end stands in quotes, and quotes in it are doubled."
 
 

@@ -6,10 +6,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """What some programs put before a text in UTF-8; it is no part of it."""
 
 
-CONVERT = "Convert the file, for example with `iconv -f latin1 -t utf-8`."
+_CONVERT = "Convert the file, for example with `iconv -f latin1 -t utf-8`."
 
 
-def decoded(line: bytes, *, where: str, hint: str = CONVERT) -> str:
+def decoded(line: bytes, *, where: str, hint: str = _CONVERT) -> str:
     r"""The text of a line.
 
     >>> decoded("é".encode(), where="a.csv:1")

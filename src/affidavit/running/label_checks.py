@@ -6,7 +6,7 @@ from affidavit.archive.study_directory import FrozenStudy, StudyDirectory
 from affidavit.errors import AffidavitError
 from affidavit.judging.drawn_from import DrawnFrom
 from affidavit.judging.label_draws import LabelDraw, last_draw, read_draws
-from affidavit.judging.label_questions import label_question
+from affidavit.judging.label_questions import recorded_question
 from affidavit.judging.terms import FrozenJudging
 
 _YES_OR_NO = {True: "yes", False: "no"}
@@ -40,7 +40,7 @@ class LabelChecks:
         # Nobody but the adding of a label outside a draw knows the scale of a name of one's own.
         ends = None if draw is None else draw.ends
         try:
-            question = label_question(label.about, rubric, ends or _any_scale(label))
+            question = recorded_question(label.about, rubric, ends or _any_scale(label))
             spelt = _YES_OR_NO[label.value] if isinstance(label.value, bool) else label.value
             fits = question.value(spelt, where="")
         except AffidavitError:

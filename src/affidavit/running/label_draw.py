@@ -97,8 +97,6 @@ class Drawn:
     """Outputs that no earlier draw has; the sheets hold these alone."""
     sheets: Sequence[LabelSheet]
     targets: Sequence[DrawnTarget]
-    compared: bool
-    """Whether what people say can be compared with anything that is on the record."""
     root_sha256: str
     seal_sha256: str
 
@@ -140,9 +138,8 @@ def draw_labels(
         seal = labelled.sealed()
         if hands_out is not None:
             hands_out.write()
-    compared = draw.about != ANSWER or labelled.compares_answers(draw.tasks)
-    new = len(_new(labelled, draw))
-    return Drawn(draw, new, made, _targets(labelled, draw, question), compared, seal.root_sha256, seal.sha256)
+    targets = _targets(labelled, draw, question)
+    return Drawn(draw, len(_new(labelled, draw)), made, targets, seal.root_sha256, seal.sha256)
 
 
 def _frozen(labelled: LabelledStudy, wanted: WantedDraw) -> LabelDraw:
@@ -241,10 +238,20 @@ def _drawn(
     if question.judged and labelled.judging is None:
         raise UsageError("--what", expected=NEEDS_RUBRIC, found=wanted.about, hint=NOT_JUDGED)
     tasks = _tasks(labelled, wanted, question, before)
+    if wanted.about == ANSWER and not labelled.compares_answers(tasks):
+        expected = "a task whose contract compares an answer that a person names with the right one"
+        found = f"none of {', '.join(tasks)}"
+        raise UsageError("--what", expected=expected, found=found, hint="Ask whether outputs are right: correct.")
+    _refuse_labels_off_scale(labelled, question)
     records = labelled.sealed_records if before is None else before.records
     outputs = labelled.drawable(question, tasks, records)
     if len(outputs) < wanted.n:
         hint = "Draw fewer, or draw from more tasks."
+        if before is not None and len(labelled.drawable(question, tasks, labelled.sealed_records)) > len(outputs):
+            hint = (
+                f"The list was frozen on {before.date}, by the first draw; outputs that came since are in no draw "
+                f"of {wanted.about}. Take them in as a study of their own, and draw there."
+            )
         expected = f"at least as many outputs as are to be drawn, {wanted.n:,}"
         raise UsageError("-n", expected=expected, found=f"{len(outputs):,}", hint=hint)
     by = tuple(name for name in STRATA if name in wanted.by)
@@ -268,6 +275,18 @@ def _drawn(
     if before is not None:
         refuse_other_design(before, draw)
     return draw
+
+
+def _refuse_labels_off_scale(labelled: LabelledStudy, question: LabelQuestion) -> None:
+    """Refuse a scale on which labels of the name do not lie: of what was said nothing is left out."""
+    if question.ends is None:
+        return
+    low, high = question.ends
+    said = [float(each.value) for each in labelled.labels.values() if each.about == question.about]
+    if not all(low <= each <= high for each in said):
+        ends = f"{min(said):g} to {max(said):g}"
+        expected = f"a scale that holds the labels of {question.about} on the record, {ends}"
+        raise UsageError("--scale", expected=expected, found=f"{low:g},{high:g}")
 
 
 def _tasks(

@@ -4,6 +4,7 @@ All rows are checked before the first is written. A row that says what is on the
 that whoever was killed while adding adds the same files again.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -14,7 +15,7 @@ from affidavit.archive.record import Label
 from affidavit.archive.study_directory import StudyDirectory
 from affidavit.errors import InputError, Mistakes, UsageError, did_you_mean
 from affidavit.json_values import shown
-from affidavit.judging.label_columns import checked_day, checked_rater, is_blank
+from affidavit.judging.label_columns import checked_day, checked_rater, is_blank, rater_name
 from affidavit.judging.label_draws import last_draw
 from affidavit.judging.label_names import is_name_on_sheet
 from affidavit.judging.label_questions import LabelQuestion
@@ -65,6 +66,8 @@ class _Wanted(NamedTuple):
     """Whether the row names the output as a sheet does, and so answers a draw."""
 
 
+FIRST_DAY = "1990-01-01"
+"""No label is older: an earlier day is a slip."""
 MOST_MISTAKES = 10
 """Of a file's mistakes, how many are told at once."""
 
@@ -72,13 +75,15 @@ MOST_MISTAKES = 10
 def add_labels(directory: StudyDirectory, sources: Sequence[Source], terms: LabelTerms, disk: Disk) -> Added:
     """Add every label of the files; nothing is written if one of them cannot be."""
     rows = [row for source in sources for row in _rows(source, terms)]
-    filled = [row for row in rows if not is_blank(row.fields.get("value"))]
     with labelled_study(directory, disk) as labelled:
         wanted, mistakes = [], Mistakes()
         today = datetime.now(UTC).date()
-        for row in filled:
+        for row in rows:
             with mistakes.gathered():
-                wanted.append(_wanted(row, labelled, terms, today))
+                if is_blank(_given(row)):
+                    _key(row, labelled)
+                else:
+                    wanted.append(_wanted(row, labelled, terms, today))
         wanted = _first_of_each(wanted, mistakes)
         new, corrected = _new(wanted, labelled, terms, mistakes)
         mistakes.refuse(MOST_MISTAKES)
@@ -91,7 +96,7 @@ def add_labels(directory: StudyDirectory, sources: Sequence[Source], terms: Labe
         len(new),
         corrected,
         len(wanted) - len(new),
-        len(rows) - len(filled),
+        sum(is_blank(row.fields["value"]) for row in rows),
         sum(each.label.labelled_key not in drawn[each.label.about] for each in wanted),
         len(kept),
         seal.root_sha256,
@@ -155,7 +160,16 @@ def _drawn(labelled: LabelledStudy, about: str) -> frozenset[str]:
     return frozenset(() if draw is None else draw.outputs)
 
 
-def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -> _Wanted:
+def _given(row: Row) -> object:
+    if "value" not in row.fields:
+        raise InputError(row.where, expected="a field 'value'", found=f"fields {', '.join(row.fields)}")
+    return row.fields["value"]
+
+
+_A_NUMBER = re.compile(r"[0-9.,]+[eE][+][0-9]+")
+
+
+def _key(row: Row, labelled: LabelledStudy) -> str:
     name = _text(row, "output", None)
     key = labelled.key_of(name)
     if key is None and is_name_on_sheet(name):
@@ -165,18 +179,24 @@ def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -
     if key is None:
         expected = f"in 'output' the key of an output of the study, or its first {FEWEST_DIGITS} digits or more"
         hint = "An id that outputs came with will do too, where no other output has it."
+        if _A_NUMBER.fullmatch(name):
+            hint = "A spreadsheet has made a number of it: have the column hold text, and copy the keys in again."
         raise InputError(row.where, expected=expected, found=shown(name), hint=hint)
+    return key
+
+
+def _wanted(row: Row, labelled: LabelledStudy, terms: LabelTerms, today: date) -> _Wanted:
+    key = _key(row, labelled)
     question = labelled.question_of(_question(row, labelled, terms), key)
     value = question.value(row.fields["value"], where=row.where)
-    rater = checked_rater(_text(row, "rater", terms.rater), where=row.where)
+    rater = checked_rater(rater_name(_text(row, "rater", terms.rater)), where=row.where)
     day = checked_day(_text(row, "date", today.isoformat()), where=row.where)
     # West of Greenwich it may be tomorrow there already.
-    if day > (today + timedelta(days=1)).isoformat():
+    if day < FIRST_DAY or day > (today + timedelta(days=1)).isoformat():
         expected = "a day that has come in 'date'"
-        raise InputError(row.where, expected=expected, found=shown(day), hint="Or leave it empty.")
-    return _Wanted(
-        row.where, Label(key, question.about, value, rater, day, labelled.texts[key]), is_name_on_sheet(name)
-    )
+        raise InputError(row.where, expected=expected, found=shown(day), hint="Or leave the column empty.")
+    label = Label(key, question.about, value, rater, day, labelled.texts[key])
+    return _Wanted(row.where, label, is_name_on_sheet(_text(row, "output", None)))
 
 
 def _question(row: Row, labelled: LabelledStudy, terms: LabelTerms) -> LabelQuestion:
@@ -206,11 +226,16 @@ def _first_of_each(wanted: Iterable[_Wanted], mistakes: Mistakes) -> list[_Wante
     for each in wanted:
         label = each.label
         place = label.labelled_key, label.about, label.rater
-        if (before := seen.setdefault(place, each.where)) != each.where:
+        before = seen.get(place)
+        if before == each.where:
+            continue  # a file that was named twice
+        if before is not None:
             expected = f"one label of {label.about} by {shown(label.rater)} for an output"
             hint = "Are they two people's? Give each a name of their own. One person's? Keep the row that counts."
             found_there = f"a second one: the first is at {before}"
             mistakes.add(InputError(each.where, expected=expected, found=found_there, hint=hint))
+            continue
+        seen[place] = each.where
         found.append(each)
     return found
 
@@ -227,6 +252,8 @@ def _new(
             if by_sheet and labelled.precedes_its_draw(place):
                 new.append(label)  # said before it was drawn: only what answers the draw counts as drawn
             continue
+        if label in labelled.all_labels:
+            continue  # of that very day, and corrected since: the file is an older one
         if before is not None and not terms.corrections:
             expected = (
                 f"no label that differs from one of {shown(label.rater)} on the record: {shown(before.value)}"

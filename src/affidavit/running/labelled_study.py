@@ -46,6 +46,8 @@ class LabelledStudy:
         self.labels: dict[LabelPlace, Label] = {}
         """What counts of what people said."""
         self._label_numbers: dict[LabelPlace, int] = {}
+        self.all_labels: set[Label] = set()
+        """What was said, if it counts or was corrected since."""
         self._archive = archive
         self._seal = seal
         self._numbers: dict[str, int] = {}
@@ -67,6 +69,7 @@ class LabelledStudy:
         if isinstance(record, Label):
             place = record.labelled_key, record.about, record.rater
             self.labels[place], self._label_numbers[place] = record, number
+            self.all_labels.add(record)
             return
         refuse_unsealed(self.directory, self._seal, number)
         if isinstance(record, Response):
@@ -82,6 +85,10 @@ class LabelledStudy:
     def question(self, about: str, scale: tuple[float, float] | None) -> LabelQuestion:
         """What people are asked; a name of the study's own has the scale that it was drawn with."""
         before = last_draw(self.draws, about)
+        if before is not None and before.ends is not None and scale not in (None, before.ends):
+            low, high = before.ends
+            expected = f"as at the draw for {about}: {low:g},{high:g}"
+            raise UsageError("--scale", expected=expected, found="{:g},{:g}".format(*scale))
         ends = scale if before is None or before.ends is None or scale is not None else before.ends
         return label_question(about, None if self.judging is None else self.judging.terms.rubric, ends)
 
