@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from affidavit.archive.disk import Disk
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.results.corrected_readings import OWN
 from affidavit.results.corrected_tables import FIGURES, JUDGES
 from affidavit.results.label_plan import label_plan
 from affidavit.results.label_set import LabelSet
 from affidavit.results.label_tables import number_of
 from affidavit.results.labelled_tables import labelled_tables
+from affidavit.running.labelled_study import labelled_study
 from affidavit.statistics import corrected_mean, people_alone
 from support.command import affidavit
 from support.labelled_studies import (
@@ -254,9 +257,11 @@ def test_a_number_of_the_rows_is_corrected_by_people(read):
         each["key"]: each["row"]["score"] for each in records(folder / "judged") if each["kind"] == "response"
     }
     drawn = sheet(folder / "judged-labels" / "score.csv")
+    with labelled_study(StudyDirectory(folder / "judged"), Disk()) as labelled:
+        said = [by_key[labelled.key_of(row["output"])] / 2 for row in drawn]
     write_sheet(
         folder / "filled.csv",
-        [{**row, "value": f"{by_key[row['output']] / 2:.4f}", "rater": "eve"} for row in drawn],
+        [{**row, "value": f"{value:.4f}", "rater": "eve"} for row, value in zip(drawn, said, strict=True)],
     )
     assert fine(affidavit("label", "add", "judged", "filled.csv", "--no-page", cwd=folder), 0)
     (row,) = tables_of(folder)["corrected score"]["rows"]
