@@ -84,7 +84,7 @@ SHOWN_BY = {
     "study.models_file": "judge",
 }
 OF_SEVERAL = {
-    "commands.batch", "commands.contracts", "commands.label", "commands.label_options", "commands.models",
+    "commands.batch", "commands.contracts", "commands.label", "commands.label_options", "commands.models", "commands.sheet_folder",
     "commands.results", "interface", "judging.label_columns", "judging.label_draws", "judging.label_questions",
     "models.batch_files", "results.page.verification", "running.batch_export", "running.label_draw",
     "running.label_records", "running.row_labels",

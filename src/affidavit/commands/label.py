@@ -100,10 +100,10 @@ def draw(
     from affidavit.archive.disk import Disk
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.output import show
+    from affidavit.commands.sheet_folder import SheetFolder
     from affidavit.commands.study_place import refuse_study_file
     from affidavit.errors import UsageError
     from affidavit.judging.label_questions import parse_scale
-    from affidavit.results.sheet_folder import SheetFolder
     from affidavit.running.label_draw import WantedDraw, draw_labels
     from affidavit.study.files import given_contracts
 

@@ -2,11 +2,11 @@
 
 import pytest
 
+from affidavit.commands.sheet_folder import SheetFolder
 from affidavit.errors import UsageError
 from affidavit.judging.label_draws import LabelDraw, Stratum
 from affidavit.judging.label_questions import label_question
 from affidavit.judging.plan import Output
-from affidavit.results.sheet_folder import SheetFolder
 from affidavit.running.label_draw import LabelSheet
 
 DRAW = LabelDraw(
