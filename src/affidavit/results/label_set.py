@@ -1,7 +1,7 @@
 """What people said of outputs, and what was drawn for them to label, gathered record by record (ruling S10).
 
 Of several labels of one output by one rater to one question the last one counts. A label counts for a corrected
-figure if its output was drawn for that question; for agreement all labels do.
+figure if its output was drawn for that question, and it did not come with the output; for agreement all labels do.
 """
 
 from collections import Counter, defaultdict
@@ -25,6 +25,8 @@ class LabelSet:
     corrections: Counter[str] = field(default_factory=Counter)
     """By question: labels in whose place a later one of the same rater has come."""
     _values: dict[tuple[str, str, str], LabelValue] = field(default_factory=dict)
+    _of_rows: set[tuple[str, str, str]] = field(default_factory=set)
+    """Of these: what came with its output, whether that was drawn or not."""
     _seen: int = 0
     _of: dict[str, "DrawnLabels"] = field(default_factory=dict)
     _listed: dict[str, tuple[int, Drawable]] = field(default_factory=dict)
@@ -35,8 +37,9 @@ class LabelSet:
         self._seen += 1
         if isinstance(record, Label):
             place = record.about, record.labelled_key, record.rater
-            self.corrections[record.about] += place in self._values
+            self.corrections[record.about] += self._values.get(place, record.value) != record.value
             self._values[place] = record.value
+            (self._of_rows.discard if record.column is None else self._of_rows.add)(place)
         elif self.draws and isinstance(record, Response):
             self._listed[record.key] = self._seen, Drawable(record.key, *record.subject.cell)
 
@@ -70,13 +73,21 @@ class LabelSet:
     def _drawn_labels(self, about: str) -> "DrawnLabels":
         draw = last_draw(self.draws, about)
         if draw is None:
-            return DrawnLabels(about, None, self.said(about), {})
+            return DrawnLabels(about, None, self.said(about), {}, {})
         strata = {
             key: output.stratum(draw.by)
             for key, (number, output) in self._listed.items()
             if number <= draw.records
         }
-        return DrawnLabels(about, draw, self.said(about), strata)
+        return DrawnLabels(about, draw, self.said(about), strata, self._asked(about))
+
+    def _asked(self, about: str) -> Mapping[str, ByRater]:
+        """By output, what raters said who had it before them: nothing that came with the outputs."""
+        found = {
+            key: {rater: value for rater, value in each.items() if (about, key, rater) not in self._of_rows}
+            for key, each in self.said(about).items()
+        }
+        return {key: each for key, each in found.items() if each}
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,8 @@ class DrawnLabels:
     said: Mapping[str, ByRater]
     strata: Mapping[str, tuple[str, ...]]
     """Of every output that was there when it was drawn."""
+    asked: Mapping[str, ByRater]
+    """What was said of outputs since they were drawn, without all that came with them."""
 
     @cached_property
     def drawn(self) -> frozenset[str]:
@@ -102,7 +115,7 @@ class DrawnLabels:
     @property
     def labelled(self) -> list[str]:
         """Those of them that somebody labelled."""
-        return [key for key in self.said if key in self.drawn]
+        return [key for key in self.asked if key in self.drawn]
 
     @property
     def raters(self) -> Sequence[str]:
@@ -111,11 +124,13 @@ class DrawnLabels:
 
     def label_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
         """The label of a drawn output as a number, of several raters their mean; None where there is none."""
-        return self.mean_of(key, number) if key in self.drawn else None
+        return _mean(self.asked[key], number) if key in self.drawn and key in self.asked else None
 
-    def mean_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
-        """The same of any output, drawn or not."""
-        if not (said := self.said.get(key)):
-            return None
-        values = [number(value) for _, value in sorted(said.items())]
-        return sum(values) / len(values)
+    def mean_of_all(self, key: str, number: Callable[[LabelValue], float]) -> float:
+        """The mean of all that was said of a labelled output, drawn or not."""
+        return _mean(self.said[key], number)
+
+
+def _mean(said: ByRater, number: Callable[[LabelValue], float]) -> float:
+    values = [number(value) for _, value in sorted(said.items())]
+    return sum(values) / len(values)

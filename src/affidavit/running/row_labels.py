@@ -118,7 +118,7 @@ class _Found:
             self._there.setdefault(place, []).append(record.value)
         elif isinstance(record.subject, ImportIdentity):
             said = [
-                Label(record.key, each.about, each.value, each.rater, each.date)
+                Label(record.key, *each)
                 for each in self._labels.of(record.subject.row, where=self._place(record.key))
             ]
             if isinstance(record, Failed):
