@@ -483,7 +483,7 @@ def test_outputs_from_elsewhere_are_judged_and_have_no_items(tmp_path):
             public.UsageError, match=r"^without_task: expected no tasks_file=FILE beside it, found .*tasks"
         ):
             public.judge_study(tmp_path / "outputs.jsonl", "j", **given, without_task=True)
-        with pytest.raises(public.UsageError, match="^labels: expected a column of the rows: question_id"):
+        with pytest.raises(public.UsageError, match=r"^labels: expected a column of the rows: question_id"):
             public.judge_study(tmp_path / "outputs.jsonl", "j", **given, labels={"nobody": "verdict"})
         assert not out.exists()
         said = {"labels": {"human": "verdict"}, "rater": {"human": "anna"}}

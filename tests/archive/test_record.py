@@ -110,7 +110,7 @@ judgements = st.builds(
     identifiers_checked=st.booleans(),
     **arrival,
 )
-labels = st.builds(Label, key, text, text | count | st.booleans(), text, text, key)
+labels = st.builds(Label, key, text, text | count | st.booleans(), text, text, key, st.none() | text)
 records = st.one_of(
     responses(questions, own_name),
     responses(imports, own_name.filter(lambda name: name not in ("output_id", "prompt"))),
@@ -308,6 +308,7 @@ MISTYPED = {
     "a label of nothing": (LABEL, {"labelled_key": "x"}, "64 hexadecimal digits in 'labelled_key'", '"x"'),
     "a label of no text": (LABEL, {"text_sha256": "x"}, "64 hexadecimal digits in 'text_sha256'", '"x"'),
     "a label without a rater": (LABEL, {"rater": None}, "a text in 'rater'", "null"),
+    "a label of a column that is none": (LABEL, {"column": 1}, "a text or null in 'column'", "1"),
     "a label that is a list": (LABEL, {"value": [1]}, "a text or a whole number or a number or true or false in 'value'", "[1]"),
 }  # fmt: skip
 

@@ -145,7 +145,7 @@ def test_what_a_person_means_is_written_as_right_answers_are(contract, typed, me
 def test_answers_that_are_few_can_be_chosen_from():
     assert mcqa.meanings({"options": "A-C"}) == ("A", "B", "C")
     assert mcqa.meanings({"options": "auto"}) == number.meanings({}) == LabelSet(["a", "b"]).meanings({}) == ()
-    assert LabelSet(["a", "b"], none="no", single=True).meanings({}) == ("a", "b", "no")
+    assert LabelSet(["a", "b"], single=True).meanings({}) == ("a", "b")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def labels_of(row: dict, *given: str, rubric=DEFAULT, **columns: object) -> list
 
 def test_each_column_is_one_question_with_its_scale():
     row = {"human": {"verdict": "pass"}, "scores": [2.0, 1], "right": False, "meant": 3, "tone": 4}
-    said = [(about, value) for about, value, _, _ in labels_of(row, *GIVEN)]
+    said = [(about, value) for about, value, *_ in labels_of(row, *GIVEN)]
     assert said == [
         ("verdict", "PASS"), ("score:COMPLETENESS", 2), ("correct", False), ("answer", "3"), ("calm", 4.0),
     ]  # fmt: skip
@@ -64,9 +64,9 @@ def test_raters_and_days_are_those_of_options_columns_or_the_column_itself():
     assert [each[2] for each in labels_of(row, "one=correct", "two=correct")] == ["one", "two"]
     named = labels_of(row, "one=correct", "two=correct", raters=["one=anna", "two=ben"])
     assert [each[2] for each in named] == ["anna", "ben"]
-    assert labels_of(row, "one=correct", raters=["eve"]) == [("correct", True, "eve", "")]
+    assert labels_of(row, "one=correct", raters=["eve"]) == [("correct", True, "eve", "", "one")]
     by_row = labels_of(row, "one=correct", rater_column="who", date_column="when")
-    assert by_row == [("correct", True, "7", "2026-01-31")]
+    assert by_row == [("correct", True, "7", "2026-01-31", "one")]
     assert labels_of({**row, "when": None}, "one=correct", date_column="when")[0][3] == ""
     for wrong in (
         {"who": None},
@@ -124,7 +124,7 @@ def test_a_question_that_nobody_can_be_asked_is_refused_under_the_option(given, 
 
 
 def test_verdicts_need_no_rubric():
-    assert labels_of({"a": "FAIL"}, "a=verdict", rubric=None) == [("verdict", "FAIL", "a", "")]
+    assert labels_of({"a": "FAIL"}, "a=verdict", rubric=None) == [("verdict", "FAIL", "a", "", "a")]
 
 
 def test_all_that_is_looked_into_is_told_by_its_option():

@@ -102,7 +102,7 @@ def test_labels_that_stand_before_their_draw_are_somebodys_choice():
     own = labels.of("correct")
     assert (len(own.labelled), own.labelled_before) == (35, sorted(KEYS[:5]))
     assert own.label_of(KEYS[0], float) is None
-    assert own.mean_of(KEYS[0], float) == float(SAID[KEYS[0]])
+    assert own.mean_of_all(KEYS[0], float) == float(SAID[KEYS[0]])
 
 
 def test_of_several_raters_their_mean_is_the_label():

@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections import Counter
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -201,6 +202,18 @@ def test_a_plan_has_a_row_for_each_figure(folder):
     assert {row["question"] for row in rows} == {"verdict"}
     of_pass = [row for row in rows if row["figure"].startswith("PASS")]
     assert all(row["labels needed"] is None or row["labels needed"] >= 30 for row in of_pass)
+    for row in rows:
+        more = row["labels needed"] is not None and row["labels needed"] > row["labels"]
+        # Drawn were 80, of all targets together.
+        typed = min(160, ceil(80 * row["labels needed"] / row["labels"])) if more else None
+        assert row["draw -n"] == typed
+
+
+def test_a_plan_never_asks_for_more_where_an_interval_is_narrow_already(folder):
+    for width in ("0.1", "0.25", "0.6"):
+        done = affidavit("label", "plan", "judged", "--width", width, "--json", cwd=folder)
+        for row in json.loads(done.stdout)["rows"]:
+            assert (row["in words"] == "there are enough") >= (float(row["width"]) <= float(width))
 
 
 # --- answers, and numbers that rows brought along ---

@@ -20,7 +20,7 @@ from affidavit.running.row_labels import check_recorded, check_rows, frozen_rubr
 from support.command import affidavit
 from support.fault_server import FaultServer
 from support.killed_command import calls, killed
-from support.labelled_studies import deserves, outputs, passes, the_judge, words
+from support.labelled_studies import deserves, filled, outputs, passes, sheet, the_judge, words, write_sheet
 from support.outputs_elsewhere import row, write_jsonl, write_models
 from support.scripted_judge import Always
 from support.studies import every_byte, fine, records, told, told_by_verify
@@ -347,6 +347,29 @@ def test_a_judging_that_is_done_takes_labels_of_the_rows_on_its_record(judged, t
     before = every_byte(tmp_path / "study" / "judged")
     assert told(affidavit(*again, cwd=tmp_path / "study"))["labels"]["added"] == 0
     assert every_byte(tmp_path / "study" / "judged") == before
+
+
+@pytest.mark.slow
+def test_what_came_with_outputs_corrects_nothing_though_they_are_drawn_later(judged, tmp_path):
+    """Whoever then says the same of them under the same name has labelled them, and that counts."""
+    shutil.copytree(judged, tmp_path / "study")
+    folder = tmp_path / "study"
+    assert fine(affidavit("label", "draw", "judged", "-n", "40", "--what", "verdict", cwd=folder), 0)
+    first = json.loads(affidavit("report", "judged", "--format", "json", cwd=folder).stdout)["tables"]
+    (row,) = (each for each in first["labels"]["rows"] if each["question"] == "verdict")
+    assert (row["outputs drawn"], row["drawn and labelled"], row["labelled, not drawn"]) == (40, 0, 48)
+    assert {each["labels"] for each in first["corrected verdicts"]["rows"]} == {0}
+    assert first["label agreement"]["rows"]
+    sheet_ = write_sheet(folder / "f.csv", filled(sheet(folder / "judged-labels" / "verdict.csv")))
+    done = affidavit("label", "add", "judged", sheet_.name, "--json", cwd=folder)
+    assert fine(done, 0)
+    assert (told(done)["added"], told(done)["corrected"], told(done)["there"]) == (40, 0, 0)
+    assert told(affidavit("label", "add", "judged", sheet_.name, "--json", cwd=folder))["there"] == 40
+    tables = json.loads(affidavit("report", "judged", "--format", "json", cwd=folder).stdout)["tables"]
+    (row,) = (each for each in tables["labels"]["rows"] if each["question"] == "verdict")
+    assert (row["drawn and labelled"], row["by several raters"], row["corrections"]) == (40, 0, 0)
+    assert sum(each["labels"] for each in tables["corrected verdicts"]["rows"] if each["verdict"] == "PASS") == 40
+    assert told_by_verify(folder / "judged")["differing"] == 0
 
 
 # --- in Python ---

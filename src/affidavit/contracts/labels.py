@@ -206,7 +206,7 @@ class LabelSet(KeyedParts):
 
     def meanings(self, params: Mapping[str, object]) -> tuple[str, ...]:
         """The labels, where an answer is exactly one."""
-        return (*self.known, *((self.none,) if self.none else ())) if self.single else ()
+        return tuple(self.known) if self.single else ()
 
     def meant(self, typed: str) -> str | None:
         """The set, in the order of the parameter."""

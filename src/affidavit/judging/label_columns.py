@@ -163,6 +163,8 @@ class RowLabel(NamedTuple):
     rater: str
     date: str
     """The day; empty where the row says none."""
+    column: str
+    """Where it stands."""
 
 
 class RowLabels:
@@ -179,7 +181,8 @@ class RowLabels:
             given = column.path.of(row)
             if not is_blank(given):
                 value = question.value(given, where=where, column=column.path.text)
-                yield RowLabel(question.about, value, self._rater(row, column, where), self._day(row, where))
+                rater, day = self._rater(row, column, where), self._day(row, where)
+                yield RowLabel(question.about, value, rater, day, column.path.text)
 
     def _rater(self, row: Fields, column: LabelColumn, where: str) -> str:
         path = self._columns.rater

@@ -1,7 +1,8 @@
 """What people said of outputs, and what was drawn for them to label, gathered record by record (ruling S10).
 
 Of several labels of one output by one rater to one question the last one counts. A label counts for a corrected
-figure if its output was drawn for that question before it was given; for agreement all labels do.
+figure if its output was drawn for that question before it was given, and it did not come with the output; for
+agreement all labels do.
 """
 
 from collections import Counter, defaultdict
@@ -29,6 +30,8 @@ class LabelSet:
     _values: dict[tuple[str, str, str], LabelValue] = field(default_factory=dict)
     _numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """Of the labels in the journal."""
+    _of_rows: set[tuple[str, str, str]] = field(default_factory=set)
+    """Of these: what came with its output, whether that was drawn or not."""
     _from: DrawnFrom = field(init=False)
     _of: dict[str, "DrawnLabels"] = field(default_factory=dict)
     _listed: dict[str, tuple[int, Drawable]] = field(default_factory=dict)
@@ -44,6 +47,7 @@ class LabelSet:
             place = record.about, record.labelled_key, record.rater
             self.corrections[record.about] += self._values.get(place, record.value) != record.value
             self._values[place], self._numbers[place] = record.value, self._from.records
+            (self._of_rows.discard if record.column is None else self._of_rows.add)(place)
         elif self.draws and isinstance(record, Response):
             self._listed[record.key] = self._from.records, Drawable(record.key, *record.subject.cell)
 
@@ -87,17 +91,23 @@ class LabelSet:
             for key, (number, output) in self._listed.items()
             if number <= draw.records
         }
-        after = drawn_after(self.draws, about)
+        own, after = self._given_by_people(about), drawn_after(self.draws, about)
         answers = {
-            key: given
-            for key, said in self.said(about).items()
+            key: {rater: value for rater, value in each.items() if self._numbers[about, key, rater] > after[key]}
+            for key, each in own.items()
             if key in after
-            and (given := {name: value for name, value in said.items() if self._is_after(about, key, name, after)})
         }
-        return DrawnLabels(about, draw, self.said(about), strata, answers)
+        before = [key for key, each in answers.items() if not each]
+        answers = {key: each for key, each in answers.items() if each}
+        return DrawnLabels(about, draw, self.said(about), strata, answers, before)
 
-    def _is_after(self, about: str, key: str, rater: str, after: Mapping[str, int]) -> bool:
-        return self._numbers[about, key, rater] > after[key]
+    def _given_by_people(self, about: str) -> Mapping[str, ByRater]:
+        """By output, what raters said who had it before them: nothing that came with the outputs."""
+        found = {
+            key: {rater: value for rater, value in each.items() if (about, key, rater) not in self._of_rows}
+            for key, each in self.said(about).items()
+        }
+        return {key: each for key, each in found.items() if each}
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,9 @@ class DrawnLabels:
     strata: Mapping[str, tuple[str, ...]]
     """Of every output that was there when it was drawn."""
     answers: Mapping[str, ByRater]
-    """Of `said`, what answers the draw: labels of drawn outputs that were given after these were drawn."""
+    """Of `said`, what answers the draw: what was said of drawn outputs once they were drawn."""
+    labelled_before: Sequence[str] = ()
+    """Drawn outputs that nobody has labelled but before they were drawn: somebody picked them."""
 
     @cached_property
     def drawn(self) -> frozenset[str]:
@@ -128,26 +140,19 @@ class DrawnLabels:
         return list(self.answers)
 
     @property
-    def labelled_before(self) -> list[str]:
-        """Those of them that nobody has labelled but before they were drawn: somebody picked them."""
-        return [key for key in self.said if key in self.drawn and key not in self.answers]
-
-    @property
     def raters(self) -> Sequence[str]:
         """Everybody who labelled anything."""
         return sorted({rater for each in self.said.values() for rater in each})
 
     def label_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
         """The label of a drawn output as a number, of several raters their mean; None where there is none."""
-        return _mean(self.answers.get(key), number)
+        return _mean(self.answers[key], number) if key in self.answers else None
 
-    def mean_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
-        """The same of any output, drawn or not."""
-        return _mean(self.said.get(key), number)
+    def mean_of_all(self, key: str, number: Callable[[LabelValue], float]) -> float:
+        """The mean of all that was said of a labelled output, drawn or not."""
+        return _mean(self.said[key], number)
 
 
-def _mean(said: ByRater | None, number: Callable[[LabelValue], float]) -> float | None:
-    if not said:
-        return None
+def _mean(said: ByRater, number: Callable[[LabelValue], float]) -> float:
     values = [number(value) for _, value in sorted(said.items())]
     return sum(values) / len(values)

@@ -257,7 +257,7 @@ def _bias(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) 
             not_drawn.add(judge.about)
         apart: dict[tuple[str, str], list[tuple[tuple[str, str], float]]] = defaultdict(list)
         for key in own.said if own.draw is None else own.labelled:
-            label = own.mean_of(key, number) if own.draw is None else own.label_of(key, number)
+            label = own.mean_of_all(key, number) if own.draw is None else own.label_of(key, number)
             if key in judge.of and label is not None:
                 each = judge.of[key]
                 gap = each.cluster, judge.value(key) - label

@@ -245,21 +245,26 @@ def _new(
 ) -> tuple[list[Label], int]:
     """What is not on the record yet, and how much of it takes the place of something that is."""
     new, corrected = [], 0
+    wanted = list(wanted)
+    drawn = {about: _drawn(labelled, about) for about in {each.label.about for each in wanted}}
     for where, label, by_sheet in wanted:
         place = label.labelled_key, label.about, label.rater
         before = labelled.labels.get(place)
-        if before is not None and (type(before.value), before.value) == (type(label.value), label.value):
-            if by_sheet and labelled.precedes_its_draw(place):
-                new.append(label)  # said before it was drawn: only what answers the draw counts as drawn
+        same = before is not None and (type(before.value), before.value) == (type(label.value), label.value)
+        if same and by_sheet and labelled.precedes_its_draw(place):
+            new.append(label)  # said before it was drawn: only what answers the draw counts as drawn
+            continue
+        # Who says of an output that was drawn what stood beside it anyway has labelled it now.
+        if before is not None and same and (before.column is None or label.labelled_key not in drawn[label.about]):
             continue
         if label in labelled.all_labels:
             continue  # of that very day, and corrected since: the file is an older one
-        if before is not None and not terms.corrections:
+        if before is not None and not same and not terms.corrections:
             expected = (
                 f"no label that differs from one of {shown(label.rater)} on the record: {shown(before.value)}"
             )
             mistakes.add(InputError(where, expected=expected, found=shown(label.value), hint=_CORRECT))
-        corrected += before is not None
+        corrected += before is not None and not same
         new.append(label)
     return new, corrected
 

@@ -124,7 +124,8 @@ class _Found:
             elif said:
                 text = text_sha256(record.raw_output)
                 self.wanted += [
-                    Label(record.key, each.about, each.value, each.rater, each.date, text) for each in said
+                    Label(record.key, each.about, each.value, each.rater, each.date, text, each.column)
+                    for each in said
                 ]
 
     def rows(self, records: Iterable[Record]) -> Iterator[Row]:
