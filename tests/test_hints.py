@@ -88,9 +88,10 @@ SHOWN_BY = {
     "study.models_file": "judge",
 }
 OF_SEVERAL = {
-    "commands.batch", "commands.contracts", "commands.label", "commands.models", "commands.results", "interface",
-    "judging.label_draws", "judging.label_questions", "models.batch_files", "results.page.verification",
-    "running.batch_export", "running.label_draw", "running.label_records",
+    "commands.batch", "commands.contracts", "commands.label", "commands.label_options", "commands.models", "commands.sheet_folder",
+    "commands.results", "interface", "judging.label_columns", "judging.label_draws", "judging.label_questions",
+    "models.batch_files", "results.page.verification", "running.batch_export", "running.label_draw",
+    "running.label_records", "running.labelled_study", "running.row_labels",
 }  # fmt: skip
 """Modules of several commands, whose texts are about now the one, now the other: some command has the option."""
 OF_OTHER_PROGRAMS = {

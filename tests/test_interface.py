@@ -467,6 +467,7 @@ def test_outputs_are_judged(tmp_path):
 def test_outputs_from_elsewhere_are_judged_and_have_no_items(tmp_path):
     names = ("question_id", "prompt_variant", "target_model", "output_id")
     row = dict(zip(names, ("q1", "A", "m", "o1"), strict=True)) | {"raw_output": "Fine words.\nAnd more."}
+    row["human"] = "PASS"
     (tmp_path / "outputs.jsonl").write_text(json.dumps(row) + "\n")
     with serving() as server:
         (tmp_path / "models.toml").write_text(f'[models.j]\nbase_url = "{server.url}"\n')
@@ -482,8 +483,14 @@ def test_outputs_from_elsewhere_are_judged_and_have_no_items(tmp_path):
             public.UsageError, match=r"^without_task: expected no tasks_file=FILE beside it, found .*tasks"
         ):
             public.judge_study(tmp_path / "outputs.jsonl", "j", **given, without_task=True)
-        study = public.judge_study(tmp_path / "outputs.jsonl", "j", **given)
+        with pytest.raises(public.UsageError, match=r"^labels: expected a column of the rows: question_id"):
+            public.judge_study(tmp_path / "outputs.jsonl", "j", **given, labels={"nobody": "verdict"})
+        assert not out.exists()
+        said = {"labels": {"human": "verdict"}, "rater": {"human": "anna"}}
+        study = public.judge_study(tmp_path / "outputs.jsonl", "j", **given, **said)
     assert study.results()["judges"].rows
+    labels = study.results()["labels"]
+    assert (list(labels.column("question")), list(labels.column("labelled, not drawn"))) == (["verdict"], [1])
     with pytest.raises(public.UsageError, match="expected a study with items, found outputs from elsewhere"):
         study.items()
 

@@ -101,16 +101,19 @@ class MistakesError(InputError):
     2. s.toml: expected a file of items, found no file
     """
 
-    def __init__(self, mistakes: Sequence[AffidavitError]) -> None:
+    def __init__(self, mistakes: Sequence[AffidavitError], untold: int = 0) -> None:
+        """`untold`: how many more there are, which are not among these."""
         self.mistakes = tuple(mistakes)
+        self.untold = untold
         first = self.mistakes[0]
         super().__init__(first.where, expected=first.expected, found=first.found, hint=first.hint)
 
     def __str__(self) -> str:
-        lines = [f"{len(self.mistakes):,} mistakes"]
+        lines = [f"{len(self.mistakes) + self.untold:,} mistakes"]
         for number, mistake in enumerate(self.mistakes, 1):
             mark = f"{number}. "
             lines.append(mark + indent(str(mistake), " " * len(mark)).lstrip())
+        lines += [f"and {self.untold:,} more"] if self.untold else []
         return "\n".join(lines)
 
 
@@ -148,11 +151,12 @@ class Mistakes:
         except (InputError, UsageError) as error:
             self.add(error)
 
-    def refuse(self) -> None:
-        """Raise what was found: one mistake as it is, several together, nothing if there is none."""
+    def refuse(self, most: int | None = None) -> None:
+        """Raise what was found: one mistake as it is, several together, at most so many; else nothing."""
         found = list(self._found.values())
         if found:
-            raise found[0] if len(found) == 1 else MistakesError(found)
+            told = found[:most]
+            raise found[0] if len(found) == 1 else MistakesError(told, len(found) - len(told))
 
 
 class StorageError(AffidavitError):

@@ -32,6 +32,7 @@ from affidavit.exchange.plain_tables import roles_named
 from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.integrations.given_contract import given_contract
 from affidavit.json_values import Fields
+from affidavit.judging.label_columns import label_columns_of
 from affidavit.models.environment_values import mask_of
 from affidavit.python_words import Names, Place, for_python, names_in, path_of
 from affidavit.reading import frames
@@ -423,6 +424,10 @@ def judge_study(  # noqa: PLR0913
     blind: bool | None = None,
     temperature: float | None = None,
     max_tokens: int | None = None,
+    labels: Mapping[str, str] | None = None,
+    rater: str | Mapping[str, str] = "",
+    rater_column: str | None = None,
+    date_column: str | None = None,
     retry_failed: bool = False,
     progress: bool = True,
 ) -> Study:
@@ -430,8 +435,9 @@ def judge_study(  # noqa: PLR0913
 
     `source` is a study, or a file of outputs from elsewhere, which are kept in `out`; `tasks_file` has the words
     of their tasks, unless they stand beside the outputs in a column `prompt`, or `without_task` says that nobody
-    knows them. Judges are models of the study's own file, which is looked for here, or of the file `models`. For
-    the rest see `affidavit judge --help`; for event loops and Ctrl-C, `run_study`.
+    knows them. Judges are models of the study's own file, which is looked for here, or of the file `models`.
+    `labels` says what columns of labels by people in the rows are about, such as `{"human": "verdict"}`. For the
+    rest see `affidavit judge --help`; for event loops and Ctrl-C, `run_study`.
     """
     intake = outputs_in(
         source.directory if isinstance(source, Study) else path_of(source),
@@ -440,6 +446,7 @@ def judge_study(  # noqa: PLR0913
         tasks=None if tasks_file is None else path_of(tasks_file),
         without_task=without_task,
     )
+    columns = label_columns_of(labels or {}, rater, rater_column, date_column)
     named = (names_in(judges), rubric, names_in(tasks), names_in(conditions))
     wanted = WantedTerms(*named, repeats, temperature, max_tokens, blind, without_task)
     file = models_for(intake.directory, None if models is None else path_of(models), wanted.judges)
@@ -448,7 +455,7 @@ def judge_study(  # noqa: PLR0913
 
     def judge(shown: RunProgress | None) -> judging_run.Judged:
         tell = None if shown is None else shown.tell_judging
-        options = judging_run.JudgeOptions(retry_failed, tell, stop=switch)
+        options = judging_run.JudgeOptions(retry_failed, tell, stop=switch, labels=columns)
         return judging_run.judge_outputs(intake, file, wanted, given, options)
 
     judged = _in_own_thread(judge, switch, progress=progress)

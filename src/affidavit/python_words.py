@@ -59,6 +59,7 @@ _ARGUMENTS = {
     "tasks": "tasks_file",
     "condition": "conditions",
     "contract": "contracts",
+    "label": "labels",
 }
 """Options whose argument has another name."""
 

@@ -110,7 +110,7 @@ judgements = st.builds(
     identifiers_checked=st.booleans(),
     **arrival,
 )
-labels = st.builds(Label, key, text, text | count | st.booleans(), text, text)
+labels = st.builds(Label, key, text, text | count | st.booleans(), text, text, key, st.none() | text)
 records = st.one_of(
     responses(questions, own_name),
     responses(imports, own_name.filter(lambda name: name not in ("output_id", "prompt"))),
@@ -240,7 +240,7 @@ JUDGEMENT = record_fields(
     )
 )  # fmt: skip
 FAILED = record_fields(Failed(QUESTION, "timeout"))
-LABEL = record_fields(Label("a" * 64, "verdict", "PASS", "r1", "2026-01-31"))
+LABEL = record_fields(Label("a" * 64, "verdict", "PASS", "r1", "2026-01-31", "b" * 64))
 ABSENT = object()
 
 MISTYPED = {
@@ -306,7 +306,9 @@ MISTYPED = {
     "a score and a half": (JUDGEMENT, {"scores": {"D1": 1.5}}, "whole numbers in 'scores'", '{"D1": 1.5}'),
     "validity in words": (JUDGEMENT, {"valid": "yes"}, "true or false in 'valid'", '"yes"'),
     "a label of nothing": (LABEL, {"labelled_key": "x"}, "64 hexadecimal digits in 'labelled_key'", '"x"'),
+    "a label of no text": (LABEL, {"text_sha256": "x"}, "64 hexadecimal digits in 'text_sha256'", '"x"'),
     "a label without a rater": (LABEL, {"rater": None}, "a text in 'rater'", "null"),
+    "a label of a column that is none": (LABEL, {"column": 1}, "a text or null in 'column'", "1"),
     "a label that is a list": (LABEL, {"value": [1]}, "a text or a whole number or a number or true or false in 'value'", "[1]"),
 }  # fmt: skip
 
@@ -356,7 +358,7 @@ def test_no_field_of_another_type_is_anything_but_told(record, data):
 
 def test_labels_are_kept_in_the_journal_and_have_no_part_in_the_root_digest(tmp_path):
     answer: Record = Response(QUESTION, "B", "text/1", {}, True, {})
-    label = Label(QUESTION.key, "verdict", "PASS", "r1", "2026-01-31")
+    label = Label(QUESTION.key, "verdict", "PASS", "r1", "2026-01-31", "b" * 64)
     roots = []
     for name, kept in (("without", [answer]), ("with", [answer, label])):
         (tmp_path / name).mkdir()

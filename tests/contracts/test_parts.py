@@ -7,7 +7,9 @@ import pytest
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.declaration import DeclaredParts, declaration_of
 from affidavit.contracts.game24 import game24
+from affidavit.contracts.labels import LabelSet
 from affidavit.contracts.mcqa import mcqa
+from affidavit.contracts.number import number
 from affidavit.contracts.parts import Mark, Parts, is_ours, number_text, parts_of
 from affidavit.errors import InputError
 
@@ -122,3 +124,38 @@ def test_which_outputs_hold_an_answer(contract, raw, expected):
     reading = contract.read(raw, None)
     fields = {"protocol_compliant": reading.protocol_compliant, **reading.fields()}
     assert parts_of(contract).holds_answer(fields) is expected
+
+
+# --- what people say that an output means (ruling S10) ---
+
+
+@pytest.mark.parametrize(
+    ("contract", "typed", "meant"),
+    [
+        (mcqa, "b", "B"), (mcqa, "B.", "B"), (mcqa, "(B)", "B"), (mcqa, "48", None), (mcqa, "B. 64", None), (mcqa, "", None),
+        (number, "1,201", "1201"), (number, "1201.0", "1201"), (number, "a dozen", None),
+        (LabelSet(["blue", "red"]), "red, blue", "blue, red"), (LabelSet(["blue", "red"]), "green", None),
+        (game24, "8 / (3 - 8/3)", "8 / (3 - 8/3)"),
+    ],
+)  # fmt: skip
+def test_what_a_person_means_is_written_as_right_answers_are(contract, typed, meant):
+    assert parts_of(contract).meant(typed) == meant
+
+
+def test_answers_that_are_few_can_be_chosen_from():
+    assert mcqa.meanings({"options": "A-C"}) == ("A", "B", "C")
+    assert mcqa.meanings({"options": "auto"}) == number.meanings({}) == LabelSet(["a", "b"]).meanings({}) == ()
+    assert LabelSet(["a", "b"], single=True).meanings({}) == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("contract", "right_answer"), [(mcqa, "B"), (number, "1,201"), (LabelSet(["blue", "red"]), "red, blue")]
+)
+def test_what_can_be_compared_is_compared_with_the_right_answer_as_tables_have_it(contract, right_answer):
+    columns = contract.result_columns({"right_answer": right_answer}, contract.params)
+    assert parts_of(contract).meaning_compared
+    assert contract.meant(right_answer) == columns["right_letter"]
+
+
+def test_a_contract_without_a_right_text_compares_nothing():
+    assert not any(parts_of(each).meaning_compared for each in (game24, Own()))

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 
 from affidavit.errors import UsageError
 from affidavit.json_values import digest
-from affidavit.judging.label_draws import Drawable, LabelDraw, drawn_strata, last_draw, refuse_other_design, sheets
+from affidavit.judging.label_draws import (
+    Drawable,
+    LabelDraw,
+    draw_number,
+    drawn_strata,
+    last_draw,
+    refuse_other_design,
+    shared_before,
+    sheets,
+)
 
 OUTPUTS = [Drawable(digest(at), "t", "abc"[min(at % 7, 2)], "xy"[at % 2]) for at in range(140)]
 sizes = st.integers(0, 140)
@@ -74,7 +83,7 @@ def test_another_seed_or_question_draws_others(changed):
 def a_draw(n=40, raters=3, shared=10, by=(), **changed):
     fields = {
         "about": "verdict", "ends": None, "tasks": ("t",), "by": by, "n": n, "raters": raters, "shared": shared,
-        "date": "2026-01-31", "records": 140, "strata": drawn(n, by), **changed,
+        "date": "2026-01-31", "records": 140, "list_sha256": "0" * 64, "drawn_after": 140, "strata": drawn(n, by), **changed,
     }  # fmt: skip
     return LabelDraw(**fields)
 
@@ -101,6 +110,14 @@ def test_the_last_draw_of_a_question_counts():
     small, large, another = a_draw(20), a_draw(40), a_draw(about="correct")
     assert last_draw([small, another, large], "verdict") == large
     assert last_draw([small], "correct") is None
+
+
+def test_a_further_draw_has_a_number_and_counts_what_all_raters_were_given_before():
+    draws = [a_draw(20, shared=4), a_draw(40, shared=10), a_draw(50, about="correct")]
+    assert [draw_number(draws, "verdict", n) for n in (20, 40, 60)] == [1, 2, 3]
+    assert [shared_before(draws, "verdict", n) for n in (20, 40, 60)] == [0, 4, 14]
+    # Whoever labels alone shares nothing, and of 10 new outputs no 30 were given away.
+    assert shared_before([a_draw(20, raters=1, shared=20), a_draw(30, shared=30)], "verdict", 40) == 10
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ FAULTS = {
     "nothing, packed": ("x.jsonl.gz", gzip.compress(b""), f"x.jsonl.gz: expected {ROWS}, found an empty file"),
     "an empty list": ("x.json", b" [ ] ", "x.json: expected a JSON list of objects, found an empty list"),
     "Latin-1 in lines": ("x.jsonl", LINE + b'{"raw_output": "caf\xe9"}', "x.jsonl:2: expected text in UTF-8, found byte 0xe9 at byte 20 of the line\nConvert the file, for example with `iconv -f latin1 -t utf-8`."),
-    "Latin-1 in cells": ("x.csv", TABLE + b"1,caf\xe9,3,4\n", "x.csv:5: expected text in UTF-8, found byte 0xe9 at byte 6 of the line\nConvert the file, for example with `iconv -f latin1 -t utf-8`."),
+    "Latin-1 in cells": ("x.csv", TABLE + b"1,caf\xe9,3,4\n", "x.csv:5: expected text in UTF-8, found byte 0xe9 at byte 6 of the line\nFrom a spreadsheet, save it as CSV UTF-8. Or convert it: `iconv -f latin1 -t utf-8`."),
     "Latin-1 in a list": ("x.json", b'[{"id": 1},\n{"question": "caf\xe9"}]', "x.json:2: expected text in UTF-8, found byte 0xe9 at byte 18 of the line\nConvert the file, for example with `iconv -f latin1 -t utf-8`."),
     "no JSON": ("x.jsonl", LINE + b"{'raw_output': 'x'}\n", "x.jsonl:2: expected a JSON object, found a single quote, where JSON has a double quote, at column 2: \"'raw_output': 'x'}\"\nJSON Lines hold one JSON object per line."),
     "no JSON from the first": ("x.jsonl", b"INFO loading, done\n" + LINE, "x.jsonl:1: expected a JSON object, found no JSON at column 1: 'INFO loading, done'\nJSON Lines hold one JSON object per line."),

@@ -22,14 +22,27 @@ def labels_of(said: dict[str, bool], drawn: list[str], *, listed: int = 80) -> L
     if drawn:
         stratum = Stratum((), listed, tuple(drawn))
         draws = (
-            LabelDraw("correct", None, ("t",), (), len(drawn), 1, len(drawn), "2026-01-31", listed, (stratum,)),
+            LabelDraw(
+                "correct",
+                None,
+                ("t",),
+                (),
+                len(drawn),
+                1,
+                len(drawn),
+                "2026-01-31",
+                listed,
+                "0" * 64,
+                80,
+                (stratum,),
+            ),
         )
     found = LabelSet(draws)
     for key in KEYS:
         subject = replace(QUESTION, key=key)
         found.add(Response(subject, "x", "text/1", {}, protocol_compliant=True, fields={}))
     for key, value in said.items():
-        found.add(Label(key, "correct", value, "anna", "2026-01-31"))
+        found.add(Label(key, "correct", value, "anna", "2026-01-31", "0" * 64))
     return found
 
 
@@ -78,14 +91,23 @@ def test_an_instrument_of_more_than_yes_and_no_has_no_second_reading():
 
 def test_labels_that_were_corrected_count_by_the_last():
     labels = labels_of(SAID, KEYS[:40])
-    labels.add(Label(KEYS[0], "correct", True, "anna", "2026-02-01"))
+    labels.add(Label(KEYS[0], "correct", True, "anna", "2026-02-01", "0" * 64))
     assert labels.said("correct")[KEYS[0]] == {"anna": True}
     assert labels.corrections["correct"] == 1
 
 
+def test_labels_that_stand_before_their_draw_are_somebodys_choice():
+    labels = labels_of(SAID, KEYS[:40])
+    labels.draws = (replace(labels.draws[0], drawn_after=85),)
+    own = labels.of("correct")
+    assert (len(own.labelled), own.labelled_before) == (35, sorted(KEYS[:5]))
+    assert own.label_of(KEYS[0], float) is None
+    assert own.mean_of_all(KEYS[0], float) == float(SAID[KEYS[0]])
+
+
 def test_of_several_raters_their_mean_is_the_label():
     labels = labels_of(SAID, KEYS[:40])
-    labels.add(Label(KEYS[1], "correct", False, "ben", "2026-02-01"))
+    labels.add(Label(KEYS[1], "correct", False, "ben", "2026-02-01", "0" * 64))
     assert labels.of("correct").label_of(KEYS[1], float) == 0.5
     assert labels.of("correct").label_of(KEYS[50], float) is None
 

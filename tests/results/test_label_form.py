@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, sync_playwright
 
-from affidavit.judging.label_questions import label_question
+from affidavit.contracts.rubric import DEFAULT
+from affidavit.judging.label_questions import label_question, scale_words
 from affidavit.judging.plan import Output
-from affidavit.results.label_sheets import file_names, sheet_csv
+from affidavit.results.label_sheets import file_names, rubric_text, sheet_csv
 from affidavit.results.page.label_form import label_form
 from affidavit.running.label_draw import LabelSheet
 from support.command import affidavit
@@ -82,6 +84,28 @@ def test_files_of_a_draw_have_names_that_lead_nowhere(about, raters):
     assert all(Path(name).name == name for name in names)
 
 
+def test_a_further_draw_is_saved_under_a_name_of_its_own():
+    first, second = a_sheet(("t", "x")), replace(a_sheet(("t", "x")), draw=2)
+    names = [
+        re.search(r'data-file-name="([^"]+)"', label_form(each, draw_sha256="0" * 64))[1]
+        for each in (first, second)
+    ]
+    assert names == ["correct-filled.csv", "correct-draw-2-filled.csv"]
+
+
+def test_a_sheet_says_what_scores_mean_and_where_a_rubric_is():
+    score, verdict = (
+        replace(
+            a_sheet(("t", "x")), question=label_question(about, DEFAULT, None), levels=scale_words(about, DEFAULT)
+        )
+        for about in ("score:COMPLETENESS", "verdict")
+    )
+    assert "0: Not satisfied; the dimension fails" in sheet_csv(score)
+    assert "PASS, PARTIAL, FAIL; by verdict-rubric.txt" in sheet_csv(verdict)
+    assert rubric_text(verdict).startswith("Which verdict does this output deserve?\nGive each dimension a score")
+    assert rubric_text(a_sheet(("t", "x"))) == ""
+
+
 # --- in a browser ---
 
 
@@ -121,13 +145,15 @@ def test_drawn_filled_in_saved_added_and_reported(browser, tmp_path):
 
     for at in range(10):
         fill(at)
+    sets.nth(31).get_by_label("PASS", exact=True).check()
+    sets.nth(31).get_by_label("cannot tell").check()
     page.get_by_label("Your name").fill('Anna "A", of B')
-    assert page.get_by_role("status").inner_text() == "10 of 32 labelled"
+    assert page.get_by_role("status").inner_text() == "10 of 32 labelled, 1 left out"
     page.close()
     page = context.new_page()
     page.goto(form)
     sets = page.locator("fieldset")
-    assert page.get_by_role("status").inner_text() == "10 of 32 labelled"
+    assert page.get_by_role("status").inner_text() == "10 of 32 labelled, 1 left out"
     for at in range(10, 31):
         fill(at)
     with page.expect_download() as waiting:

@@ -3,16 +3,20 @@
 import json
 import shutil
 from collections import Counter
+from math import ceil
 from pathlib import Path
 
 import pytest
 
+from affidavit.archive.disk import Disk
+from affidavit.archive.study_directory import StudyDirectory
 from affidavit.results.corrected_readings import OWN
 from affidavit.results.corrected_tables import FIGURES, JUDGES
 from affidavit.results.label_plan import label_plan
 from affidavit.results.label_set import LabelSet
 from affidavit.results.label_tables import number_of
 from affidavit.results.labelled_tables import labelled_tables
+from affidavit.running.labelled_study import labelled_study
 from affidavit.statistics import corrected_mean, people_alone
 from support.command import affidavit
 from support.labelled_studies import (
@@ -198,6 +202,18 @@ def test_a_plan_has_a_row_for_each_figure(folder):
     assert {row["question"] for row in rows} == {"verdict"}
     of_pass = [row for row in rows if row["figure"].startswith("PASS")]
     assert all(row["labels needed"] is None or row["labels needed"] >= 30 for row in of_pass)
+    for row in rows:
+        more = row["labels needed"] is not None and row["labels needed"] > row["labels"]
+        # Drawn were 80, of all targets together.
+        typed = min(160, ceil(80 * row["labels needed"] / row["labels"])) if more else None
+        assert row["draw -n"] == typed
+
+
+def test_a_plan_never_asks_for_more_where_an_interval_is_narrow_already(folder):
+    for width in ("0.1", "0.25", "0.6"):
+        done = affidavit("label", "plan", "judged", "--width", width, "--json", cwd=folder)
+        for row in json.loads(done.stdout)["rows"]:
+            assert (row["in words"] == "there are enough") >= (float(row["width"]) <= float(width))
 
 
 # --- answers, and numbers that rows brought along ---
@@ -254,9 +270,11 @@ def test_a_number_of_the_rows_is_corrected_by_people(read):
         each["key"]: each["row"]["score"] for each in records(folder / "judged") if each["kind"] == "response"
     }
     drawn = sheet(folder / "judged-labels" / "score.csv")
+    with labelled_study(StudyDirectory(folder / "judged"), Disk()) as labelled:
+        said = [by_key[labelled.key_of(row["output"])] / 2 for row in drawn]
     write_sheet(
         folder / "filled.csv",
-        [{**row, "value": f"{by_key[row['output']] / 2:.4f}", "rater": "eve"} for row in drawn],
+        [{**row, "value": f"{value:.4f}", "rater": "eve"} for row, value in zip(drawn, said, strict=True)],
     )
     assert fine(affidavit("label", "add", "judged", "filled.csv", "--no-page", cwd=folder), 0)
     (row,) = tables_of(folder)["corrected score"]["rows"]

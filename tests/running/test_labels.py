@@ -20,7 +20,7 @@ from affidavit.running.label_records import COLUMNS, LabelTerms, add_labels
 from affidavit.running.labelled_study import FEWEST_DIGITS, labelled_study
 from support.command import affidavit
 from support.killed_command import calls, killed
-from support.labelled_studies import filled, judged_outputs, name_in, sheet, write_sheet
+from support.labelled_studies import filled, judged_outputs, keys_of, name_in, sheet, write_sheet
 from support.studies import fine, records, told, told_by_verify
 
 pytestmark = pytest.mark.slow
@@ -89,17 +89,26 @@ def test_a_sheet_shows_task_and_output_and_never_judge_or_target(drawn):
     for row in rows:
         assert row["output"] in page
     assert "cross_judge" not in page
-    assert "FORMAT_COMPLIANCE" not in page
+    rubric = (drawn / "judged-labels" / "verdict-rubric.txt").read_text()
+    for said in ("FORMAT_COMPLIANCE (Structure and format): ", "FAIL: the sum is 3 or less", "2: Satisfied"):
+        assert said in page
+        assert said in rubric
+    assert {row["scale"] for row in rows} == {"PASS, PARTIAL, FAIL; by verdict-rubric.txt"}
 
 
 def test_the_same_draw_again_changes_nothing_and_no_sheet_is_written_over(folder):
     before = (folder / "judged" / "labels.json").read_bytes()
-    again = affidavit(*DRAW, cwd=folder)
+    assert fine(affidavit(*DRAW, cwd=folder), 0)
+    assert sorted(path.name for path in folder.iterdir() if path.is_dir()) == ["judged", "judged-labels"]
+    write_sheet(folder / "judged-labels" / "verdict.csv", filled(drawn_rows(folder)))
+    again = affidavit(*DRAW, "-o", "judged-labels", cwd=folder)
     assert again.returncode == 2
     assert b"Somebody may have filled it in" in again.stderr
     assert fine(affidavit(*DRAW, "-o", "again", cwd=folder), 0)
     assert (folder / "judged" / "labels.json").read_bytes() == before
-    assert sheet(folder / "again" / "verdict.csv") == drawn_rows(folder)
+    assert [row["output"] for row in sheet(folder / "again" / "verdict.csv")] == [
+        row["output"] for row in drawn_rows(folder)
+    ]
 
 
 def test_a_larger_draw_hands_out_what_is_new(folder):
@@ -120,7 +129,7 @@ def test_a_larger_draw_hands_out_what_is_new(folder):
     )
     assert fine(done, 0)
     assert (told(done)["n"], told(done)["new"], told(done)["shared"]) == (60, 20, 12)
-    first, second = (sheet(folder / "more" / f"verdict-rater-{rater}.csv") for rater in (1, 2))
+    first, second = (sheet(folder / "more" / f"verdict-draw-2-rater-{rater}.csv") for rater in (1, 2))
     new = {row["output"] for row in (*first, *second)}
     assert len(new) == 20
     assert len({row["output"] for row in first} & {row["output"] for row in second}) == 12
@@ -138,6 +147,9 @@ def test_a_larger_draw_hands_out_what_is_new(folder):
         (("-n", "50", "--task", "importd"), b"Did you mean imported?"),
         (("-n", "50", "--shared", "51"), b"--shared: expected at most the 50"),
         (("-n", "50", "--what", "tone"), b"--scale: expected LOW,HIGH"),
+        (("-n", "50", "--what", "tone", "--scale", "0,1"), b"here there is none, found 'tone'"),
+        (("-n", "50", "--what", "overall", "--scale", "0,8"), b"the sum of its dimensions"),
+        (("-n", "50", "--what", "answer"), b"--what: expected a task whose contract compares an answer"),
         (("-n", "50", "-o", "judged"), b"It is evidence: write elsewhere"),
     ],
 )
@@ -170,9 +182,10 @@ def test_labels_are_records_under_a_digest_of_their_own(folder):
     assert after["root_sha256"] == before["root_sha256"] == told(done)["root_sha256"]
     assert before["labels_sha256"] == ""
     assert after["labels_sha256"] == told(done)["labels_sha256"] != ""
+    keys = keys_of(folder / "judged")
     for record, row in zip(labels(folder), filled(drawn_rows(folder)), strict=True):
         said = (record["labelled_key"], record["about"], record["value"], record["rater"], record["date"])
-        assert said == (row["output"], "verdict", row["value"], "anna", "2026-01-31")
+        assert said == (keys[name_in(row["text"])], "verdict", row["value"], "anna", "2026-01-31")
     expected = affidavit("verify", "judged", "--expect", after["labels_sha256"], cwd=folder)
     assert b"the expected digest is the labels' digest" in expected.stdout
 
@@ -197,7 +210,8 @@ def test_a_correction_is_a_new_record_and_the_last_one_counts(folder):
     assert len(labels(folder)) == 40
     done = add(folder, changed, "--corrections", "--json")
     assert (told(done)["added"], told(done)["corrected"], told(done)["labels"]) == (1, 1, 40)
-    of_first = [each["value"] for each in labels(folder) if each["labelled_key"] == rows[0]["output"]]
+    key = keys_of(folder / "judged")[name_in(rows[0]["text"])]
+    of_first = [each["value"] for each in labels(folder) if each["labelled_key"] == key]
     assert of_first == [rows[0]["value"], "PARTIAL"]
     report = affidavit("report", "judged", "--format", "json", cwd=folder)
     assert json.loads(report.stdout)["tables"]["labels"]["rows"][0]["corrections"] == 1
@@ -206,15 +220,20 @@ def test_a_correction_is_a_new_record_and_the_last_one_counts(folder):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"output": "0" * 64}, b"filled.csv:3: expected in 'output' the key of an output"),
-        ({"output": "abc"}, b"filled.csv:3: expected in 'output' the key of an output"),
-        ({"value": "GOOD"}, b"filled.csv:3: expected PASS, PARTIAL, FAIL in 'value'"),
-        ({"what": "score:COMPLETENESS", "value": "3"}, b"filled.csv:3: expected 0, 1, 2 in 'value'"),
-        ({"what": "score:NONE", "value": "1"}, b"filled.csv:3: expected a dimension of the rubric"),
-        ({"what": ""}, b"filled.csv:3: expected a text in 'what'"),
-        ({"rater": " "}, b"filled.csv:3: expected a text in 'rater'"),
-        ({"date": "31.1.2026"}, b"filled.csv:3: expected a day such as 2026-01-31"),
-        ({"what": "tone", "value": "0.5"}, b"filled.csv:3: expected LOW,HIGH"),
+        ({"output": "0" * 64}, b"expected in 'output' the key of an output"),
+        ({"output": "abc"}, b"expected in 'output' the key of an output"),
+        ({"value": "GOOD"}, b"expected PASS, PARTIAL, FAIL in 'value'"),
+        ({"what": "score:COMPLETENESS", "value": "3"}, b"expected 0, 1, 2 in 'value'"),
+        ({"what": "score:NONE", "value": "1"}, b"expected a dimension of the rubric"),
+        ({"what": ""}, b"expected a text in 'what'"),
+        ({"rater": " "}, b"expected a text in 'rater'"),
+        ({"date": "31.1.2026"}, b"expected a day such as 2026-01-31"),
+        ({"date": "31.1.2026"}, b"Or leave the column empty."),
+        ({"date": "2999-01-31"}, b"expected a day that has come"),
+        ({"date": "0001-01-01"}, b"expected a day that has come"),
+        ({"output": "2.3922E+63"}, b"A spreadsheet has made a number of it"),
+        ({"rater": "an\u3164na"}, b"printable characters"),
+        ({"what": "tone", "value": "0.5"}, b"expected LOW,HIGH"),
     ],
 )
 def test_what_is_wrong_with_a_row_is_told_by_its_place_and_nothing_is_written(folder, change, why):
@@ -222,7 +241,9 @@ def test_what_is_wrong_with_a_row_is_told_by_its_place_and_nothing_is_written(fo
     rows = filled(drawn_rows(folder))
     plain = [{name: each[name] for name in ("output", "what", "value", "rater", "date")} for each in rows]
     done = add(folder, [plain[0], {**plain[1], **change}, *plain[2:]], code=2)
+    named = f"filled.csv:3 (row 2, output {({**plain[1], **change})['output'][:16]}".encode()
     assert why in done.stderr, done.stderr
+    assert named in done.stderr
     assert labels(folder) == []
     assert (folder / "judged" / "seal.json").read_bytes() == before
 
@@ -232,18 +253,104 @@ def test_a_rater_who_labels_an_output_twice_is_refused(folder):
         {name: each[name] for name in ("output", "what", "value", "rater")} for each in filled(drawn_rows(folder))
     ]
     done = add(folder, [*rows, rows[3]], code=2)
-    assert b'filled.csv:42: expected one label of verdict by "anna" for an output' in done.stderr
-    assert b"filled.csv:5" in done.stderr
+    place, _, said = done.stderr.partition(b": expected ")
+    assert b"filled.csv:42 (row 41, output " in place
+    assert said.startswith(b'one label of verdict by "anna" for an output, found a second one: the first is at ')
+    assert b"filled.csv:5 (row 4, output " in said
+    assert b"Give each a name of their own" in said
     add(folder, [*rows, {**rows[3], "rater": "ben"}])
 
 
 def test_rows_say_what_they_must_and_options_the_rest(folder):
-    rows = [{"output": row["output"][:12], "value": "PASS"} for row in drawn_rows(folder)[:3]]
+    keys = keys_of(folder / "judged")
+    rows = [{"output": keys[name_in(row["text"])][:12], "value": "PASS"} for row in drawn_rows(folder)[:3]]
     by_own_id = {"output": name_in(drawn_rows(folder)[3]["text"]), "value": "FAIL"}
     blank = {"output": drawn_rows(folder)[4]["output"], "value": " "}
     done = add(folder, [*rows, by_own_id, blank], "--what", "verdict", "--rater", "eve", "--json")
     assert (told(done)["added"], told(done)["blank"], told(done)["not_drawn"]) == (4, 1, 0)
     assert [each["value"] for each in labels(folder)] == ["PASS"] * 3 + ["FAIL"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "why"),
+    [
+        (
+            ("output", "what", "label", "rater"),
+            "expected a column 'value', found columns output, what, label, rater",
+        ),
+        (("key", "what", "value", "rater"), "expected a column 'output', found columns key, what, value, rater"),
+        (
+            ("output", "what", "value", "name"),
+            "expected a column 'rater', found columns output, what, value, name",
+        ),
+    ],
+)
+def test_a_file_without_a_column_is_refused_with_those_that_it_has(folder, columns, why):
+    ours = ("output", "what", "value", "rater")
+    rows = [dict(zip(columns, map(each.get, ours), strict=True)) for each in filled(drawn_rows(folder))]
+    assert f"filled.csv: {why}".encode() in add(folder, rows, code=2).stderr
+    assert labels(folder) == []
+
+
+def test_columns_may_be_written_in_any_case(folder):
+    names = {"output": "Output", "what": " WHAT", "value": "Value", "rater": "RATER", "date": "Date"}
+    rows = [{names.get(name, name): value for name, value in each.items()} for each in filled(drawn_rows(folder))]
+    assert told(add(folder, rows, "--json"))["added"] == 40
+
+
+def test_up_to_ten_mistakes_are_told_at_once(folder):
+    rows = [{**each, "value": "GOOD"} for each in filled(drawn_rows(folder))]
+    said = add(folder, rows, code=2).stderr.decode()
+    assert "40 mistakes" in said
+    assert said.count("expected PASS, PARTIAL, FAIL") == 10
+    assert said.rstrip().endswith("and 30 more")
+    assert labels(folder) == []
+
+
+def test_rows_without_the_field_and_unknown_outputs_without_a_label_are_mistakes(folder):
+    key = drawn_rows(folder)[0]["output"]
+    full = {"output": key, "what": "verdict", "value": "PASS", "rater": "anna"}
+    bare = {name: value for name, value in full.items() if name != "value"}
+    lines = [full, bare, {**full, "output": "nonsense", "value": ""}]
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in lines))
+    done = affidavit("label", "add", "judged", "rows.jsonl", cwd=folder)
+    assert fine(done, 2)
+    assert b"rows.jsonl:2" in done.stderr
+    assert b"expected a field 'value', found fields output, what, rater" in done.stderr
+    assert b"rows.jsonl:3" in done.stderr
+    assert labels(folder) == []
+
+
+def test_a_file_that_is_named_twice_is_added_once(folder):
+    path = write_sheet(folder / "filled.csv", filled(drawn_rows(folder)))
+    assert told(affidavit("label", "add", "judged", path, path, "--json", cwd=folder))["added"] == 40
+    assert len(labels(folder)) == 40
+
+
+def test_an_older_file_puts_no_value_back_that_was_corrected(folder):
+    rows = filled(drawn_rows(folder))
+    add(folder, rows)
+    assert b"newest files alone" in add(folder, [{**rows[0], "value": "PARTIAL"}], code=2).stderr
+    add(folder, [{**rows[0], "value": "PARTIAL"}], "--corrections")
+    assert told(add(folder, rows, "--corrections", "--json"))["added"] == 0
+
+
+def test_names_that_look_alike_are_noted_and_blanks_in_them_do_not_count(folder):
+    rows = [{**each, "rater": f"anna{' ' * (at % 3)} b"} for at, each in enumerate(filled(drawn_rows(folder)))]
+    assert told(add(folder, rows, "--json"))["notes"] == []
+    done = add(folder, [{**each, "rater": "ANNA B"} for each in rows])
+    assert b'raters "ANNA B" and "anna b" count as 2 people' in done.stdout
+
+
+def test_labels_stay_on_the_scale_that_was_drawn_with(study, tmp_path):
+    shutil.copytree(study, tmp_path / "study")
+    folder = tmp_path / "study"
+    key = next(each["key"] for each in records(folder / "judged") if each["kind"] == "response")
+    row = {"output": key, "what": "tone", "value": "40", "rater": "anna"}
+    add(folder, [row], "--scale", "0,100")
+    assert told_by_verify(folder / "judged")["differing"] == 0
+    refused = affidavit("label", "add", "judged", "filled.csv", "--scale", "0,1e180", cwd=folder)
+    assert b"--scale: expected two numbers" in refused.stderr
 
 
 def test_labels_that_were_not_drawn_are_kept_and_correct_nothing(folder):
@@ -265,7 +372,11 @@ def test_the_same_is_there_in_python(folder):
     directory = StudyDirectory(folder / "judged")
     drawn = draw_labels(directory, WantedDraw("verdict", 40), GivenContracts(), Disk())
     assert [output.key for output in drawn.sheets[0].outputs] == [row["output"] for row in drawn_rows(folder)]
-    rows = [f"{row['output'][: FEWEST_DIGITS + 4]},verdict,PASS,eve,2026-01-31" for row in drawn_rows(folder)]
+    keys = keys_of(folder / "judged")
+    rows = [
+        f"{keys[name_in(row['text'])][: FEWEST_DIGITS + 4]},verdict,PASS,eve,2026-01-31"
+        for row in drawn_rows(folder)
+    ]
     source = bytes_source("filled.csv", "\n".join([",".join(COLUMNS), *rows]).encode())
     assert add_labels(directory, [source], LabelTerms(), Disk()).added == 40
     with labelled_study(directory, Disk()) as labelled:
@@ -291,7 +402,7 @@ def test_the_same_is_there_in_python(folder):
 def test_a_label_is_checked_by_the_scale_of_its_question(drawn, about, value, fits):
     directory = StudyDirectory(drawn / "judged")
     checks = LabelChecks(directory, directory.frozen(), read_judging(directory))
-    label = Label("0" * 64, about, value, "anna", "2026-01-31")
+    label = Label("0" * 64, about, value, "anna", "2026-01-31", "0" * 64)
     assert (checks.difference(label, is_known=True) is None) is fits
     assert "no earlier record" in (checks.difference(label, is_known=False) or "")
 
@@ -366,6 +477,7 @@ def forged(path: Path, number: int, **changed: object) -> None:
         ({"value": True}, b"off the scale of 'verdict'"),
         ({"about": "score:NONE"}, b"off the scale of 'score:NONE'"),
         ({"labelled_key": "0" * 64}, b"an output that no earlier record holds"),
+        ({"text_sha256": "0" * 64}, b"about another text than the output has"),
     ],
 )
 def test_a_forged_label_that_cannot_be_is_told(folder, changed, why):

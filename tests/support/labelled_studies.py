@@ -15,7 +15,7 @@ from support.command import affidavit
 from support.fault_server import Call, FaultServer, says
 from support.outputs_elsewhere import row, write_jsonl, write_models
 from support.scripted_judge import Always, evaluation, judge_prompt
-from support.studies import fine
+from support.studies import fine, records
 
 TARGETS, VARIANTS = {"able": 0.7, "weak": 0.4}, ("A", "B")
 """How often each deserves a PASS."""
@@ -80,6 +80,12 @@ def sheet(path: Path) -> list[dict[str, str]]:
 def name_in(text: str) -> str:
     """Which output a text is."""
     return text.partition("\n")[0].removeprefix("This is ").rstrip(".")
+
+
+def keys_of(directory: Path) -> dict[str, str]:
+    """The key of every output, by its name."""
+    found = records(directory)
+    return {name_in(each["raw_output"]): each["key"] for each in found if each["kind"] == "response"}
 
 
 def filled(rows: Iterable[dict[str, str]], rater: str = "anna", *, errs: float = 0.0) -> list[dict[str, str]]:

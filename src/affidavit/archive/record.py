@@ -276,7 +276,11 @@ class Label(Struct, frozen=True):
     value: str | int | float | bool
     rater: str
     date: str
-    """The day, as in 2026-01-31."""
+    """The day, as in 2026-01-31; empty where it came with data that does not say."""
+    text_sha256: str
+    """Of the output's text, as the rater was shown it: the key says only what was asked."""
+    column: str | None = None
+    """Where it stood in the row of its output, if it came with that; such a label was never drawn."""
 
 
 Record: TypeAlias = Response | Failed | Judgement | Label
@@ -288,7 +292,9 @@ Record: TypeAlias = Response | Failed | Judgement | Label
 def record_fields(record: Record) -> Fields:
     """All that a record says, by the names on its line, what it is about first."""
     if isinstance(record, Label):
-        return {"kind": RecordKind.LABEL, **asdict(record)}
+        said = asdict(record)
+        # Only where there is one: every other label keeps the form that it always had.
+        return {"kind": RecordKind.LABEL, **{name: said[name] for name in said if said[name] is not None}}
     if isinstance(record, Failed):
         known = {} if record.keyed is None else {"keyed": record.keyed}
         return {"kind": RecordKind.FAILURE, **asdict(record.subject), "reason": record.reason, **known}
@@ -429,7 +435,7 @@ _FAILED = Shape(_Place, QuestionIdentity, Failed, without=_OWN)
 _FAILED_IMPORT = Shape(_Place, ImportIdentity, Failed, without=_OWN)
 _FAILED_JUDGEMENT = Shape(_Place, JudgementIdentity, Failed, without=_OWN)
 _JUDGEMENT = Shape(_Place, JudgementIdentity, Judgement, without=_OWN)
-_LABEL = Shape(_Place, Label)
+_LABEL = Shape(_Place, Label, without=("column",))
 _FINDING, _QUOTE, _FURTHER = Shape(RecordedFinding), Shape(RecordedQuote), Shape(RecordedCount)
 _QUESTION_END = 2 + len(QuestionIdentity.__struct_fields__)
 _IMPORT_END = 2 + len(ImportIdentity.__struct_fields__)
@@ -530,8 +536,11 @@ def _judged(values: tuple[Any, ...]) -> JudgementIdentity:
 
 def _label(fields: Fields) -> Placed:
     seq, group, *values = _LABEL.take(fields)
-    label = Label(*values)
+    column: Any = fields.pop("column", None)
+    check_type(column, (str, NoneType), "column")
+    label = replace(Label(*values), column=column)
     _check_key(label.labelled_key, "labelled_key")
+    _check_key(label.text_sha256, "text_sha256")
     check_nothing_left(fields)
     return Placed(seq, group, label)
 

@@ -4,13 +4,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from affidavit.commands.column_options import given_columns, given_source_columns, source_column_options
 from affidavit.commands.contract_or_pattern import contract_or_pattern
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.label_options import given_labels, label_options
 from affidavit.commands.rare_collection import look_for_garbage_rarely
 from affidavit.commands.skipped_logs import skip_option
 from affidavit.commands.typed_contract import pattern_option, say_parameter_notes, typed_contract
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 )
 @source_column_options
 @skip_option
+@label_options
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def import_logs(
     logs: tuple[Path, ...],
@@ -63,7 +65,7 @@ def import_logs(
     *,
     skip_unreadable: bool,
     as_json: bool,
-    **columns: str | None,
+    **columns: Any,  # noqa: ANN401 - the columns, those of labels too
 ) -> None:
     """Make a study of the logs of other harnesses.
 
@@ -106,10 +108,11 @@ def import_logs(
     if answer_pattern is not None:
         sources = [replace(source, answers=AnswerPattern(answer_pattern, answer)) for source in sources]
     sources = _readable(sources, read_by.contract, answer, unreadable)
-    kept, outputs = read_into_study(sources, out, read_by, {Role.ANSWER: answer} if answer != ANSWER else {})
+    named = {Role.ANSWER: answer} if answer != ANSWER else {}
+    kept, outputs, labels = read_into_study(sources, out, read_by, named, labels=given_labels(columns))
     for note in _notes(sources):
         click.echo(f"note: {plain(note)}", err=True)
-    report_study(kept, outputs, name, as_json=as_json)
+    report_study(kept, outputs, name, labels=labels, as_json=as_json)
     is_whole = not unreadable.found and not any(tally.unread for tally in kept.tallies.values())
     sys.exit(DONE if is_whole else ENDED_WITH_FAILURES)
 

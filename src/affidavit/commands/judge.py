@@ -3,21 +3,23 @@
 import gc
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, cast
 
 import click
 
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES, WRONG
 from affidavit.commands.given_code import code_options, contract_options
+from affidavit.commands.label_options import given_labels, label_options
 from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from affidavit.contracts.own_file import GivenContracts
     from affidavit.json_values import Fields
+    from affidavit.judging.label_columns import LabelColumns
     from affidavit.results.judging import Judgements, JudgingFigures
     from affidavit.running.import_outputs import Intake
     from affidavit.running.judge_panel import WantedTerms
@@ -78,6 +80,7 @@ if TYPE_CHECKING:
     metavar="FOLDER",
 )
 @click.option("--include-self", is_flag=True, help="Pool self-judging with cross-judging; the tables say so.")
+@label_options
 @click.option("--retry-failed", is_flag=True, help="Also ask again what failed permanently, such as bad_request.")
 @click.option("--no-page", is_flag=True, help="Do not write report.html at the end.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tables as JSON.")
@@ -96,7 +99,7 @@ def judge(
     retry_failed: bool,
     no_page: bool,
     as_json: bool,
-    **terms: "Unpack[_Terms]",
+    **given: Any,  # noqa: ANN401 - the terms, and columns of labels
 ) -> None:
     """Judge outputs that exist already.
 
@@ -107,7 +110,7 @@ def judge(
     A judge is shown the task with the output. Outputs from elsewhere bring its words in a column prompt, or
     --tasks FILE has them; without them nothing is judged unless --without-task says so. The first judging freezes
     rubric, prompts, date and the set of outputs; further judges are bound by them. Run it again to continue.
-    What is wrong is told before anything is written.
+    What is wrong is told before anything is written. Labels by people in rows are kept: --label COLUMN=verdict.
 
     \b
     Examples:
@@ -126,10 +129,10 @@ def judge(
     from affidavit.study.files import given_contracts
     from affidavit.study.models_file import models_for
 
-    wanted, code = WantedTerms(**terms), code_options(contracts, study)
+    wanted, code = WantedTerms(**_terms(given)), code_options(contracts, study)
     intake = outputs_in(source, out=out, pattern=pattern, tasks=tasks_file, without_task=wanted.without_task)
     models = models_for(intake.directory, models_file, wanted.judges)
-    order = _Order(intake, models, wanted, given_contracts(contracts, study))
+    order = _Order(intake, models, wanted, given_contracts(contracts, study), given_labels(given))
     if dry_run or batch is not None:
         _without_asking(order, None if dry_run else batch, code, retry_failed=retry_failed, as_json=as_json)
         return
@@ -157,6 +160,11 @@ class _Terms(TypedDict):
     without_task: bool | None
 
 
+def _terms(given: Mapping[str, Any]) -> _Terms:
+    """What was given of the terms."""
+    return cast("_Terms", {name: given[name] for name in _Terms.__annotations__})
+
+
 class _Order(NamedTuple):
     """What is to be judged, by whom, on which terms."""
 
@@ -164,6 +172,19 @@ class _Order(NamedTuple):
     models: "ModelsFile"
     wanted: "WantedTerms"
     given: "GivenContracts"
+    labels: "LabelColumns | None"
+    """Columns of labels by people in the rows of the outputs."""
+
+
+def _say_labels(order: _Order) -> None:
+    """What is taken for labels by people in the rows of new outputs, and what may be."""
+    from affidavit.archive.record import ImportIdentity
+    from affidavit.judging.label_columns import likely_labels
+
+    subject = order.intake.records[0].subject if order.intake.is_new else None
+    likely = likely_labels(subject.row, order.labels) if isinstance(subject, ImportIdentity) else []
+    for note in [*([] if order.labels is None else order.labels.notes()), *likely]:
+        click.echo(f"note: {plain_lines(note)}", err=True)
 
 
 def _show_plan(order: _Order, *, retry_failed: bool, as_json: bool) -> None:
@@ -171,9 +192,13 @@ def _show_plan(order: _Order, *, retry_failed: bool, as_json: bool) -> None:
     from affidavit.commands.output import show
     from affidavit.running.judge_panel import judge_panel
     from affidavit.running.judging_dry_run import judging_dry_run
+    from affidavit.running.judging_run import check_labels
 
+    _say_labels(order)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
         panel = judge_panel(order.intake.directory, order.models, order.wanted)
+        if order.labels is not None:
+            check_labels(order.intake, panel, order.labels)
         beside = order.models.beside
         planned = judging_dry_run(order.intake, panel, order.given, beside=beside, retry_failed=retry_failed)
     show(planned.as_json() if as_json else planned.as_table())
@@ -188,10 +213,16 @@ def _without_asking(
         return
     from affidavit.commands.batch_words import exported_json, say_exported
     from affidavit.commands.output import show
+    from affidavit.errors import UsageError
     from affidavit.running.batch_export import ExportOptions, export_judging
 
+    if order.labels is not None:
+        hint = (
+            "Keep them once the answers are there: `affidavit judge DIR` with --label, which asks nothing again."
+        )
+        raise UsageError("--label", expected="no --batch beside it", found="both", hint=hint)
     with redirect_stdout(sys.stderr):  # whatever a contract of the user's own prints is no result
-        exported = export_judging(*order, ExportOptions(folder, retry_failed=retry_failed))
+        exported = export_judging(*order[:4], ExportOptions(folder, retry_failed=retry_failed))
     if as_json:
         show(exported_json(exported))
     else:
@@ -202,12 +233,13 @@ def _judged(order: _Order, judgements: "Judgements", *, retry_failed: bool) -> "
     from affidavit.commands.run_progress import RunProgress
     from affidavit.running.judging_run import JudgeOptions, judge_outputs
 
+    _say_labels(order)
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
     # Whatever a contract of the user's own prints is no result.
     with redirect_stdout(sys.stderr), RunProgress(sys.stderr) as progress:
-        options = JudgeOptions(retry_failed, progress.tell_judging, watch=judgements.add)
-        return judge_outputs(*order, options)
+        options = JudgeOptions(retry_failed, progress.tell_judging, watch=judgements.add, labels=order.labels)
+        return judge_outputs(*order[:4], options)
 
 
 def _exit_code(judged: "Judged") -> int:
@@ -238,9 +270,12 @@ def _report(judged: "Judged", judgements: "Judgements", *, include_self: bool, a
     if as_json:
         digests = {"root_sha256": judged.root_sha256, "seal_sha256": judged.seal_sha256}
         facts = {"directory": str(judged.directory), **digests, "asked": judged.asked}
-        show({**facts, "stopped": judged.stopped, "judging": json_of(judged, figures)})
+        said = {} if judged.labels is None else {"labels": judged.labels.as_json()}
+        show({**facts, **said, "stopped": judged.stopped, "judging": json_of(judged, figures)})
     else:
         show_judging(judged, figures)
+        for line in () if judged.labels is None else judged.labels.in_words():
+            click.echo(plain_lines(line))
         say_digests(judged.directory, judged.root_sha256, judged.seal_sha256)
 
 

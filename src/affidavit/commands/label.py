@@ -1,5 +1,6 @@
 """`affidavit label`: outputs drawn for people, what they said of them, and how many labels it takes."""
 
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,11 +50,17 @@ _scale = click.option("--scale", metavar="LOW,HIGH", help="Of a name of your own
 @click.option("--task", "tasks", multiple=True, help="Draw from this task; may be given more than once.")
 @click.option("--raters", type=click.IntRange(1, 100), default=1, show_default=True, help="How many people label.")
 @click.option(
-    "--shared", type=click.IntRange(min=0), help="Outputs that all raters get; a fifth of them unless given."
+    "--shared",
+    type=click.IntRange(min=0),
+    help="Of the -n of the question: outputs that all raters get; a fifth of them unless given.",
 )
 @click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="A directory for the sheets; NAME-labels unless given."
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    help="A directory for the sheets; NAME-labels, -2, -3 … unless given.",
 )
+@click.option("--again", is_flag=True, help="Draw nothing: write all sheets of the frozen draw of this -n again.")
 @contract_options
 @click.option("--json", "as_json", is_flag=True, help="Print what was drawn as JSON.")
 def draw(
@@ -69,6 +76,7 @@ def draw(
     contracts: tuple[str, ...],
     study: Path | None,
     *,
+    again: bool,
     as_json: bool,
 ) -> None:
     """Draw outputs at random for people to label.
@@ -76,7 +84,8 @@ def draw(
     The draw is by the study's seed, and is frozen in labels.json. For each rater it writes a CSV, and an HTML form
     that needs no network: both show task, output and scale, never who gave the output or what a judge said of it.
     With --by, as many are drawn of each; figures weigh them by how many there are. A further, larger draw of the
-    same question holds the first, and writes only the outputs that are new.
+    same question holds the first, and writes only the outputs that are new. Sheets that were lost are written
+    again by the same command, or, after a larger draw, with --again.
 
     \b
     Examples:
@@ -91,6 +100,7 @@ def draw(
     from affidavit.archive.disk import Disk
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.output import show
+    from affidavit.commands.sheet_folder import SheetFolder
     from affidavit.commands.study_place import refuse_study_file
     from affidavit.errors import UsageError
     from affidavit.judging.label_questions import parse_scale
@@ -102,50 +112,15 @@ def draw(
         expected = "what people are asked: verdict, score:DIMENSION, correct, answer or a name"
         raise UsageError("--what", expected=expected, found="nothing")
     names = tuple(name.strip() for name in by.split(",") if name.strip())
-    wanted = WantedDraw(about, count, names, raters, shared, tasks, parse_scale(scale))
+    wanted = WantedDraw(about, count, names, raters, shared, tasks, parse_scale(scale), again)
     opened = StudyDirectory(directory)
-    place = out or Path(f"{directory.resolve().name}-labels")
-    _refuse_filled(place, wanted.about, raters)
-    drawn = draw_labels(opened, wanted, given_contracts(contracts, study), Disk())
-    written = _write_sheets(drawn, place)
+    folder = SheetFolder(directory, out)
+    drawn = draw_labels(opened, wanted, given_contracts(contracts, study), Disk(), folder)
+    written = folder.paths
     if as_json:
         show({**_facts(drawn), "sheets": [str(path) for path in written]})
         return
     _say_drawn(drawn, written)
-
-
-def _refuse_filled(place: Path, about: str, raters: int) -> None:
-    """Refuse to write over sheets: somebody may have filled them in."""
-    from affidavit.archive.disk import refuse_study
-    from affidavit.errors import UsageError
-    from affidavit.results.label_sheets import file_names
-
-    refuse_study(place)
-    for name in file_names(about, raters):
-        if (place / name).exists():
-            hint = "Somebody may have filled it in. Choose another directory: --out."
-            raise UsageError(str(place / name), expected="no sheet there yet", found="one", hint=hint)
-
-
-def _write_sheets(drawn: "Drawn", place: Path) -> list[Path]:
-    from msgspec import to_builtins
-
-    from affidavit.archive.disk import new_file, storage_errors
-    from affidavit.json_values import digest
-    from affidavit.results.label_sheets import sheet_csv, sheet_name
-    from affidavit.results.page.label_form import label_form
-
-    of_draw, written = digest(to_builtins(drawn.draw)), []
-    with storage_errors(str(place)):
-        place.mkdir(parents=True, exist_ok=True)
-    for sheet in drawn.sheets:
-        pages = {"csv": sheet_csv(sheet), "html": label_form(sheet, draw_sha256=of_draw)}
-        for ending, text in pages.items():
-            path = place / f"{sheet_name(sheet.question.about, sheet.rater, sheet.raters)}.{ending}"
-            with new_file(path) as stream:
-                stream.write(text.encode("utf-8", "backslashreplace"))
-            written.append(path)
-    return written
 
 
 def _facts(drawn: "Drawn") -> dict[str, object]:
@@ -158,6 +133,7 @@ def _facts(drawn: "Drawn") -> dict[str, object]:
         "outputs": one.size,
         "raters": one.raters,
         "shared": min(one.shared, drawn.new),
+        "notes": _notes(drawn),
         "strata": [
             {"names": list(each.names), "outputs": each.size, "drawn": len(each.outputs)} for each in one.strata
         ],
@@ -175,10 +151,33 @@ def _say_drawn(drawn: "Drawn", written: list[Path]) -> None:
             names = ", ".join(each.names)
             click.echo(plain_lines(f"  {names}: {len(each.outputs):,} of {each.size:,}"))
     if one.raters > 1:
-        click.echo(f"  {one.raters} raters; {min(one.shared, drawn.new):,} outputs are given to all of them")
+        new = "" if drawn.new == one.n else "new "
+        click.echo(f"  {one.raters} raters; {min(one.shared, drawn.new):,} {new}outputs are given to all of them")
     for path in written:
         click.echo(plain_lines(f"  {path}"))
     click.echo(f"  seal's digest {drawn.seal_sha256}")
+    for note in _notes(drawn):
+        click.echo(plain_lines(f"note: {note}"))
+
+
+def _notes(drawn: "Drawn") -> list[str]:
+    """What no label of this draw will do."""
+    from affidavit.statistics.corrected_means import FEWEST_LABELS
+
+    notes = []
+    several = len({target.task for target in drawn.targets}) > 1
+    few = [target for target in drawn.targets if target.drawn < FEWEST_LABELS]
+    if few:
+        listed = ", ".join(
+            f"{f'{target.task}, ' if several else ''}{target.model} {target.drawn:,} of {target.size:,}"
+            for target in few
+        )
+        more, least = "", min(target.drawn for target in few)
+        if all(target.size >= FEWEST_LABELS for target in few):
+            wanted = min(drawn.draw.size, ceil(drawn.draw.n * FEWEST_LABELS / max(1, least)))
+            more = f"; a further draw of some -n {wanted:,} would have them"
+        notes.append(f"fewer than {FEWEST_LABELS} drawn of {listed}: too few for figures of their own{more}")
+    return notes
 
 
 @label.command("add", no_args_is_help=True)
@@ -204,9 +203,10 @@ def add(
     """Add labels to the record of a study.
 
     FILES are sheets that were filled in, or rows (CSV, JSON Lines, Parquet) with output, what, value and rater.
-    All are checked before the first is written: unknown outputs, values off the scale and doubles are refused by
-    their place. Rows without a value are passed over, and so are labels that are on the record already, so that
-    the same files may be added again. A label is never changed: with --corrections a new one takes its place.
+    All are checked before the first is written: missing columns, unknown outputs, values off the scale and doubles
+    are refused by their place, up to ten at once. Rows without a value are passed over, and so are labels that are
+    on the record already, so that the same files may be added again. A label is never changed: with --corrections
+    a new one takes its place.
 
     \b
     Examples:
@@ -246,6 +246,8 @@ def _say_added(added: "Added") -> None:
     click.echo("; ".join(parts))
     if added.not_drawn:
         click.echo(f"  {added.not_drawn:,} are of outputs that were not drawn: they count for agreement alone")
+    for note in added.notes:
+        click.echo(plain_lines(f"  note: {note}"))
     click.echo(f"  labels' digest {added.labels_sha256 or 'of none'}")
     click.echo(f"  root digest    {added.root_sha256}")
     click.echo(f"  seal's digest  {added.seal_sha256}")

@@ -9,6 +9,7 @@ import click
 
 from affidavit.commands.column_options import column_options, given_columns
 from affidavit.commands.exit_codes import DONE, ENDED_WITH_FAILURES
+from affidavit.commands.label_options import given_labels, label_options
 from affidavit.commands.part_options import PartOptions, given_parts, part_options, refuse_beside_parts
 from affidavit.commands.rare_collection import look_for_garbage_rarely
 from affidavit.commands.typed_contract import pattern_option, say_parameter_notes, typed_contract
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from affidavit.contracts.frozen_contract import NamedContract
     from affidavit.contracts.judge import Judge
     from affidavit.judging.coverage import Coverage
+    from affidavit.judging.label_columns import LabelColumns
     from affidavit.reading.batches import OnRow, RowReading
     from affidavit.reading.output_columns import Role
     from affidavit.reading.rows import RowReader
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     help="Make a study of the rows in this directory: for report, compare, gate, verify and judge.",
 )
 @column_options
+@label_options
 @click.option(
     "--by",
     metavar="COLUMNS",
@@ -100,8 +103,8 @@ def read(
     to standard error when the rows are there. With --json, standard output carries the summary alone. A FILE that
     ends in .gz or .zst is compressed.
 
-    With --out DIR the rows become a study instead: every text verbatim, the row's other fields beside it,
-    sealed. A COLUMN is a name, or a way into nested values, such as response.body.choices[0].message.content.
+    With --out DIR the rows become a study instead, sealed: every text verbatim, other fields beside it, labels by
+    people as such (--label). A COLUMN is a name, or a way into nested values: response.body.choices[0].text.
 
     With --parts DIR or --workers N, files of any size are read range by range: FILES may then
     be directories and patterns too, and a row that is none is left out and told, unless --strict.
@@ -118,7 +121,7 @@ def read(
     on some outputs, or rows were left out; 5 the disk refused; 6 another run holds the directory.
     """
     look_for_garbage_rarely()
-    columns = given_columns(given)
+    columns, labels = given_columns(given), _labels(given, out)
     if (parts := given_parts(given)).any:
         refuse_beside_parts({"--out": out, "--by": by, "--archive": archive})
         order = _Order((), rows_file, columns, None, lenses=lenses, as_json=as_json)
@@ -132,8 +135,15 @@ def read(
         if out is None and by is None:
             unread = _read_rows(order, read_by.contract)
         else:
-            unread = _read_groups(order, contract, read_by, out, by, begun)
+            unread = _read_groups(order._replace(labels=labels), contract, read_by, out, by, begun)
     sys.exit(ENDED_WITH_FAILURES if unread else DONE)
+
+
+def _labels(given: "Mapping[str, Any]", out: Path | None) -> "LabelColumns | None":
+    """The columns of labels by people; they are kept where a study is made."""
+    if (labels := given_labels(given)) is not None and out is None:
+        raise UsageError("--label", expected="--out DIR beside it: labels stand on a study's record", found="none")
+    return labels
 
 
 class _Order(NamedTuple):
@@ -145,6 +155,7 @@ class _Order(NamedTuple):
     archive: Path | None
     lenses: bool
     as_json: bool
+    labels: "LabelColumns | None" = None
 
 
 _WORTH_WORKERS = 24 << 20
@@ -206,8 +217,8 @@ def _read_groups(
     with read_again(list(order.sources)) as sources:
         if out is None:
             return report_groups(sources, columns, read_by, order.columns, as_json=order.as_json)
-        kept, outputs = read_into_study(sources, out, read_by, order.columns, begun)
-        report_study(kept, outputs, contract, columns, as_json=order.as_json)
+        kept, outputs, labels = read_into_study(sources, out, read_by, order.columns, begun, order.labels)
+        report_study(kept, outputs, contract, columns, labels, as_json=order.as_json)
         return sum(tally.unread for tally in kept.tallies.values())
 
 

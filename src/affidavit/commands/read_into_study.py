@@ -15,12 +15,14 @@ from affidavit.plain_text import plain_lines
 
 if TYPE_CHECKING:
     from affidavit.contracts.frozen_contract import NamedContract
+    from affidavit.judging.label_columns import LabelColumns
     from affidavit.reading.output_columns import Role
     from affidavit.reading.source import Source
     from affidavit.reading.worker_process import WorkerProcess
     from affidavit.results.text_forms import Report
     from affidavit.running.import_files import OutputFiles
     from affidavit.running.import_outputs import Kept
+    from affidavit.running.row_labels import KeptLabels
 
 
 def read_into_study(
@@ -29,26 +31,37 @@ def read_into_study(
     read_by: "NamedContract",
     given: "Mapping[Role, str]",
     workers: "Sequence[WorkerProcess]" = (),
-) -> "tuple[Kept, OutputFiles]":
-    """Take the rows of these files, which can be opened again, into a directory, sealed."""
+    labels: "LabelColumns | None" = None,
+) -> "tuple[Kept, OutputFiles, KeptLabels | None]":
+    """Take the rows of these files, which can be opened again, into a directory, sealed; and labels in them."""
     from affidavit.archive.disk import Disk
     from affidavit.archive.study_directory import StudyDirectory
     from affidavit.commands.modules_ahead import TABLES, loaded_meanwhile
+    from affidavit.judging.label_columns import RowLabels, likely_labels
     from affidavit.running.import_files import output_files
     from affidavit.running.import_outputs import keep_outputs, name_in
     from affidavit.running.import_workers import ImportWorkers
+    from affidavit.running.row_labels import check_rows, frozen_rubric, keep_row_labels
 
     _refuse_evaluations(read_by, "--out")
     refuse_file(out)
     directory, disk = StudyDirectory(out), Disk()
     with redirect_stdout(sys.stderr):
         outputs = output_files(sources, given, read_by)
-        _say(outputs.notes())  # before anything is sealed: a column may have to be named
+        # Before anything is sealed: a column may have to be named.
+        _say([*outputs.notes(), *likely_labels(outputs.first, labels)])
+        if labels is not None:
+            _say(labels.notes())
+            check_rows(outputs.rows(), RowLabels(labels, frozen_rubric(directory)))
         with directory.made(disk):
             shared = ImportWorkers(workers) if workers else None
             taken = outputs.imported(name_in(directory), read_by, shared)
             with loaded_meanwhile(TABLES if workers else ()):  # while workers read, this process mostly waits
-                return keep_outputs(directory, taken, disk), outputs
+                kept = keep_outputs(directory, taken, disk)
+            if labels is None:
+                return kept, outputs, None
+            said = keep_row_labels(directory, labels, disk)
+            return replace(kept, seal=said.seal), outputs, said
 
 
 def _refuse_evaluations(read_by: "NamedContract", option: str) -> None:
@@ -117,7 +130,13 @@ def _show_report(report: "Report", *, as_json: bool) -> None:
 
 
 def report_study(
-    kept: "Kept", outputs: "OutputFiles", contract: str, by: Sequence[str] = (), *, as_json: bool
+    kept: "Kept",
+    outputs: "OutputFiles",
+    contract: str,
+    by: Sequence[str] = (),
+    labels: "KeptLabels | None" = None,
+    *,
+    as_json: bool,
 ) -> None:
     """Print what was read, by task, model and condition or by other columns, and what to type next."""
     from affidavit.commands.judge import say_digests
@@ -132,10 +151,15 @@ def report_study(
         _show_report(_grouped(kept, outputs, by), as_json=as_json)
     elif as_json:
         digests = {"root_sha256": seal.root_sha256, "seal_sha256": seal.sha256}
-        show({"directory": str(directory), **digests, "columns": outputs.columns.names(), **figures_of(run)})
+        said = {} if labels is None else {"labels": labels.as_json()}
+        show(
+            {"directory": str(directory), **digests, "columns": outputs.columns.names(), **said, **figures_of(run)}
+        )
     else:
         show(as_tables(run))
     if not as_json:
+        for line in () if labels is None else labels.in_words():
+            click.echo(plain_lines(line))
         say_digests(directory, seal.root_sha256, seal.sha256)
         click.echo(plain_lines(f"the page: affidavit report {directory}"))
         code = code_options([contract]) if is_in_file(contract) else []

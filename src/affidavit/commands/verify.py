@@ -109,6 +109,10 @@ def _print(found: "Verified") -> None:
         click.echo("the open segment ends in a torn tail; the next run cuts it and keeps it aside")
     if found.holder is not None:
         click.echo(plain_lines(f"held by {found.holder}"))
+    for each in found.draws:
+        by = f", as many of each {', '.join(each.by)}" if each.by else ""
+        drawn = f"{each.n:,} of {counted_noun(each.outputs, 'output')} for {counted_noun(each.raters, 'rater')}"
+        click.echo(plain_lines(f"drawn for {each.about} on {each.date}: {drawn}{by}"))
     _print_files_and_digests(found)
     if not found.differing:
         click.echo(_in_a_sentence(found))

@@ -158,6 +158,8 @@ class LabelSet(KeyedParts):
     }
     required_parameters = ("labels",)
     columns_hold_all = True
+    meaning_compared = True
+    meaning_words = "known labels, with commas between them"
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations"}
     failing_field = "deviation"
     tables = (
@@ -201,6 +203,15 @@ class LabelSet(KeyedParts):
             expected = f"{self.answers} in 'answer'"
             raise InputError(where, expected=expected, found=shown(answer), hint=self.answer_hint(answer, row))
         return AnswerKey(self.vocabulary.written(right))
+
+    def meanings(self, params: Mapping[str, object]) -> tuple[str, ...]:
+        """The labels, where an answer is exactly one."""
+        return tuple(self.known) if self.single else ()
+
+    def meant(self, typed: str) -> str | None:
+        """The set, in the order of the parameter."""
+        right = self.vocabulary.right(typed)
+        return None if right is None else self.vocabulary.written(right)
 
     def answer_hint(self, answer: object, row: Fields) -> str:
         """The label that an unknown one may have been meant for, or else which there are.

@@ -148,6 +148,8 @@ class MultipleChoice(KeyedParts):
     shows_options = True
     equals_key = True
     columns_hold_all = True
+    meaning_compared = True
+    meaning_words = "the letter of an option"
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations"}
     problem_template = f"{QUESTION}\n\n{OPTIONS}"
     tables = (
@@ -193,6 +195,20 @@ class MultipleChoice(KeyedParts):
         """The letter and its diagnosis; `correct` where the row has a key."""
         added: dict[str, FieldType] = {"extracted_answer": str, "deviation": str}
         return {**added, "correct": bool} if "answer" in row else added
+
+    def meanings(self, params: Mapping[str, object]) -> tuple[str, ...]:
+        """The letters of the option set; none where only each item has one.
+
+        >>> mcqa.meanings({"options": "A-C"}), mcqa.meanings({"options": "auto"})
+        (('A', 'B', 'C'), ())
+        """
+        options = str(params.get("options", self.options))
+        return () if options == AUTO else tuple(LETTERS[: LETTERS.index(options[-1]) + 1])
+
+    def meant(self, typed: str) -> str | None:
+        """The letter, in either case, also as `B.`, `B)` or `(B)`."""
+        letter = (typed[:-1] if typed[-1:] in (".", ")") else typed).removeprefix("(").upper()
+        return letter if len(letter) == 1 and letter in LETTERS else None
 
     def with_options(self, options: str) -> "MultipleChoice":
         """The same over another option set; `auto`: over each item's own."""

@@ -181,6 +181,8 @@ class Number(KeyedParts):
         "unit": "a text that may stand directly before or after the number, such as $ or km",
         "tolerance": "how far off a right answer may be, as an exact decimal",
     }
+    meaning_compared: ClassVar[bool] = True
+    meaning_words: ClassVar[str] = "a number, as an output would write it"
     counted: ClassVar[Mapping[str, str]] = {"deviation": "deviations", "extraction_method": "methods"}
     failing_field = "deviation"
     tables = (
@@ -249,6 +251,15 @@ class Number(KeyedParts):
         """A right answer that is a number as a text of the contract's own notation; anything else as it is."""
         exact = None if isinstance(answer, str) else exact_text(answer)
         return answer if exact is None else self.notation.written(exact)
+
+    def meant(self, typed: str) -> str | None:
+        """The number, however it is written: equal numbers are one answer.
+
+        >>> number.meant("1,000.0"), number.meant("a dozen")
+        ('1000', None)
+        """
+        value = self.notation.value(typed.strip())
+        return None if value is None else self.notation.written(value)
 
     def answer_hint(self, answer: object, row: Fields) -> str:
         """In which notation it is to be, and what else to do."""

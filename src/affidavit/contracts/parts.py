@@ -204,6 +204,21 @@ class Parts:
         """Whether an output could ever give this answer."""
         return True
 
+    # --- what people say that an output means (ruling S10) ---
+
+    meaning_compared: ClassVar[bool] = False
+    """Whether what a person says that an output means can be compared with the right answer, as a text."""
+    meaning_words: ClassVar[str] = "the answer that is meant"
+    """What a person is to say, in words, where the answers are too many to choose from."""
+
+    def meanings(self, params: Mapping[str, object]) -> tuple[str, ...]:
+        """All answers that an output may mean which was read with these parameters; empty: any may be typed."""
+        return ()
+
+    def meant(self, typed: str) -> str | None:
+        """What a person has typed, written as right answers are (`right_letter`); None if it can be none."""
+        return typed
+
     # --- counting ---
 
     outcome_words: ClassVar[OutcomeWords] = OutcomeWords()

@@ -59,6 +59,10 @@ class LabelDraw(msgspec.Struct, frozen=True):
     date: str
     records: _Count
     """How many records the journal had: the list is of the outputs among them."""
+    list_sha256: str
+    """Over the keys and texts of the list: what outputs are called on sheets follows from it."""
+    drawn_after: _Count
+    """How many records the journal had when this was drawn, labels too: only labels after them answer it."""
     strata: tuple[Stratum, ...]
 
     @property
@@ -93,6 +97,31 @@ def write_draws(directory: StudyDirectory, draws: Sequence[LabelDraw], disk: Dis
 def last_draw(draws: Iterable[LabelDraw], about: str) -> LabelDraw | None:
     """The draw that counts for a question: the last, which holds those before it."""
     return next((draw for draw in reversed(tuple(draws)) if draw.about == about), None)
+
+
+def draw_number(draws: Iterable[LabelDraw], about: str, n: int) -> int:
+    """Which draw of a question the one of `n` outputs is, from 1: only a larger one is another."""
+    return 1 + len({draw.n for draw in draws if draw.about == about and draw.n < n})
+
+
+def shared_before(draws: Iterable[LabelDraw], about: str, n: int) -> int:
+    """How many outputs smaller draws of the question have given to all of several raters."""
+    smaller = {draw.n: draw for draw in draws if draw.about == about and draw.n < n}
+    found = held = 0
+    for size, draw in sorted(smaller.items()):
+        found += min(draw.shared, size - held) if draw.raters > 1 else 0
+        held = size
+    return found
+
+
+def drawn_after(draws: Iterable[LabelDraw], about: str) -> dict[str, int]:
+    """By output, after how many records of the journal the first draw that holds it was made."""
+    found: dict[str, int] = {}
+    for draw in draws:
+        if draw.about == about:
+            for key in draw.outputs:
+                found.setdefault(key, draw.drawn_after)
+    return found
 
 
 # --- by chance ---
@@ -134,12 +163,15 @@ def _shares(sizes: Mapping[tuple[str, ...], int], n: int) -> dict[tuple[str, ...
 
 
 def sheets(draw: LabelDraw, new: Sequence[str], *, seed: int) -> list[list[str]]:
-    """Of each rater, the keys of the outputs to label, each list in an order of its own."""
-    mixed = sorted(new, key=lambda key: digest([seed, "shared", draw.about, key]))
+    """Of each rater, the keys of the outputs to label, each list in an order of its own.
+
+    The order depends on all texts of the list, as names on sheets do: seed and keys alone would tell who is where.
+    """
+    mixed = sorted(new, key=lambda key: digest([seed, "shared", draw.about, draw.list_sha256, key]))
     shared, rest = mixed[: draw.shared], mixed[draw.shared :]
     lists = [[*shared, *rest[rater :: draw.raters]] for rater in range(draw.raters)]
     return [
-        sorted(keys, key=lambda key: digest([seed, "order", draw.about, rater, key]))
+        sorted(keys, key=lambda key: digest([seed, "order", draw.about, draw.list_sha256, rater, key]))
         for rater, keys in enumerate(lists)
     ]
 

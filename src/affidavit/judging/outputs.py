@@ -29,8 +29,11 @@ MOST_PLACES = 1_000_000
 # --- of a study ---
 
 
-def output_of(response: Response, *, identity: str, task: str) -> Output:
-    """The output that a response holds; `identity` is who gave it, `task` the words that it answers."""
+def output_of(response: Response, *, identity: str, task: str, options: object = None) -> Output:
+    """The output that a response holds; `identity` is who gave it, `task` the words that it answers.
+
+    `options` are those of its question, as far as they are a list of texts.
+    """
     subject = response.subject
     return Output(
         key=subject.key,
@@ -42,7 +45,14 @@ def output_of(response: Response, *, identity: str, task: str) -> Output:
         sample=subject.sample,
         text=response.raw_output,
         task=task,
+        options=_texts_of(options),
     )
+
+
+def _texts_of(options: object) -> tuple[str, ...]:
+    if not isinstance(options, list | tuple) or not all(isinstance(option, str) for option in options):
+        return ()
+    return tuple(options)
 
 
 def transcript(messages: Iterable[Message]) -> str:

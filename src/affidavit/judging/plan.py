@@ -41,6 +41,8 @@ class Output(NamedTuple):
     text: str
     task: str
     """The words that it answers, as far as they are known."""
+    options: tuple[str, ...] = ()
+    """The options that it chose from, as they were shown; none where there are none, or nobody knows them."""
 
 
 class JudgeCell(NamedTuple):

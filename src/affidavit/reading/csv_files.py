@@ -24,6 +24,7 @@ from affidavit.reading.utf8 import BYTE_ORDER_MARK, decoded
 csv.field_size_limit(2**31 - 1)
 
 DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab"}
+_SAVE_AS = "From a spreadsheet, save it as CSV UTF-8. Or convert it: `iconv -f latin1 -t utf-8`."
 _HINT = "A text that holds the delimiter, a quote or a line end stands in quotes, and quotes in it are doubled."
 
 
@@ -158,7 +159,7 @@ class _Lines:
                 try:
                     text = line.decode()
                 except UnicodeDecodeError:
-                    text = decoded(line, where=f"{self._name}:{number}")  # says what is wrong
+                    text = decoded(line, where=f"{self._name}:{number}", hint=_SAVE_AS)  # says what is wrong
                 yield text
 
 

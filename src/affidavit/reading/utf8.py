@@ -6,7 +6,10 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 """What some programs put before a text in UTF-8; it is no part of it."""
 
 
-def decoded(line: bytes, *, where: str) -> str:
+_CONVERT = "Convert the file, for example with `iconv -f latin1 -t utf-8`."
+
+
+def decoded(line: bytes, *, where: str, hint: str = _CONVERT) -> str:
     r"""The text of a line.
 
     >>> decoded("é".encode(), where="a.csv:1")
@@ -23,7 +26,7 @@ def decoded(line: bytes, *, where: str) -> str:
             where,
             expected="text in UTF-8",
             found=f"byte 0x{line[error.start]:02x} at byte {error.start + 1} of the line",
-            hint="Convert the file, for example with `iconv -f latin1 -t utf-8`.",
+            hint=hint,
         ) from error
 
 

@@ -96,7 +96,10 @@ def _accuracies(
     answers = _answers(records)
     for group in sorted({group for groups in answers.groups.values() for group in groups}):
         for reading, groups in answers.groups.items():
-            if measured := groups.get(group):
+            measured = groups.get(group, [])
+            if labels.about == ANSWER:  # what is not known as a text cannot be what somebody meant
+                measured = [each for each in measured if answers.right[each.key] is not None]
+            if measured:
                 found = corrected(
                     measured, labels, lambda key, value: _is_right(key, value, answers), scale=(0.0, 1.0)
                 )

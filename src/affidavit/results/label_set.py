@@ -1,7 +1,8 @@
 """What people said of outputs, and what was drawn for them to label, gathered record by record (ruling S10).
 
 Of several labels of one output by one rater to one question the last one counts. A label counts for a corrected
-figure if its output was drawn for that question; for agreement all labels do.
+figure if its output was drawn for that question before it was given, and it did not come with the output; for
+agreement all labels do.
 """
 
 from collections import Counter, defaultdict
@@ -10,8 +11,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from affidavit.archive.record import Label, Record, Response
-from affidavit.judging.label_draws import Drawable, LabelDraw, last_draw
+from affidavit.judging.drawn_from import DrawnFrom
+from affidavit.judging.label_draws import Drawable, LabelDraw, drawn_after, last_draw
 from affidavit.judging.label_questions import LabelValue
+from affidavit.judging.terms import FrozenJudging
 
 ByRater = Mapping[str, LabelValue]
 """What each rater said of one output."""
@@ -25,25 +28,37 @@ class LabelSet:
     corrections: Counter[str] = field(default_factory=Counter)
     """By question: labels in whose place a later one of the same rater has come."""
     _values: dict[tuple[str, str, str], LabelValue] = field(default_factory=dict)
-    _seen: int = 0
+    _numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """Of the labels in the journal."""
+    _of_rows: set[tuple[str, str, str]] = field(default_factory=set)
+    """Of these: what came with its output, whether that was drawn or not."""
+    _from: DrawnFrom = field(init=False)
     _of: dict[str, "DrawnLabels"] = field(default_factory=dict)
     _listed: dict[str, tuple[int, Drawable]] = field(default_factory=dict)
     """Outputs with their numbers in the journal, where anything was drawn."""
 
+    def __post_init__(self) -> None:
+        self._from = DrawnFrom(self.draws)
+
     def add(self, record: Record) -> None:
         """One more record of the journal, in its order."""
-        self._seen += 1
+        self._from.see(record)
         if isinstance(record, Label):
             place = record.about, record.labelled_key, record.rater
-            self.corrections[record.about] += place in self._values
-            self._values[place] = record.value
+            self.corrections[record.about] += self._values.get(place, record.value) != record.value
+            self._values[place], self._numbers[place] = record.value, self._from.records
+            (self._of_rows.discard if record.column is None else self._of_rows.add)(place)
         elif self.draws and isinstance(record, Response):
-            self._listed[record.key] = self._seen, Drawable(record.key, *record.subject.cell)
+            self._listed[record.key] = self._from.records, Drawable(record.key, *record.subject.cell)
+
+    def fault(self, seed: int, judging: FrozenJudging | None) -> str | None:
+        """What is wrong with the first draw that does not follow from what was shown to this; None if all do."""
+        return self._from.fault(seed, judging)
 
     @property
     def seen(self) -> bool:
         """Whether any record was shown to this."""
-        return self._seen > 0
+        return self._from.records > 0
 
     @property
     def questions(self) -> list[str]:
@@ -70,13 +85,29 @@ class LabelSet:
     def _drawn_labels(self, about: str) -> "DrawnLabels":
         draw = last_draw(self.draws, about)
         if draw is None:
-            return DrawnLabels(about, None, self.said(about), {})
+            return DrawnLabels(about, None, self.said(about), {}, {})
         strata = {
             key: output.stratum(draw.by)
             for key, (number, output) in self._listed.items()
             if number <= draw.records
         }
-        return DrawnLabels(about, draw, self.said(about), strata)
+        own, after = self._given_by_people(about), drawn_after(self.draws, about)
+        answers = {
+            key: {rater: value for rater, value in each.items() if self._numbers[about, key, rater] > after[key]}
+            for key, each in own.items()
+            if key in after
+        }
+        before = [key for key, each in answers.items() if not each]
+        answers = {key: each for key, each in answers.items() if each}
+        return DrawnLabels(about, draw, self.said(about), strata, answers, before)
+
+    def _given_by_people(self, about: str) -> Mapping[str, ByRater]:
+        """By output, what raters said who had it before them: nothing that came with the outputs."""
+        found = {
+            key: {rater: value for rater, value in each.items() if (about, key, rater) not in self._of_rows}
+            for key, each in self.said(about).items()
+        }
+        return {key: each for key, each in found.items() if each}
 
 
 @dataclass(frozen=True)
@@ -88,6 +119,10 @@ class DrawnLabels:
     said: Mapping[str, ByRater]
     strata: Mapping[str, tuple[str, ...]]
     """Of every output that was there when it was drawn."""
+    answers: Mapping[str, ByRater]
+    """Of `said`, what answers the draw: what was said of drawn outputs once they were drawn."""
+    labelled_before: Sequence[str] = ()
+    """Drawn outputs that nobody has labelled but before they were drawn: somebody picked them."""
 
     @cached_property
     def drawn(self) -> frozenset[str]:
@@ -101,8 +136,8 @@ class DrawnLabels:
 
     @property
     def labelled(self) -> list[str]:
-        """Those of them that somebody labelled."""
-        return [key for key in self.said if key in self.drawn]
+        """Those of them that somebody labelled once they were drawn."""
+        return list(self.answers)
 
     @property
     def raters(self) -> Sequence[str]:
@@ -111,7 +146,13 @@ class DrawnLabels:
 
     def label_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
         """The label of a drawn output as a number, of several raters their mean; None where there is none."""
-        if key not in self.drawn or not (said := self.said.get(key)):
-            return None
-        values = [number(value) for _, value in sorted(said.items())]
-        return sum(values) / len(values)
+        return _mean(self.answers[key], number) if key in self.answers else None
+
+    def mean_of_all(self, key: str, number: Callable[[LabelValue], float]) -> float:
+        """The mean of all that was said of a labelled output, drawn or not."""
+        return _mean(self.said[key], number)
+
+
+def _mean(said: ByRater, number: Callable[[LabelValue], float]) -> float:
+    values = [number(value) for _, value in sorted(said.items())]
+    return sum(values) / len(values)

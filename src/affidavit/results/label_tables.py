@@ -8,6 +8,8 @@ from typing import Literal
 
 from affidavit.contracts.rubric import Verdict
 from affidavit.judging.label_questions import ANSWER, CORRECT, SCORE, VERDICT, LabelValue
+from affidavit.plain_text import counted_noun
+from affidavit.results.corrected_figures import NOT_DRAWN
 from affidavit.results.corrected_tables import JUDGES
 from affidavit.results.judge_scores import coefficient, grouped
 from affidavit.results.judging import POOLED, Evaluation, JudgingFigures
@@ -43,18 +45,26 @@ def _counts(labels: LabelSet, foot: str) -> Table:
                 None if own.draw is None else own.draw.size,
                 None if own.draw is None else len(own.drawn),
                 len(drawn),
-                sum(len(own.said[key]) > 1 for key in drawn),
-                len(own.said) - len(drawn),
+                sum(len(own.answers[key]) > 1 for key in drawn),
+                len(own.labelled_before),
+                len(own.said) - len(drawn) - len(own.labelled_before),
                 len(own.raters),
                 labels.corrections[about],
                 "" if own.draw is None else ", ".join(own.draw.by),
+                NOT_DRAWN if own.draw is None else None,
             )
         )
     columns = (
         "question", "outputs listed", "outputs drawn", "drawn and labelled", "by several raters",
-        "labelled, not drawn", "raters", "corrections", "strata",
+        "labelled before drawn", "labelled, not drawn", "raters", "corrections", "strata", "no figure because",
     )  # fmt: skip
-    return Table("labels", "What did people label?", columns, tuple(rows), foot)
+    notes = [
+        f"{about}: {counted_noun(len(before), 'drawn output')} had labels before the draw, and none since. "
+        "Somebody picked them, so they correct no figure; they count for agreement."
+        for about in labels.questions
+        if (before := labels.of(about).labelled_before)
+    ]
+    return Table("labels", "What did people label?", columns, tuple(rows), foot, tuple(notes))
 
 
 # --- numbers of what was said ---
@@ -232,16 +242,22 @@ def _worded(about: str, step: float) -> str:
 
 
 def _bias(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) -> Table:
-    """How much more judges give than people do, on the outputs that were drawn and labelled."""
+    """How much more judges give than people do, on the outputs that were drawn and labelled.
+
+    Of a question that nothing was drawn for it is over whatever was labelled, and a note says so.
+    """
     rows: list[tuple[Value, ...]] = []
     variants = len({each.variant for each in figures.primary.evaluations}) > 1
+    not_drawn: set[str] = set()
     for judge in judged:
         own, number = labels.of(judge.about), number_of(judge.about)
-        if own.draw is None or number is None:
+        if number is None:
             continue
+        if own.draw is None:
+            not_drawn.add(judge.about)
         apart: dict[tuple[str, str], list[tuple[tuple[str, str], float]]] = defaultdict(list)
-        for key in own.labelled:
-            label = own.label_of(key, number)
+        for key in own.said if own.draw is None else own.labelled:
+            label = own.mean_of_all(key, number) if own.draw is None else own.label_of(key, number)
             if key in judge.of and label is not None:
                 each = judge.of[key]
                 gap = each.cluster, judge.value(key) - label
@@ -255,6 +271,7 @@ def _bias(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) 
     notes = (
         "Steps of the scale that the judge gives more than people; a verdict is 0, 1 or 2. A dash stands for all "
         "variants. Intervals are t over questions, from ten on. Of a draw by strata it is about what was drawn.",
+        *(f"{about}: {NOT_DRAWN}; this is about the labelled outputs alone." for about in sorted(not_drawn)),
     )
     return Table(
         "judge bias", "Do judges give more than people?", columns, tuple(rows), figures.primary.identities, notes

@@ -44,6 +44,7 @@ from affidavit.results.source_scores import source_scores
 from affidavit.results.table import Table
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, READ_BY, TRIAL, Report
+from affidavit.running.labelled_study import refuse_other_draws
 from affidavit.running.ledger import JudgingLedger
 from affidavit.running.server_words import changed
 from affidavit.study.crossing import LeftOut, cells
@@ -320,6 +321,8 @@ class StudyResults:
         if not self._labels.seen and not (silent and not self._labels.draws):
             for record in self.directory.records():
                 self._watch(record)
+        if self._labels.draws:
+            refuse_other_draws(self.directory, self._labels, self.frozen, self.judging)
 
     def _known_answers(self) -> KnownAnswers:
         """The records, with whether the right answer is known also where nothing was read (rulings M6 and S6)."""

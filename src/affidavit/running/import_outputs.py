@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -307,6 +308,8 @@ class Intake:
     """The files that were read for it."""
     unused_words: tuple[str, ...] = ()
     """Rows of the file of tasks that are about no output."""
+    rows: Callable[[], Iterable[Row]] | None = None
+    """The rows of those outputs, as often as they are asked for."""
 
     @property
     def name(self) -> str:
@@ -369,12 +372,13 @@ def outputs_in(
         hint = "Or did you mean a study's directory?" if source.is_dir() else ""
         raise UsageError(str(source), expected="--out DIR, where the outputs are kept", found="none", hint=hint)
     words = None if tasks is None else task_words((row.where, row.fields) for row in rows_of(file_source(tasks)))
-    taken, records = judged_outputs(name_in(StudyDirectory(out)), lambda: rows_in(source, pattern), words)
+    rows = partial(rows_in, source, pattern)
+    taken, records = judged_outputs(name_in(StudyDirectory(out)), rows, words)
     files = tuple(file for file in (source, tasks) if file is not None)
     digests = tuple(map(digest_of, files))
     taken = replace(taken, files=lambda: digests)
     unused = () if words is None else tuple(words.unused())
-    intake = Intake(StudyDirectory(out), taken, records, tuple(map(str, files)), unused)
+    intake = Intake(StudyDirectory(out), taken, records, tuple(map(str, files)), unused, rows)
     intake.check()
     return intake
 

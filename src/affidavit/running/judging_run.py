@@ -22,6 +22,7 @@ from affidavit.contracts.rubric import DEFAULT
 from affidavit.errors import UsageError
 from affidavit.json_values import Fields
 from affidavit.judging.directory import read_judging, write_judging
+from affidavit.judging.label_columns import LabelColumns, RowLabels
 from affidavit.judging.plan import JudgeCell, JudgingPlan, PlannedJudgement
 from affidavit.judging.task_words import refuse_unknown_tasks
 from affidavit.judging.terms import FrozenJudging, JudgeTerms, Terms, aliases_of
@@ -34,6 +35,7 @@ from affidavit.running.import_outputs import Intake
 from affidavit.running.judge_panel import JudgePanel, WantedTerms, judge_panel
 from affidavit.running.ledger import ImportLedger, JudgingLedger, StudyLedger, asks_again
 from affidavit.running.manifest import write_manifest
+from affidavit.running.row_labels import KeptLabels, check_recorded, check_rows, frozen_rubric, keep_row_labels
 from affidavit.running.run_log import RunLog
 from affidavit.running.runner import Runner
 from affidavit.running.stopping import StopSwitch, stop_on_signals
@@ -57,6 +59,8 @@ class JudgeOptions:
     """Sees all records when the judging has ended, on the walk that the trees are written by."""
     stop: StopSwitch = field(default_factory=StopSwitch)
     """Stops the judging from another thread."""
+    labels: LabelColumns | None = None
+    """Columns of the outputs' rows that hold labels by people; they are kept when judges have been asked."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,8 @@ class Judged:
     details: Sequence[tuple[str, int]] = ()
     notes: Sequence[str] = ()
     """What else is to be said of the judges and their servers."""
+    labels: KeptLabels | None = None
+    """What came of labels in the rows of outputs, where columns of them were named."""
 
     @property
     def begun(self) -> bool:
@@ -101,6 +107,8 @@ def judge_outputs(
     Whatever can be checked is checked before anything is written.
     """
     panel = judge_panel(intake.directory, file, wanted)
+    if options.labels is not None:
+        check_labels(intake, panel, options.labels)
     if intake.is_new and intake.taken is not None:
         check_first_terms(intake, panel)
         check_environment({judge.name: panel.tables[judge.name] for judge in panel.judges})
@@ -108,7 +116,20 @@ def judge_outputs(
             panel.model(judge.name)
     with intake.kept(options.disk) as directory:
         # Once more, now that nobody else can freeze other terms.
-        return judge_study(directory, judge_panel(directory, file, wanted), given, options)
+        judged = judge_study(directory, judge_panel(directory, file, wanted), given, options)
+        if options.labels is None or not judged.begun or judged.signal is not None:
+            return judged
+        labels = keep_row_labels(directory, options.labels, options.disk)
+        return replace(judged, seal_sha256=labels.seal.sha256, labels=labels)
+
+
+def check_labels(intake: Intake, panel: JudgePanel, columns: LabelColumns) -> None:
+    """Refuse labels in the rows of outputs that cannot be, before a judge is asked or anything is written."""
+    labels = RowLabels(columns, frozen_rubric(intake.directory) or panel.rubric or DEFAULT)
+    if intake.rows is not None:
+        check_rows(intake.rows(), labels)
+    if intake.directory.is_study:
+        check_recorded(intake.directory, labels)
 
 
 def check_first_terms(intake: Intake, panel: JudgePanel) -> None:

@@ -1,11 +1,12 @@
 """Whether labels and draws follow: labels are on their scales, and each draw is the one that the seed gives."""
 
 from affidavit.archive.layout import LABELS
-from affidavit.archive.record import Label, Response
+from affidavit.archive.record import Label, Record
 from affidavit.archive.study_directory import FrozenStudy, StudyDirectory
 from affidavit.errors import AffidavitError
-from affidavit.judging.label_draws import STRATA, Drawable, LabelDraw, drawn_strata, last_draw, read_draws
-from affidavit.judging.label_questions import label_question
+from affidavit.judging.drawn_from import DrawnFrom
+from affidavit.judging.label_draws import LabelDraw, last_draw, read_draws
+from affidavit.judging.label_questions import recorded_question
 from affidavit.judging.terms import FrozenJudging
 
 _YES_OR_NO = {True: "yes", False: "no"}
@@ -18,27 +19,28 @@ class LabelChecks:
         self._directory = directory
         self._study = study
         self._judging = judging
-        self._draws = read_draws(directory)
-        self._seen = 0
-        self._outputs: list[tuple[int, Drawable]] = []
-        """With their numbers in the journal; none are kept where nothing was drawn."""
+        self.draws: tuple[LabelDraw, ...] = read_draws(directory)
+        seal = directory.seal()
+        # Texts are noted where there may be labels: a study without any stays as small in memory as it was.
+        labelled = seal is None or bool(seal.labels_sha256)
+        self._outputs = DrawnFrom(self.draws, with_texts=labelled)
 
-    def see(self, record: object) -> None:
+    def see(self, record: Record) -> None:
         """One more record of the journal, whatever it is."""
-        self._seen += 1
-        if self._draws and isinstance(record, Response):
-            self._outputs.append((self._seen, Drawable(record.key, *record.subject.cell)))
+        self._outputs.see(record)
 
     def difference(self, label: Label, *, is_known: bool) -> str | None:
         """What a label says that it cannot; None if it can. `is_known`: whether its output stands before it."""
         if not is_known:
             return "it is about an output that no earlier record holds"
-        draw = last_draw(self._draws, label.about)
+        if self._outputs.texts.get(label.labelled_key, label.text_sha256) != label.text_sha256:
+            return "it is about another text than the output has: a label of another run"
+        draw = last_draw(self.draws, label.about)
         rubric = None if self._judging is None else self._judging.terms.rubric
         # Nobody but the adding of a label outside a draw knows the scale of a name of one's own.
         ends = None if draw is None else draw.ends
         try:
-            question = label_question(label.about, rubric, ends or _any_scale(label))
+            question = recorded_question(label.about, rubric, ends or _any_scale(label))
             spelt = _YES_OR_NO[label.value] if isinstance(label.value, bool) else label.value
             fits = question.value(spelt, where="")
         except AffidavitError:
@@ -48,29 +50,8 @@ class LabelChecks:
 
     def other_draw(self) -> tuple[str, str] | None:
         """The first draw that is not the one that the seed gives, and what is wrong with it."""
-        for number, draw in enumerate(self._draws, 1):
-            if (said := self._other(draw)) is not None:
-                return str(self._directory.path / LABELS), f"draw {number}: {said}"
-        return None
-
-    def _other(self, draw: LabelDraw) -> str | None:
-        judged = frozenset(() if self._judging is None else self._judging.terms.outputs)
-        rubric = None if self._judging is None else self._judging.terms.rubric
-        try:
-            question = label_question(draw.about, rubric, draw.ends)
-        except AffidavitError:
-            return f"nobody can be asked for {draw.about!r}"
-        if not set(draw.by) <= set(STRATA):
-            return "its strata are none that there are"
-        outputs = [
-            output
-            for number, output in self._outputs
-            if number <= draw.records
-            and output.task in draw.tasks
-            and (not question.judged or output.key in judged)
-        ]
-        strata = drawn_strata(outputs, seed=self._study.seed, about=draw.about, by=draw.by, n=draw.n)
-        return None if strata == draw.strata else "it is not the one that the study's seed gives"
+        said = self._outputs.fault(self._study.seed, self._judging)
+        return None if said is None else (str(self._directory.path / LABELS), said)
 
 
 def _any_scale(label: Label) -> tuple[float, float] | None:

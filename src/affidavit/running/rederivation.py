@@ -39,6 +39,7 @@ from affidavit.contracts.own_file import GivenContracts
 from affidavit.items.item import Item
 from affidavit.json_values import shown
 from affidavit.judging.directory import read_judging
+from affidavit.judging.label_draws import LabelDraw
 from affidavit.judging.outputs import MissingOutputs, imported_task, output_of, transcript
 from affidavit.judging.plan import Output
 from affidavit.judging.terms import FrozenJudging, aliases_of
@@ -128,11 +129,18 @@ class Rederivation:
             return str(path / SEAL), "its counts are not those of the records"
         if not self._has_its_manifest(path / MANIFEST):
             return str(path / MANIFEST), "it is not the list of the prompts in the records"
-        if (other_draw := self._labels.other_draw()) is not None:
-            return other_draw
         if (other := self._other_tree()) is not None:
             return other, "it is not the file that the records make; `affidavit judge` makes it anew"
         return None
+
+    def other_draw(self) -> tuple[str, str] | None:
+        """The first draw for people to label that does not follow, and what is wrong with it."""
+        return self._labels.other_draw()
+
+    @property
+    def draws(self) -> tuple[LabelDraw, ...]:
+        """What was drawn for people to label."""
+        return self._labels.draws
 
     @property
     def has_trees(self) -> bool:

@@ -17,6 +17,7 @@ from affidavit.judging.outputs import MissingOutputs, imported_task, output_of, 
 from affidavit.judging.plan import Output
 from affidavit.judging.task_words import Unasked, is_known
 from affidavit.judging.terms import FrozenJudging
+from affidavit.reading.output_columns import OPTION_TEXTS
 from affidavit.study.freezing import frozen_items
 from affidavit.study.plan import Plan
 
@@ -77,12 +78,14 @@ class StudyOutputs:
         for record in self._directory.records_at(self._places):
             if isinstance(record, Response):
                 identity = self._study.identities[record.subject.model]
-                yield output_of(record, identity=identity, task=self._words(record))
+                words, options = self._question(record)
+                yield output_of(record, identity=identity, task=words, options=options)
 
-    def _words(self, response: Response) -> str:
+    def _question(self, response: Response) -> tuple[str, object]:
+        """The words that were answered, and the options in them."""
         subject = response.subject
         if isinstance(subject, ImportIdentity):
-            return imported_task(subject)
+            return imported_task(subject), subject.row.get(OPTION_TEXTS)
         item, question = self._items.get((subject.task, subject.item_id)), None
         if self._plan is not None and item is not None:
             task = self._plan.tasks[subject.task]
@@ -90,7 +93,7 @@ class StudyOutputs:
         if question is None:
             where = f"{self._directory}: record {subject.key[:16]}…"
             raise corrupt(where, "an answer to a question of the plan", f"one about the item {subject.item_id!r}")
-        return transcript(question.request.messages)
+        return transcript(question.request.messages), question.item.fields.get(OPTION_TEXTS)
 
     def not_arrived(self) -> Iterator[NotArrived]:
         """What was planned and is not there."""

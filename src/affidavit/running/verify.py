@@ -31,6 +31,7 @@ from affidavit.archive.study_directory import FrozenStudy, PlannedStudy, StudyDi
 from affidavit.contracts.own_file import GivenContracts
 from affidavit.errors import StorageError, UsageError
 from affidavit.json_values import Fields
+from affidavit.judging.label_draws import LabelDraw
 from affidavit.reading.worker_process import workers as begun_workers
 from affidavit.running.derivation_workers import derived_lines
 from affidavit.running.rederivation import Rederivation, other_form
@@ -40,6 +41,24 @@ from affidavit.study.freezing import plan_of
 MOST_DIFFERENCES = 20
 _OTHER_LABELS = "its digest of the labels is not that of the records"
 _OTHER_ROOT = "its root digest is not that of the plan and the records"
+
+
+@dataclass(frozen=True)
+class DrawFound:
+    """One draw for people to label, as it is on the record."""
+
+    about: str
+    n: int
+    outputs: int
+    """How many there were to draw from."""
+    raters: int
+    by: tuple[str, ...]
+    date: str
+
+    @classmethod
+    def of(cls, draw: LabelDraw) -> "DrawFound":
+        """What is told of a draw."""
+        return cls(draw.about, draw.n, draw.size, draw.raters, draw.by, draw.date)
 
 
 @dataclass
@@ -70,6 +89,8 @@ class Verified:
     """Which of the two the expected digest is; empty if none was given."""
     revisions: list[RevisionFound] = field(default_factory=list)
     """Of a plan that has grown: what each revision added, and the root digest that it had (ruling C11)."""
+    draws: list["DrawFound"] = field(default_factory=list)
+    """What was drawn for people to label, where it was made again from the study's seed."""
     not_read_again: str = ""
     """Why nothing was derived again: a contract is code, and nobody named it."""
     checked: list[str] = field(default_factory=list)
@@ -163,6 +184,9 @@ def verify(
     _note_digests(directory, again.root, verified)
     verified.sealed = not verified.since_seal
     _check_growth(grown, verified)
+    verified.draws = [DrawFound.of(draw) for draw in again.draws]
+    if (other_draw := again.other_draw()) is not None:
+        verified.differ(*other_draw)
     if verified.sealed and seal is not None:
         _check_summaries(directory, again, seal, verified)
     _list_files(directory, seal, verified, with_trees=again.has_trees)
@@ -287,8 +311,9 @@ def _how_sealed(name: str, sealed: frozenset[str], verified: Verified) -> str | 
     """How the bytes of a file were checked; None if they were not."""
     if name == SEAL:
         return "checksum and root digest" if verified.not_read_again else "checksum, counts and root digest"
-    if name == LABELS and name in sealed and verified.sealed and not verified.not_read_again:
-        return "checksum and seal; every draw made again from the study's seed"
+    if name == LABELS and not verified.not_read_again:
+        by = "checksum and seal" if name in sealed and verified.sealed else "checksum"
+        return f"{by}; every draw made again from the study's seed"
     if name in (STUDY, ITEMS, JUDGING, LABELS):
         return "checksum and seal" if name in sealed else "checksum"
     if name == f"{RECORDS}/":

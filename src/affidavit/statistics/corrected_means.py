@@ -209,7 +209,7 @@ def labels_for_width(pilot: Correction, width: float) -> int | None:
     every = pilot.labelled + pilot.unlabelled
     needed = ceil(pilot.labelled * pilot.variance * (2 * Z95 / width) ** 2)
     while needed <= every and 2 * _t(needed - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width:
-        needed += max(1, needed // 200)
+        needed += 1  # t is so near to z that it is a few steps
     needed = max(needed, FEWEST_LABELS)
     return needed if needed <= every else None
 

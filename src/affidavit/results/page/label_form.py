@@ -44,7 +44,8 @@ def _hash(content: str) -> str:
 def label_form(sheet: LabelSheet, *, draw_sha256: str) -> str:
     """The page; entries are kept in the browser under the digest of the draw, so that no two sheets share any."""
     style, script, question = _file("label_form.css"), _file("label_form.js"), sheet.question
-    outputs = [(output.key, output.task, output.text) for output in sheet.outputs]
+    outputs = [(output, sheet.asked_of(output)) for output in sheet.outputs]
+    name = sheet_name(question.about, sheet.rater, sheet.raters, sheet.draw)
     return (
         _environment()
         .get_template("label_form.html")
@@ -56,7 +57,7 @@ def label_form(sheet: LabelSheet, *, draw_sha256: str) -> str:
             rater=sheet.rater,
             raters=sheet.raters,
             kept_as=json.dumps([draw_sha256, question.about, sheet.rater]),
-            file_name=f"{sheet_name(question.about, sheet.rater, sheet.raters)}-filled.csv",
+            file_name=f"{name}-filled.csv",
             style=Markup(style),  # noqa: S704 - our own file
             script=Markup(script),  # noqa: S704 - our own file
             style_hash=_hash(style),

@@ -4,28 +4,30 @@ const sets = [...document.querySelectorAll("fieldset")];
 const rater = document.getElementById("rater");
 const place = "affidavit labels " + body.dataset.keptAs;
 
+// What an output was given: an empty text if somebody cannot tell, null if nothing was said.
 const valueOf = (set) => {
   const chosen = set.querySelector("input[type=radio]:checked");
   const typed = set.querySelector("input[type=text]");
-  return chosen ? chosen.value : typed ? typed.value.trim() : "";
+  return chosen ? chosen.value : typed ? typed.value.trim() || null : null;
 };
 
 const put = (set, value) => {
   for (const each of set.querySelectorAll("input[type=radio]")) each.checked = each.value === value;
   const typed = set.querySelector("input[type=text]");
-  if (typed) typed.value = value;
+  if (typed) typed.value = value ?? "";
 };
 
-const entries = () => Object.fromEntries(sets.map((set) => [set.dataset.output, valueOf(set)]).filter(([, value]) => value));
+const entries = () => Object.fromEntries(sets.map((set) => [set.dataset.output, valueOf(set)]).filter(([, value]) => value !== null));
 
 const tell = () => {
-  let done = 0;
+  let done = 0, left = 0;
   for (const set of sets) {
-    const filled = valueOf(set) !== "";
-    set.classList.toggle("done", filled);
-    done += filled;
+    const value = valueOf(set);
+    set.classList.toggle("done", value !== null);
+    done += Boolean(value);
+    left += value === "";
   }
-  document.getElementById("done").textContent = done + " of " + sets.length + " labelled";
+  document.getElementById("done").textContent = done + " of " + sets.length + " labelled" + (left ? ", " + left + " left out" : "");
 };
 
 const keep = () => {
@@ -44,7 +46,7 @@ const recall = () => {
   } catch { /* a browser that keeps nothing */ }
   if (kept) {
     rater.value = kept.rater || "";
-    for (const set of sets) put(set, kept.entries[set.dataset.output] || "");
+    for (const set of sets) put(set, kept.entries[set.dataset.output] ?? null);
   }
   tell();
 };
@@ -59,7 +61,7 @@ const save = () => {
   }
   const day = new Date();
   const date = [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((each) => String(each).padStart(2, "0")).join("-");
-  const rows = Object.entries(entries()).map(([output, value]) => [output, body.dataset.about, value, rater.value.trim(), date]);
+  const rows = Object.entries(entries()).filter(([, value]) => value).map(([output, value]) => [output, body.dataset.about, value, rater.value.trim(), date]);
   const lines = [["output", "what", "value", "rater", "date"], ...rows].map((row) => row.map(quoted).join(",") + "\r\n");
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob(lines, { type: "text/csv" }));
