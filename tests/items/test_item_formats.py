@@ -229,7 +229,7 @@ REFUSED = [
     ("m.csv", table(REDUX_HEADER), "m.csv: expected at least one item, found no rows"),
     ("m.csv", b"version https://git-lfs.github.com/spec/v1\noid x", "found a Git LFS pointer, which stands for a file"),
     ("m.csv", "é".encode("utf-16"), "expected text in UTF-8, found text in UTF-16\nConvert the file, for example with `iconv -f utf-16 -t utf-8`"),
-    ("m.csv", b"a,b\nc,\xe9", "m.csv:2: expected text in UTF-8, found byte 0xe9 at byte 3 of the line\nConvert"),
+    ("m.csv", b"a,b\nc,\xe9", "m.csv:2: expected text in UTF-8, found byte 0xe9 at byte 3 of the line\nFrom a spreadsheet, save it as CSV UTF-8"),
     ("m.csv.gz", b"\x1f\x8b\x08", "m.csv.gz: expected the rest of the file, found gzip data that end too early"),
     # no known format
     ("m.csv", b"name,age\nx,3", 'expected items of a known format, found a first row of ["name", "age"]\nLooked for: our hands'),

@@ -15,7 +15,7 @@ from support.fault_server import Call, Fault, FaultServer, Planned, response
 from support.inspect_runs import ENVIRONMENTS, OFFLINE
 from support.pages import ROOT
 
-QUIZ = ROOT / "tests" / "interop" / "lighteval_quiz.py"
+QUIZ = ROOT / "tests" / "support" / "lighteval_quiz.py"
 QUESTIONS = ("q1", "q2", "q3", "q4", "q5")
 FETCHED = "lib/python*/site-packages/lighteval/tasks/tasks"
 MODEL = "openai/tiny"

@@ -1,7 +1,7 @@
 """`affidavit import`: the logs of other harnesses become a study."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -110,8 +110,7 @@ def import_logs(
     sources = _readable(sources, read_by.contract, answer, unreadable)
     named = {Role.ANSWER: answer} if answer != ANSWER else {}
     kept, outputs, labels = read_into_study(sources, out, read_by, named, labels=given_labels(columns))
-    for note in _notes(sources):
-        click.echo(f"note: {plain(note)}", err=True)
+    _say(_notes(sources))
     report_study(kept, outputs, name, labels=labels, as_json=as_json)
     is_whole = not unreadable.found and not any(tally.unread for tally in kept.tallies.values())
     sys.exit(DONE if is_whole else ENDED_WITH_FAILURES)
@@ -132,11 +131,15 @@ def _readable(
             for row in rows_of(source):
                 reader.read(row.fields, where=row.where)
             found.append(source)
-    for note in unreadable.notes():
-        click.echo(f"note: {plain(note)}", err=True)
+    _say(unreadable.notes())
     if not found:
         raise UsageError("LOGS", expected="at least one log that can be read", found=unreadable.counted())
     return found
+
+
+def _say(notes: Iterable[str]) -> None:
+    for note in notes:
+        click.echo(f"note: {plain(note)}", err=True)
 
 
 def _notes(sources: "Sequence[LogSource]") -> Iterator[str]:
