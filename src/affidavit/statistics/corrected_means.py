@@ -7,7 +7,9 @@ prediction-powered inference. Whatever the judge's errors are, they are in the l
 
 The variance adds up by clusters, such as the outputs to one question, and is never below that of outputs which are
 clusters of their own; there, two residuals more, the worst that the scale allows, keep agreement from looking like
-certainty. Clusters, that second variance and its residuals are ours; docs/statistics.md has the measured coverage.
+certainty. Clusters, that second variance and its residuals are ours, as are no more degrees of freedom than clusters
+leave, Wilson's ends where people alone say yes or no, and what becomes of outputs that the judge has not judged;
+docs/statistics.md has the measured coverage.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -18,9 +20,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from affidavit.statistics.arguments import finite, level_of_interval, numbers
 from affidavit.statistics.differences import Significance, Signs
 from affidavit.statistics.estimate import EQUAL, LEAST_CHANCE, Estimate, without_interval
+from affidavit.statistics.means import FEWEST_CLUSTERS
 from affidavit.statistics.multiplicity import Verdict, holm_steps
 from affidavit.statistics.power import LEVEL, POWER
-from affidavit.statistics.shares import Z95
+from affidavit.statistics.shares import Z95, ClusterSums, design_effect, share, wilson_ends
 
 if TYPE_CHECKING:
     from numpy import bool_, float64
@@ -51,6 +54,8 @@ class Correction:
     unlabelled: int
     variance: float
     degrees: float
+    labelled_in: frozenset[Hashable]
+    """The clusters that have a label."""
     by_cluster: Mapping[Hashable, float]
     """What each cluster moves the mean by."""
     beyond_clusters: float
@@ -75,10 +80,12 @@ class _Part(NamedTuple):
     alone: float
     labelled: int
     unlabelled: int
+    said: list[tuple[Hashable, float]]
+    """Its labels, each with its cluster."""
 
 
 def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it was drawn
-    judged: "ArrayLike",
+    judged: Sequence[float | None],
     labels: Sequence[float | None],
     *,
     scale: tuple[float, float] = (0.0, 1.0),
@@ -89,7 +96,9 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
     """The mean of what people would say of all outputs, from a judge's values and the labels of some.
 
     `labels` has None where there is none; of an output that several people labelled, their mean is the label.
-    Labels drawn by strata are taken together by the strata's sizes. `weight` is λ where it is not to be tuned.
+    `judged` has None where there is no valid judgement: the judge's mean over the others stands there, which says
+    nothing of that output, and the figure is over it all the same. Labels drawn by strata are taken together by the
+    strata's sizes. `weight` is λ where it is not to be tuned. Labels in fewer than ten clusters give no figure.
 
     >>> judged = [1, 1, 1, 0] * 50
     >>> labels = [1, 1, 0, 0] * 10 + [None] * 160
@@ -105,9 +114,12 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
         raise ValueError(f"scale: expected two numbers, the second one larger, found {low:g} and {high:g}")
     if weight is not None and not 0 <= weight <= 1:
         raise ValueError(f"weight: expected a number from 0 to 1, found {weight}")
-    values = numbers("judged", judged)
-    said = _labels(labels, len(values))
-    for name, given in (("judged", values), ("labels", said[~np.isnan(said)])):
+    values, said = _or_nan("judged", judged), _or_nan("labels", labels)
+    if len(said) != len(values):
+        raise ValueError(
+            f"labels: expected a label or None for each of {len(values)} outputs, found {len(said)}"
+        )
+    for name, given in (("judged", values[~np.isnan(values)]), ("labels", said[~np.isnan(said)])):
         if given.size and (given.min() < low or given.max() > high):
             raise ValueError(f"{name}: expected values from {low:g} to {high:g}, found others")
     named = _names("clusters", clusters, len(values))
@@ -115,11 +127,11 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
         _part(_Stratum(stratum, values[chosen], said[chosen], _of(named, chosen)), scale, weight)
         for stratum, chosen in _strata(strata, len(values))
     ]
-    return _together(parts, ALONE if weight == 0 else METHOD)
+    return _together(parts, ALONE if weight == 0 else METHOD, scale)
 
 
 def people_alone(
-    judged: "ArrayLike",
+    judged: Sequence[float | None],
     labels: Sequence[float | None],
     *,
     scale: tuple[float, float] = (0.0, 1.0),
@@ -139,14 +151,17 @@ class CorrectedDifference:
     degrees: float
     n: int
     """The labels behind both."""
+    clusters: int | None = None
+    """The clusters that these are in, where there are fewer."""
 
     def estimate(self, level: float = LEVEL) -> Estimate:
         """The difference with its interval; none where every cluster moves both alike (ruling S11)."""
         half = -_t(self.degrees, level_of_interval(level) / 2) * sqrt(self.variance)
         if half <= EQUAL * max(1.0, abs(self.value)):
-            return without_interval(self.value, self.n, "every cluster moves both alike: no interval")
+            why = "every cluster moves both alike: no interval"
+            return without_interval(self.value, self.n, why, self.clusters)
         method = f"difference of two means by {METHOD}, t {1 - level:.4g}"
-        return Estimate(self.value, self.value - half, self.value + half, self.n, method)
+        return Estimate(self.value, self.value - half, self.value + half, self.n, method, self.clusters)
 
     @property
     def p_value(self) -> float:
@@ -169,14 +184,16 @@ def corrected_difference(first: Correction, second: Correction) -> CorrectedDiff
     >>> one = corrected_mean(judged, labels, clusters=range(200))
     >>> other = corrected_mean(judged, [1, 1, 1, 0] * 10 + [None] * 160, clusters=range(200))
     >>> print(corrected_difference(one, other).estimate())
-    25.0% [9.7, 40.3] n=80
+    25.0% [9.5, 40.5] n=80 (40 clusters)
     """
     places = {*first.by_cluster, *second.by_cluster}
     moved = (second.by_cluster.get(each, 0.0) - first.by_cluster.get(each, 0.0) for each in places)
     variance = fsum([*(each * each for each in moved), first.beyond_clusters, second.beyond_clusters])
-    degrees = _satterthwaite([(first.variance, first.degrees), (second.variance, second.degrees)])
+    clusters, n = len(first.labelled_in | second.labelled_in), first.labelled + second.labelled
+    both = _satterthwaite([(first.variance, first.degrees), (second.variance, second.degrees)])
     value = second.estimate.value - first.estimate.value
-    return CorrectedDifference(value, variance, degrees, first.labelled + second.labelled)
+    said_of = None if clusters == n else clusters
+    return CorrectedDifference(value, variance, min(both, clusters - 1.0), n, said_of)
 
 
 def corrected_verdicts(differences: Sequence[CorrectedDifference]) -> list[Verdict]:
@@ -208,7 +225,8 @@ def labels_for_width(pilot: Correction, width: float) -> int | None:
         raise ValueError(f"width: expected a number above 0, found {width}")
     every = pilot.labelled + pilot.unlabelled
     needed = ceil(pilot.labelled * pilot.variance * (2 * Z95 / width) ** 2)
-    while needed <= every and 2 * _t(needed - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width:
+    places = len(pilot.by_cluster)
+    while needed <= every and 2 * _t(min(needed, places) - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width:
         needed += max(1, needed // 200)
     needed = max(needed, FEWEST_LABELS)
     return needed if needed <= every else None
@@ -221,8 +239,9 @@ def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -
     import numpy as np
 
     # In an order of their own, so that the same outputs give the same digits in whichever order they came.
-    order = np.lexsort((stratum.labels, stratum.judged))
-    values, labels = stratum.judged[order], stratum.labels[order]
+    every = _filled(stratum.judged, scale)
+    order = np.lexsort((stratum.labels, every))
+    values, labels = every[order], stratum.labels[order]
     labelled = ~np.isnan(labels)
     n, others = int(labelled.sum()), int((~labelled).sum())
     if n < FEWEST_IN_STRATUM:
@@ -243,7 +262,18 @@ def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -
     low, high = scale
     worst = np.append(residuals, [high - lam * low, low - lam * high])
     alone = float(np.var(worst, ddof=1)) / n + (lam**2 * float(np.var(unlabelled)) / others if others else 0.0)
-    return _Part(value, lam, by_cluster, alone, n, others)
+    of_labelled = [stratum.clusters[place] for place in order[labelled].tolist()]
+    return _Part(
+        value, lam, by_cluster, alone, n, others, list(zip(of_labelled, said.tolist(), strict=True))
+    )
+
+
+def _filled(judged: "Floats", scale: tuple[float, float]) -> "Floats":
+    """The judge's values, with their mean where there is none: a deviation of nothing, of which λ makes nothing."""
+    import numpy as np
+
+    there = judged[~np.isnan(judged)].tolist()
+    return np.where(np.isnan(judged), fsum(there) / len(there) if there else scale[0], judged)
 
 
 def _tuned(labels: "Floats", judged: "Floats", every: "Floats", ratio: float | None) -> float:
@@ -260,31 +290,66 @@ def _tuned(labels: "Floats", judged: "Floats", every: "Floats", ratio: float | N
 # --- strata together ---
 
 
-def _together(parts: Sequence[_Part], method: str) -> Correction:
+def _together(parts: Sequence[_Part], method: str, scale: tuple[float, float]) -> Correction:
     if (labelled := sum(part.labelled for part in parts)) < FEWEST_LABELS:
         raise TooFewLabelsError(f"{labelled} labels: fewer than {FEWEST_LABELS}")
+    labelled_in = frozenset(cluster for part in parts for cluster, _ in part.said)
+    if (clusters := len(labelled_in)) < FEWEST_CLUSTERS:
+        raise TooFewLabelsError(
+            f"{labelled} labels in {clusters} cluster{'s' * (clusters != 1)}: fewer than {FEWEST_CLUSTERS}"
+        )
     unlabelled = sum(part.unlabelled for part in parts)
     weighted = [((part.labelled + part.unlabelled) / (labelled + unlabelled), part) for part in parts]
     moves: dict[Hashable, list[float]] = {}
-    for share, part in weighted:
+    for size, part in weighted:
         for name, moved in part.by_cluster.items():
-            moves.setdefault(name, []).append(share * moved)
+            moves.setdefault(name, []).append(size * moved)
     by_cluster = {name: fsum(each) for name, each in moves.items()}
     clustered = fsum(moved * moved for moved in by_cluster.values())
-    alone = [(share**2 * part.alone, part.labelled - 1.0) for share, part in weighted]
-    variance, degrees = max(clustered, fsum(each for each, _ in alone)), _satterthwaite(alone)
-    value, half = fsum(share * part.value for share, part in weighted), _t(degrees) * sqrt(variance)
+    alone = [(size**2 * part.alone, part.labelled - 1.0) for size, part in weighted]
+    variance = max(clustered, fsum(each for each, _ in alone))
+    degrees = min(_satterthwaite(alone), clusters - 1.0)
+    value, half = fsum(size * part.value for size, part in weighted), _t(degrees) * sqrt(variance)
+    weight = fsum(size * part.weight for size, part in weighted)
+    low, high = value - half, value + half
+    if weight == 0 and scale == (0.0, 1.0):
+        low, high = _no_narrower(low, high, value, weighted)
     strata = f", {len(parts)} strata" if len(parts) > 1 else ""
+    said_of = None if clusters == labelled else clusters
     return Correction(
-        Estimate(value, value - half, value + half, labelled, f"{method}, t 95%{strata}"),
-        fsum(share * part.weight for share, part in weighted),
+        Estimate(value, low, high, labelled, f"{method}, t 95%{strata}", said_of),
+        weight,
         labelled,
         unlabelled,
         variance,
         degrees,
+        labelled_in,
         by_cluster,
         variance - clustered,
     )
+
+
+def _no_narrower(
+    low: float, high: float, value: float, weighted: Sequence[tuple[float, _Part]]
+) -> tuple[float, float]:
+    """The ends of people alone, out to Wilson's where all of them say yes or no (rulings S1 and S11)."""
+    said = [each for _, part in weighted for each in part.said]
+    if not {label for _, label in said} <= {0.0, 1.0}:
+        return low, high
+    counts: dict[Hashable, list[int]] = {}
+    for cluster, label in said:
+        own = counts.setdefault(cluster, [0, 0])
+        own[0] += int(label)
+        own[1] += 1
+    sums = ClusterSums.of((yes, n) for yes, n in counts.values())
+    if len(weighted) == 1:
+        found = share(sums)
+        ends = found.low, found.high
+    else:
+        # As many labels as have the variance that strata of these sizes leave.
+        as_good_as = 1 / fsum(size**2 / part.labelled for size, part in weighted)
+        ends = wilson_ends(min(1.0, max(0.0, value)), as_good_as / design_effect(sums))
+    return min(low, ends[0]), max(high, ends[1])
 
 
 def _satterthwaite(variances: Sequence[tuple[float, float]]) -> float:
@@ -301,16 +366,14 @@ def _t(degrees: float, chance: float = 0.975) -> float:
 # --- what is given ---
 
 
-def _labels(labels: Sequence[float | None], outputs: int) -> "Floats":
-    """The labels, NaN where there is none."""
+def _or_nan(what: str, given: Sequence[float | None]) -> "Floats":
+    """The numbers, NaN where there is none."""
     import numpy as np
 
-    if len(labels) != outputs:
-        raise ValueError(f"labels: expected a label or None for each of {outputs} outputs, found {len(labels)}")
-    there = [each is not None for each in labels]
-    said = np.full(outputs, np.nan)
-    said[there] = numbers("labels", [each for each in labels if each is not None])
-    return said
+    there = [each is not None for each in given]
+    found = np.full(len(there), np.nan)
+    found[there] = numbers(what, [each for each in given if each is not None])
+    return found
 
 
 def _names(what: str, given: Sequence[Hashable] | None, outputs: int) -> Sequence[Hashable]:
