@@ -7,9 +7,9 @@ prediction-powered inference. Whatever the judge's errors are, they are in the l
 
 The variance adds up by clusters, such as the outputs to one question, and is never below that of outputs which are
 clusters of their own; there, two residuals more, the worst that the scale allows, keep agreement from looking like
-certainty. Clusters, that second variance and its residuals are ours, as are no more degrees of freedom than clusters
-leave, Wilson's ends where people alone say yes or no, and what becomes of outputs that the judge has not judged;
-docs/statistics.md has the measured coverage.
+certainty. Clusters, that second variance and its residuals are ours, as are degrees of freedom by clusters, Wilson's
+ends where people alone say yes or no, and what becomes of outputs that the judge has not judged; docs/statistics.md
+has the measured coverage.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -27,7 +27,7 @@ from affidavit.statistics.shares import Z95, ClusterSums, design_effect, share, 
 
 if TYPE_CHECKING:
     from numpy import bool_, float64
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     Floats = NDArray[float64]
     Mask = NDArray[bool_]
@@ -97,8 +97,8 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
 
     `labels` has None where there is none; of an output that several people labelled, their mean is the label.
     `judged` has None where there is no valid judgement: the judge's mean over the others stands there, which says
-    nothing of that output, and the figure is over it all the same. Labels drawn by strata are taken together by the
-    strata's sizes. `weight` is λ where it is not to be tuned. Labels in fewer than ten clusters give no figure.
+    nothing of that output, and the figure is over it all the same. Labels drawn by strata are taken together by
+    their sizes. `weight` is λ where it is not to be tuned. Labels in fewer than ten clusters give no figure.
 
     >>> judged = [1, 1, 1, 0] * 50
     >>> labels = [1, 1, 0, 0] * 10 + [None] * 160
@@ -116,9 +116,7 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
         raise ValueError(f"weight: expected a number from 0 to 1, found {weight}")
     values, said = _or_nan("judged", judged), _or_nan("labels", labels)
     if len(said) != len(values):
-        raise ValueError(
-            f"labels: expected a label or None for each of {len(values)} outputs, found {len(said)}"
-        )
+        raise ValueError(f"labels: expected a label or None for each of {len(values)} outputs, found {len(said)}")
     for name, given in (("judged", values[~np.isnan(values)]), ("labels", said[~np.isnan(said)])):
         if given.size and (given.min() < low or given.max() > high):
             raise ValueError(f"{name}: expected values from {low:g} to {high:g}, found others")
@@ -226,7 +224,10 @@ def labels_for_width(pilot: Correction, width: float) -> int | None:
     every = pilot.labelled + pilot.unlabelled
     needed = ceil(pilot.labelled * pilot.variance * (2 * Z95 / width) ** 2)
     places = len(pilot.by_cluster)
-    while needed <= every and 2 * _t(min(needed, places) - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width:
+    while (
+        needed <= every
+        and 2 * _t(min(needed, places) - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width
+    ):
         needed += max(1, needed // 200)
     needed = max(needed, FEWEST_LABELS)
     return needed if needed <= every else None
@@ -263,13 +264,11 @@ def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -
     worst = np.append(residuals, [high - lam * low, low - lam * high])
     alone = float(np.var(worst, ddof=1)) / n + (lam**2 * float(np.var(unlabelled)) / others if others else 0.0)
     of_labelled = [stratum.clusters[place] for place in order[labelled].tolist()]
-    return _Part(
-        value, lam, by_cluster, alone, n, others, list(zip(of_labelled, said.tolist(), strict=True))
-    )
+    return _Part(value, lam, by_cluster, alone, n, others, list(zip(of_labelled, said.tolist(), strict=True)))
 
 
 def _filled(judged: "Floats", scale: tuple[float, float]) -> "Floats":
-    """The judge's values, with their mean where there is none: a deviation of nothing, of which λ makes nothing."""
+    """The judge's values, with their mean where there is none: no deviation, of which λ makes nothing."""
     import numpy as np
 
     there = judged[~np.isnan(judged)].tolist()

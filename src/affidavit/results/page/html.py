@@ -215,7 +215,7 @@ def _without(table: Table, columns: Collection[str]) -> Table:
 
 def _without_zeros(table: Table) -> Table:
     """The table without those rare counts that are zero in all of its rows."""
-    rare = _RARE.get(table.name, ())
+    rare = ("not judged",) if "corrected " in table.name else _RARE.get(table.name, ())
     gone = [name for name in rare if name in table.columns and not any(table.column(name))]
     if not gone or not table.rows:
         return table
