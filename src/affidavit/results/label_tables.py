@@ -144,8 +144,8 @@ def _agreement(labels: LabelSet, judged: Sequence[_Judged], seed: int, foot: str
     notes = (
         "All labels, drawn or not. Kappa has quadratic weights, which make no difference between yes and no; of "
         "answers, which have no order, there is none. Alpha is ordinal where what may be said has an order, and "
-        "nominal for yes and no and for answers. The interval of exact agreement is Wilson's. Those of kappa and alpha are percentile bootstraps over "
-        "outputs, from ten outputs on; with few outputs they are too narrow.",
+        "nominal for yes and no and for answers. The interval of exact agreement is Wilson's. Those of kappa "
+        "and alpha are percentile bootstraps over outputs, from ten on; with few outputs they are too narrow.",
     )
     return Table(
         "label agreement",
@@ -258,7 +258,8 @@ def _bias(labels: LabelSet, judged: Sequence[_Judged], judging: LabelledJudging)
     columns = ("question", *JUDGES, "target", "variant", "labels", "judge minus people")
     notes = (
         "Steps of the scale that the judge gives more than people; a verdict is 0, 1 or 2. A dash stands for all "
-        "variants. Intervals are t over questions, or over the clusters that were named, from ten on. Of a draw by strata it is about what was drawn.",
+        "variants. Intervals are t over questions, or over the clusters that were named, from ten on. Of a "
+        "draw by strata it is about what was drawn.",
     )
     return Table(
         "judge bias", "Do judges give more than people?", columns, tuple(rows), figures.primary.identities, notes

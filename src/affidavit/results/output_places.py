@@ -29,7 +29,7 @@ class OutputPlaces:
     def in_records(cls, records: RecordSet) -> "OutputPlaces":
         """Those of a study's records."""
         wanted = ("key", "task", "model", "condition", records.cluster)
-        rows = records.outputs().select(dict.fromkeys(wanted)).collect(engine="streaming")
+        rows = records.outputs().select(*dict.fromkeys(wanted)).collect(engine="streaming")
         columns = [rows[name].to_list() for name in wanted]
         return cls(
             {

@@ -7,9 +7,9 @@ prediction-powered inference. Whatever the judge's errors are, they are in the l
 
 The variance adds up by clusters, such as the outputs to one question, and is never below that of outputs which are
 clusters of their own; there, two residuals more, the worst that the scale allows, keep agreement from looking like
-certainty. Clusters, that second variance and its residuals are ours, as are degrees of freedom by clusters, Wilson's
-ends where people alone say yes or no, and what becomes of outputs that the judge has not judged; docs/statistics.md
-has the measured coverage.
+certainty. Clusters, that second variance and its residuals are ours, and so are degrees of freedom by clusters,
+Wilson's ends where people alone say yes or no, and what becomes of outputs that the judge has not judged.
+docs/statistics.md has the measured coverage.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
