@@ -123,7 +123,8 @@ def _rankings(pairs: Sequence[_Pair], verdicts: Sequence[SaidOfDifference]) -> I
         before = _order([(side.names[-1], _own(side)) for side in sides.values()])
         after = _order([(side.names[-1], _correction(side).estimate.value) for side in sides.values()])
         where = ", ".join(each for each in (names[0], *names[len(JUDGES) :]) if each)
-        yield f"{name} by {where}: the judge has {before}; corrected it is {after}. {_told(own)}"
+        kept = "and so it is when corrected" if before == after else f"corrected it is {after}"
+        yield f"{name} by {where}: the judge has {before}; {kept}. {_told(own)}"
 
 
 def _told(own: Sequence[tuple[_Pair, SaidOfDifference]]) -> str:

@@ -17,7 +17,7 @@ from affidavit.statistics.corrected_means import (
 from affidavit.statistics.corrected_shares import JudgedLabels, rogan_gladen
 from affidavit.statistics.estimate import Estimate
 
-NOT_DRAWN = "the labels were not drawn by `affidavit label draw`: nobody knows what they stand for"
+NOT_DRAWN = "labels not drawn by `affidavit label draw`"
 
 
 class Measured(NamedTuple):
@@ -99,7 +99,7 @@ def corrected(
     )
 
 
-_STRATA = "labels of several strata, which it does not weigh"
+_STRATA = "several strata, which it does not weigh"
 
 
 def _few(said: Sequence[float | None]) -> int | None:
@@ -133,7 +133,7 @@ def _second(values: Sequence[float | None], said: Sequence[float | None]) -> Est
     """
     judged = [value for value in values if value is not None]
     if not set(judged) <= {0.0, 1.0}:
-        return "a judge or judges that say more than yes and no of an output"
+        return "more than yes and no is said of an output"
     both = zip(values, said, strict=True)
     labelled = [(value, label) for value, label in both if value is not None and label in (0.0, 1.0)]
     yes, no = ([value for value, label in labelled if label == wanted] for wanted in (1.0, 0.0))

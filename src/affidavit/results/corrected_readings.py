@@ -12,7 +12,7 @@ import polars as pl
 
 from affidavit.judging.label_questions import ANSWER, CORRECT, NO_ANSWER, LabelValue
 from affidavit.results.corrected_figures import Corrected, Measured, corrected
-from affidavit.results.corrected_tables import FIGURES, figure_cells, figure_notes
+from affidavit.results.corrected_tables import FIGURES, figure_cells, figure_columns, figure_notes
 from affidavit.results.counting import RecordSet, name_of
 from affidavit.results.label_set import DrawnLabels, LabelSet
 from affidavit.results.other_readings import right_by_readings
@@ -72,7 +72,7 @@ class _Answers:
 def _accuracy(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Table]:
     found, answers = list(_accuracies(records, labels)), _answers(records)
     rows: list[tuple[Value, ...]] = [
-        (*names, *figure_cells(naive, each, lambda shown: shown)) for names, naive, each in found
+        (*names, *figure_cells(naive, each, lambda shown: shown, shares=True)) for names, naive, each in found
     ]
     question = "How many outputs are right, by what people say that they mean?"
     if labels.about == CORRECT:
@@ -80,7 +80,7 @@ def _accuracy(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Ta
     if rows:
         heads = (*records.by, "reading", *FIGURES)
         keys = [each.key for members in answers.groups[OWN].values() for each in members]
-        named = [(", ".join(names), each) for names, _, each in found]
+        named = [(", ".join(names[:-1]), each) for names, _, each in found]
         notes = (*figure_notes(labels, named, shares=True, later=labels.later(keys)), _ONE_QUANTITY)
         yield Table(
             f"corrected accuracy by {labels.about}",
@@ -200,7 +200,7 @@ def _means(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Table
     groups = sorted(found.groups.items())
     figures = [(", ".join(group), _corrected_number(measured, labels)) for group, measured in groups]
     rows: list[tuple[Value, ...]] = [
-        (*group, labels.about, *figure_cells(_mean(_listed(measured, labels)), each, Mean.of))
+        (*group, labels.about, *figure_cells(_mean(_listed(measured, labels)), each, Mean.of, shares=False))
         for (group, measured), (_, each) in zip(groups, figures, strict=True)
     ]
     keys = [each.key for _, measured in groups for each in measured]
@@ -209,7 +209,7 @@ def _means(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Table
         notes.append(f"{found.without:,} outputs have no such number under this name, and are left out.")
     if rows:
         name, question = f"corrected {labels.about}", f"What is the mean of {labels.about}, by people?"
-        heads = (*records.by, "measure", *FIGURES)
+        heads = (*records.by, "measure", *figure_columns(shares=False))
         yield Table(name, question, heads, tuple(rows), _with_coverage(foot, labels), tuple(notes))
 
 

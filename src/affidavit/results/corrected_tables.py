@@ -35,10 +35,15 @@ _NAMED = 4
 """Rows that a note names."""
 
 
+def figure_columns(*, shares: bool) -> tuple[str, ...]:
+    """The columns of figures; a second reading is of shares alone."""
+    return FIGURES if shares else tuple(name for name in FIGURES if name != "Rogan-Gladen")
+
+
 def figure_cells(
-    naive: Estimate | None, found: Corrected, shown: Callable[[Estimate | None], Value]
+    naive: Estimate | None, found: Corrected, shown: Callable[[Estimate | None], Value], *, shares: bool
 ) -> tuple[Value, ...]:
-    """The cells of a row, by the columns of `FIGURES`."""
+    """The cells of a row, by `figure_columns`."""
     return (
         found.outputs,
         found.not_judged,
@@ -46,7 +51,7 @@ def figure_cells(
         shown(naive),
         shown(found.estimate),
         shown(found.alone),
-        found.second,
+        *((found.second,) if shares else ()),
         found.weight,
         found.why_not,
     )
@@ -84,14 +89,14 @@ def figure_notes(
 def _why_no_second(rows: Sequence[Corrected]) -> Iterator[str]:
     reasons = Counter(each.why_no_second for each in rows if each.why_no_second is not None)
     if reasons:
-        said = "; ".join(f"{counted_noun(count, 'row')} of {why}" for why, count in sorted(reasons.items()))
+        said = "; ".join(f"{counted_noun(count, 'row')} ({why})" for why, count in sorted(reasons.items()))
         yield f"Without Rogan-Gladen: {said}."
 
 
 def _few_events(rows: Sequence[tuple[str, Corrected]]) -> Iterator[str]:
     """Where labels nearly all say the same."""
-    few = [f"{name} ({each.few:,} of {each.labels:,})" for name, each in rows if each.few is not None]
-    if few:
+    said = (f"{name} ({each.few:,} of {each.labels:,})" for name, each in rows if each.few is not None)
+    if few := list(dict.fromkeys(said)):
         more = f" and {len(few) - _NAMED:,} more" if len(few) > _NAMED else ""
         yield (
             f"Fewer than {FEW_EVENTS} labels say yes, or say no: {', '.join(few[:_NAMED])}{more}. Such intervals "
@@ -124,13 +129,17 @@ def _by(judging: LabelledJudging, by: Sequence[str], more: Sequence[str], *, poo
         if not chosen:
             continue
         rows = tuple(
-            (*each.names, each.measure.name, *figure_cells(each.naive, each.found, each.measure.shown))
+            (
+                *each.names,
+                each.measure.name,
+                *figure_cells(each.naive, each.found, each.measure.shown, shares=shares),
+            )
             for each in chosen
         )
         name = f"{'pooled ' if pooled else ''}corrected {kind}{ending}"
         over = ", over all judges" if pooled else ""
         question = f"Which {kind} would people give{', by variant' if ending else ''}{over}?"
-        heads = (*columns, "verdict" if shares else "dimension", *FIGURES)
+        heads = (*columns, "verdict" if shares else "dimension", *figure_columns(shares=shares))
         notes = (*_notes(judging, chosen, shares=shares), *([_SUMS] if shares else ()), *more)
         foot = "; ".join([judging.figures.primary.identities, *_coverage(judging, chosen)])
         yield Table(name, question, heads, rows, foot, tuple(dict.fromkeys(notes)))

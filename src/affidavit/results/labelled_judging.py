@@ -85,7 +85,7 @@ class MeasuredGroup(NamedTuple):
     @property
     def name(self) -> str:
         """The figure in words."""
-        return ", ".join((self.measure.name, *(each for each in self.names if each)))
+        return ", ".join((self.measure.name, *self.names))
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,12 @@ from affidavit.statistics.power import LEVEL, POWER
 from affidavit.statistics.shares import Z95, ClusterSums, design_effect, share, wilson_ends
 
 if TYPE_CHECKING:
-    from numpy import bool_, float64
+    from numpy import bool_, float64, int_
     from numpy.typing import NDArray
 
     Floats = NDArray[float64]
     Mask = NDArray[bool_]
+    Codes = NDArray[int_]
 
 FEWEST_LABELS = 30
 """Behind a corrected figure: below, there is none (ruling S10)."""
@@ -68,7 +69,7 @@ class _Stratum(NamedTuple):
     name: Hashable
     judged: "Floats"
     labels: "Floats"
-    clusters: Sequence[Hashable]
+    clusters: "Codes"
 
 
 class _Part(NamedTuple):
@@ -76,16 +77,17 @@ class _Part(NamedTuple):
 
     value: float
     weight: float
-    by_cluster: dict[Hashable, float]
+    by_cluster: "Floats"
+    """What each cluster of the whole moves it by."""
     alone: float
     labelled: int
     unlabelled: int
-    said: list[tuple[Hashable, float]]
+    said: list[tuple[int, float]]
     """Its labels, each with its cluster."""
 
 
 def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it was drawn
-    judged: Sequence[float | None],
+    judged: "Sequence[float | None] | ArrayLike",
     labels: Sequence[float | None],
     *,
     scale: tuple[float, float] = (0.0, 1.0),
@@ -120,16 +122,16 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
     for name, given in (("judged", values[~np.isnan(values)]), ("labels", said[~np.isnan(said)])):
         if given.size and (given.min() < low or given.max() > high):
             raise ValueError(f"{name}: expected values from {low:g} to {high:g}, found others")
-    named = _names("clusters", clusters, len(values))
+    names, codes = _coded(_names("clusters", clusters, len(values)))
     parts = [
-        _part(_Stratum(stratum, values[chosen], said[chosen], _of(named, chosen)), scale, weight)
+        _part(_Stratum(stratum, values[chosen], said[chosen], codes[chosen]), len(names), scale, weight)
         for stratum, chosen in _strata(strata, len(values))
     ]
-    return _together(parts, ALONE if weight == 0 else METHOD, scale)
+    return _together(parts, names, ALONE if weight == 0 else METHOD, scale)
 
 
 def people_alone(
-    judged: Sequence[float | None],
+    judged: "Sequence[float | None] | ArrayLike",
     labels: Sequence[float | None],
     *,
     scale: tuple[float, float] = (0.0, 1.0),
@@ -236,7 +238,7 @@ def labels_for_width(pilot: Correction, width: float) -> int | None:
 # --- one stratum ---
 
 
-def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -> _Part:
+def _part(stratum: _Stratum, clusters: int, scale: tuple[float, float], weight: float | None) -> _Part:
     import numpy as np
 
     # In an order of their own, so that the same outputs give the same digits in whichever order they came.
@@ -256,15 +258,14 @@ def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -
     moved[labelled] = (residuals - residuals.mean()) / n
     if others:
         moved[~labelled] = lam * (unlabelled - unlabelled.mean()) / others
-    by_cluster: dict[Hashable, float] = {}
-    for place, each in zip(order.tolist(), moved.tolist(), strict=True):
-        name = stratum.clusters[place]
-        by_cluster[name] = by_cluster.get(name, 0.0) + each
+    places = stratum.clusters[order]
+    by_cluster = np.bincount(places, weights=moved, minlength=clusters)
     low, high = scale
     worst = np.append(residuals, [high - lam * low, low - lam * high])
     alone = float(np.var(worst, ddof=1)) / n + (lam**2 * float(np.var(unlabelled)) / others if others else 0.0)
-    of_labelled = [stratum.clusters[place] for place in order[labelled].tolist()]
-    return _Part(value, lam, by_cluster, alone, n, others, list(zip(of_labelled, said.tolist(), strict=True)))
+    return _Part(
+        value, lam, by_cluster, alone, n, others, list(zip(places[labelled].tolist(), said.tolist(), strict=True))
+    )
 
 
 def _filled(judged: "Floats", scale: tuple[float, float]) -> "Floats":
@@ -289,22 +290,21 @@ def _tuned(labels: "Floats", judged: "Floats", every: "Floats", ratio: float | N
 # --- strata together ---
 
 
-def _together(parts: Sequence[_Part], method: str, scale: tuple[float, float]) -> Correction:
+def _together(
+    parts: Sequence[_Part], names: Sequence[Hashable], method: str, scale: tuple[float, float]
+) -> Correction:
     if (labelled := sum(part.labelled for part in parts)) < FEWEST_LABELS:
         raise TooFewLabelsError(f"{labelled} labels: fewer than {FEWEST_LABELS}")
-    labelled_in = frozenset(cluster for part in parts for cluster, _ in part.said)
+    labelled_in = frozenset(names[place] for part in parts for place, _ in part.said)
     if (clusters := len(labelled_in)) < FEWEST_CLUSTERS:
         raise TooFewLabelsError(
             f"{labelled} labels in {clusters} cluster{'s' * (clusters != 1)}: fewer than {FEWEST_CLUSTERS}"
         )
     unlabelled = sum(part.unlabelled for part in parts)
     weighted = [((part.labelled + part.unlabelled) / (labelled + unlabelled), part) for part in parts]
-    moves: dict[Hashable, list[float]] = {}
-    for size, part in weighted:
-        for name, moved in part.by_cluster.items():
-            moves.setdefault(name, []).append(size * moved)
-    by_cluster = {name: fsum(each) for name, each in moves.items()}
-    clustered = fsum(moved * moved for moved in by_cluster.values())
+    moves = [(size * part.by_cluster).tolist() for size, part in weighted]
+    moved = moves[0] if len(moves) == 1 else [fsum(each) for each in zip(*moves, strict=True)]
+    clustered = fsum(each * each for each in moved)
     alone = [(size**2 * part.alone, part.labelled - 1.0) for size, part in weighted]
     variance = max(clustered, fsum(each for each, _ in alone))
     degrees = min(_satterthwaite(alone), clusters - 1.0)
@@ -323,7 +323,7 @@ def _together(parts: Sequence[_Part], method: str, scale: tuple[float, float]) -
         variance,
         degrees,
         labelled_in,
-        by_cluster,
+        dict(zip(names, moved, strict=True)),
         variance - clustered,
     )
 
@@ -335,7 +335,7 @@ def _no_narrower(
     said = [each for _, part in weighted for each in part.said]
     if not {label for _, label in said} <= {0.0, 1.0}:
         return low, high
-    counts: dict[Hashable, list[int]] = {}
+    counts: dict[int, list[int]] = {}
     for cluster, label in said:
         own = counts.setdefault(cluster, [0, 0])
         own[0] += int(label)
@@ -365,10 +365,12 @@ def _t(degrees: float, chance: float = 0.975) -> float:
 # --- what is given ---
 
 
-def _or_nan(what: str, given: Sequence[float | None]) -> "Floats":
+def _or_nan(what: str, given: "Sequence[float | None] | ArrayLike") -> "Floats":
     """The numbers, NaN where there is none."""
     import numpy as np
 
+    if not isinstance(given, Sequence):
+        return numbers(what, given)
     there = [each is not None for each in given]
     found = np.full(len(there), np.nan)
     found[there] = numbers(what, [each for each in given if each is not None])
@@ -394,5 +396,10 @@ def _strata(given: Sequence[Hashable] | None, outputs: int) -> "list[tuple[Hasha
     return [(stratum, of == place) for stratum, place in places.items()]
 
 
-def _of(names: Sequence[Hashable], chosen: "Mask") -> list[Hashable]:
-    return [name for name, taken in zip(names, chosen.tolist(), strict=True) if taken]
+def _coded(named: Sequence[Hashable]) -> "tuple[list[Hashable], Codes]":
+    """The names, each once, and for every output the number of its own."""
+    import numpy as np
+
+    places: dict[Hashable, int] = {}
+    codes = [places.setdefault(name, len(places)) for name in named]
+    return list(places), np.array(codes, dtype=int)
