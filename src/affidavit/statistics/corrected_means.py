@@ -27,7 +27,7 @@ from affidavit.statistics.shares import Z95, ClusterSums, design_effect, share, 
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int_
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[float64]
     Mask = NDArray[bool_]
@@ -259,7 +259,7 @@ def _part(stratum: _Stratum, clusters: int, scale: tuple[float, float], weight: 
     if others:
         moved[~labelled] = lam * (unlabelled - unlabelled.mean()) / others
     places = stratum.clusters[order]
-    by_cluster = np.bincount(places, weights=moved, minlength=clusters)
+    by_cluster = np.bincount(places, weights=moved, minlength=clusters).astype(np.float64)
     low, high = scale
     worst = np.append(residuals, [high - lam * low, low - lam * high])
     alone = float(np.var(worst, ddof=1)) / n + (lam**2 * float(np.var(unlabelled)) / others if others else 0.0)
