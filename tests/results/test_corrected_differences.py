@@ -1,6 +1,6 @@
 """Differences between targets after correction: signs, kinds of figures, and what is said of orders and ties."""
 
-from affidavit.results.corrected_tables import judge_tables
+from affidavit.results.corrected_differences import difference_tables
 from affidavit.results.values import Points
 from affidavit.results.words import in_cell
 from support.labelled_by_hand import labelled
@@ -14,7 +14,7 @@ def truth(target, question):
 
 
 def differences(judge):
-    (table,) = [each for each in judge_tables(labelled(judge, truth)) if each.name == "corrected differences"]
+    (table,) = difference_tables(labelled(judge, truth))
     return table
 
 

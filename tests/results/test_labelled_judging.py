@@ -3,6 +3,7 @@
 import pytest
 
 from affidavit.results.corrected_tables import judge_tables
+from affidavit.results.labelled_judging import JUDGES
 from support.labelled_by_hand import QUESTIONS, labelled
 
 GOOD = lambda _target, question: question % 3 > 0  # noqa: E731
@@ -46,6 +47,7 @@ def test_an_output_without_a_valid_judgement_is_in_the_figures_of_people():
     (table, *_) = judge_tables(judging)
     assert any(note.startswith("Not judged: outputs without a valid judgement") for note in table.notes)
     assert table.column("not judged")[0] == found.found.not_judged
+    assert table.columns[: len(JUDGES)] == JUDGES
 
 
 def test_named_clusters_reach_the_corrected_figure():

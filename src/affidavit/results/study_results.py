@@ -21,6 +21,7 @@ from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.reading.imported_records import frozen_columns
 from affidavit.results.caveats import (
+    INTERVALS,
     AskedCell,
     contradicted_note,
     not_verbatim_note,
@@ -535,9 +536,7 @@ class StudyResults:
         return labelled_tables(self.records, self._labels, judging)
 
     def _labelled_judging(self, figures: JudgingFigures | None) -> LabelledJudging | None:
-        if figures is None:
-            return None
-        return LabelledJudging(figures, self._labels, self._places)
+        return None if figures is None else LabelledJudging(figures, self._labels, self._places)
 
     @cached_property
     def _places(self) -> OutputPlaces:
@@ -589,15 +588,6 @@ class _Judged:
             blind=self._terms.blind,
             without_task=self._terms.without_task,
         )
-
-
-INTERVALS = (
-    "Intervals are at 95 % unless a table says otherwise. Those of shares are Wilson's; where an item has several "
-    "outputs, Wilson's at the effective size, over items or over the clusters that were named. Shares of "
-    "judgements are over judged outputs, shares of quotes over evaluations; mean scores have Student's t over "
-    "questions, from ten on. Tables of labels by people, and of figures that these correct, say theirs. "
-    "docs/statistics.md says how they are made, and when they mislead."
-)
 
 
 def _joined(records: pl.LazyFrame, items: pl.DataFrame) -> pl.LazyFrame:
