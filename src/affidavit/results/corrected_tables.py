@@ -24,7 +24,8 @@ FIGURES = (
 _HOW = (
     "All figures are over the outputs that labels were drawn from. Corrected: PPI++, with t over labels, or over "
     "the clusters that they are in; the weight is how much of the judge or reading is in it. People alone: the "
-    "same formula without it, of yes and no never narrower than Wilson's interval. docs/people-and-judges.md says when neither holds."
+    "same formula without it, of yes and no never narrower than Wilson's interval. "
+    "docs/people-and-judges.md says when neither holds."
 )
 _SECOND = (
     "Rogan-Gladen: from sensitivity and specificity over the labels, with the interval of Lang and Reiczigel; "
