@@ -85,6 +85,35 @@ def test_outputs_that_came_after_the_draw_are_not_in_it():
     assert figure(labels_of(SAID, KEYS[:40], listed=60)).outputs == 60
 
 
+def test_an_output_that_was_not_judged_is_in_the_figure():
+    values = [None if at % 5 == 0 else float(at % 2) for at in range(80)]
+    found, whole = figure(labels_of(SAID, KEYS[:40]), values=values), figure(labels_of(SAID, KEYS[:40]))
+    assert (found.outputs, found.not_judged, found.labels) == (80, 16, 40)
+    assert found.alone == whole.alone, "people alone need no judge"
+    assert found.second is not None
+    assert found.second.n == 64
+
+
+def test_what_was_drawn_adds_up():
+    labels = labels_of(dict.fromkeys(KEYS[:33], True), KEYS[:40])
+    assert labels.of("correct").coverage == "correct: 40 drawn = 33 labelled + 7 not labelled"
+    assert labels.of("correct").later([*KEYS, "another"]) == 1
+
+
+@pytest.mark.parametrize(("yes", "few"), [(0, 0), (4, 4), (5, None), (36, 4)])
+def test_few_labels_of_one_kind_are_told(yes, few):
+    said = {key: at < yes for at, key in enumerate(KEYS[:40])}
+    assert figure(labels_of(said, KEYS[:40])).few == few
+
+
+def test_where_there_is_no_second_reading_it_says_why():
+    one_kind = figure(labels_of(dict.fromkeys(KEYS[:40], True), KEYS[:40]))
+    assert one_kind.why_no_second == "labels of one kind only"
+    halves = figure(labels_of(SAID, KEYS[:40]), values=[0.5] * 80)
+    assert halves.why_no_second == "more than yes and no is said of an output"
+    assert figure(labels_of(SAID, KEYS[:40])).why_no_second is None
+
+
 def test_an_instrument_of_more_than_yes_and_no_has_no_second_reading():
     assert figure(labels_of(SAID, KEYS[:40]), values=[0.5] * 80).second is None
 

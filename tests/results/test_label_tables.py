@@ -131,7 +131,8 @@ def test_labels_are_counted(tables, said):
         "outputs listed": 160, "outputs drawn": 80, "drawn and labelled": 80, "by several raters": both, "raters": 2,
     }  # fmt: skip
     assert both == 40
-    assert row["strata"] == "model"
+    assert (row["strata"], row["drawn, not labelled"]) == ("model", 0)
+    assert tables["labels"]["identity"] == "verdict: 80 drawn = 80 labelled + 0 not labelled"
 
 
 def test_agreement_is_over_the_outputs_that_both_have_rated(tables, said):
@@ -152,15 +153,18 @@ def test_confusion_is_every_label_beside_the_judges_word(tables, said):
     counts = Counter(
         (value, "PASS" if passes(name) else "FAIL") for name, each in said.items() for value in each.values()
     )
-    found = {(row["people"], row["judge says"]): row["labels"] for row in tables["label confusion"]["rows"]}
+    found = {(row["people"], row["judge says"]): row["ratings"] for row in tables["label confusion"]["rows"]}
     assert found == counts
+    assert {row["raters"] for row in tables["label confusion"]["rows"]} <= {1, 2}
+    assert all(row["share"]["clusters"] <= row["share"]["n"] for row in tables["label confusion"]["rows"])
+    assert "Every rating counts" in tables["label confusion"]["notes"][0]
 
 
 def test_bias_is_the_mean_gap_in_steps(tables, said):
     for row in rows_of(tables["judge bias"], variant=None):
         names, judged, labels, _ = expected(said, row["target"])
         gaps = [2 * (judge - label) for judge, label in zip(judged, labels, strict=True) if label is not None]
-        assert row["judge less people"]["value"] == pytest.approx(sum(gaps) / len(gaps))
+        assert row["judge minus people"]["value"] == pytest.approx(sum(gaps) / len(gaps))
         assert len(names) == 80
 
 
@@ -171,7 +175,7 @@ def test_a_difference_between_targets_is_corrected_and_the_ranking_is_told(table
     assert (row["from"], row["to"], row["measure"]) == ("able", "weak", "PASS")
     assert row["difference"]["value"] == pytest.approx(gap)
     notes = " ".join(tables["corrected differences"]["notes"])
-    assert "PASS by j: the order of targets by the judge" in notes
+    assert "PASS by j: the judge has" in notes
 
 
 @pytest.mark.parametrize("form", ["text", "md", "csv", "latex"])
@@ -188,6 +192,11 @@ def test_the_page_has_the_tables_and_is_verified(folder):
     page = (folder / "judged" / "report.html").read_text()
     assert "Which verdicts would people give?" in page
     assert "Do people agree with each other and with the judges?" in page
+    assert '<table class="wraps">' in page, "all columns of corrected figures are seen at once"
+    assert "Zero or empty in every row and not shown: not judged" in page
+    summary = page[: page.index("Which verdicts would people give?")]
+    assert "judges&#39; own figures. People labelled 80 of 160 outputs for verdict" in summary
+    assert "80 drawn = 80 labelled + 0 not labelled" in summary
     assert (
         b"report.html: made again from the records and compared"
         in affidavit("verify", "judged", cwd=folder).stdout
@@ -250,6 +259,10 @@ def test_labels_of_answers_correct_the_accuracy_of_any_reading(read):
     assert fine(affidavit("label", "add", "judged", "filled.csv", "--no-page", cwd=folder), 0)
     found = {row["reading"]: row for row in tables_of(folder)["corrected accuracy by answer"]["rows"]}
     assert len(found) > 1
+    notes = tables_of(folder)["corrected accuracy by answer"]["notes"]
+    assert any(f"cite that of {OWN}" in note for note in notes)
+    (agreed,) = tables_of(folder)["labels"]["rows"]
+    assert agreed["drawn, not labelled"] == 0
     own = found[OWN]
     assert (own["outputs"], own["labels"]) == (90, 45)
     strict = [float("<" in row["completion"] and "A" in row["completion"]) for row in rows]

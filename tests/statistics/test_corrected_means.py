@@ -2,6 +2,7 @@
 
 from math import sqrt
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from affidavit.statistics.corrected_means import (
     labels_for_width,
     people_alone,
 )
+from affidavit.statistics.shares import ClusterSums, share, wilson
 from support.laws import few
 
 LABELS = st.none() | st.floats(0, 1) | st.floats(0, 1)
@@ -55,7 +57,7 @@ def plainly(judged, labels, clusters, scale=(0.0, 1.0)):
 
 @pytest.mark.slow
 @few
-@given(outputs, st.integers(1, 5))
+@given(outputs, st.integers(1, 2))
 def test_the_figure_is_that_of_the_formula(rows, together):
     judged, labels = columns(rows)
     clusters = [at // together for at in range(len(rows))]
@@ -63,8 +65,14 @@ def test_the_figure_is_that_of_the_formula(rows, together):
     value, lam, variance = plainly(judged, labels, clusters)
     assert (found.estimate.value, found.weight) == pytest.approx((value, lam), abs=1e-9)
     assert found.variance == pytest.approx(variance, rel=1e-9)
-    half = student.ppf(0.975, found.labelled - 1) * sqrt(variance)
-    assert (found.estimate.low, found.estimate.high) == pytest.approx((value - half, value + half), abs=1e-9)
+    of = {cluster for cluster, label in zip(clusters, labels, strict=True) if label is not None}
+    half = student.ppf(0.975, min(found.labelled, len(of)) - 1) * sqrt(variance)
+    ends = value - half, value + half
+    if lam == 0 and {label for label in labels if label is not None} <= {0.0, 1.0}:
+        assert found.estimate.low <= ends[0] + 1e-9
+        assert found.estimate.high >= ends[1] - 1e-9
+    else:
+        assert (found.estimate.low, found.estimate.high) == pytest.approx(ends, abs=1e-9)
 
 
 @pytest.mark.slow
@@ -155,6 +163,77 @@ def test_everything_labelled_is_what_people_say():
     labels = [1.0, 0.0, 1.0, 1.0] * 10
     found = corrected_mean([0.0, 1.0] * 20, labels)
     assert (found.estimate.value, found.weight, found.unlabelled) == (pytest.approx(0.75), 0.0, 0)
+
+
+# --- few clusters, few events, and outputs without a judgement ---
+
+
+def test_labels_in_few_clusters_give_no_figure_and_clusters_leave_the_degrees_of_freedom():
+    labels = [float(at % 3 == 0) if at < 60 else None for at in range(120)]
+    judged = [float(at % 2) for at in range(120)]
+    for figure in (corrected_mean, people_alone):
+        with pytest.raises(TooFewLabelsError, match="60 labels in 9 clusters: fewer than 10"):
+            figure(judged, labels, clusters=[at % 9 for at in range(120)])
+        found = figure(judged, labels, clusters=[at % 12 for at in range(120)])
+        assert (found.degrees, found.estimate.clusters) == (11, 12)
+        assert "n=60 (12 clusters)" in str(found.estimate)
+    assert corrected_mean(judged, labels).estimate.clusters is None
+
+
+def test_a_difference_has_no_more_degrees_than_its_clusters_leave():
+    labels = [float(at % 3 == 0) if at < 60 else None for at in range(120)]
+    one = corrected_mean([0.5] * 120, labels, clusters=[at % 12 for at in range(120)])
+    found = corrected_difference(one, one)
+    assert (found.degrees, found.clusters, found.n) == (11, 12, 120)
+
+
+@pytest.mark.parametrize("yes", [0, 1, 3, 27, 30])
+def test_people_who_all_say_yes_or_no_are_no_surer_than_wilson(yes):
+    labels = [1.0] * yes + [0.0] * (30 - yes) + [None] * 70
+    plain, found = wilson(yes, 30), people_alone([0.5] * 100, labels).estimate
+    assert found.low <= plain.low <= plain.high <= found.high
+    assert corrected_mean([0.5] * 100, labels).estimate.low == found.low, "a judge of no use"
+
+
+def test_nor_in_clusters_or_strata():
+    labels, clusters = [0.0] * 60 + [None] * 60, [at % 20 for at in range(120)]
+    found = people_alone([0.5] * 120, labels, clusters=clusters).estimate
+    assert found.high >= share(ClusterSums.of([(0, 3)] * 20)).high
+    of_strata = people_alone([0.5] * 120, labels, strata=["a", "b"] * 60).estimate
+    assert of_strata.high >= wilson(0, 60).high - 1e-9
+
+
+def test_an_output_without_a_judgement_is_in_the_figure_and_the_judge_says_nothing_of_it():
+    """As if the judge had said its mean over the others there; and people alone need no judge."""
+    judged = [1.0, 0.0, 1.0, 1.0] * 30
+    labels = [float(at % 3 > 0) if at < 50 else None for at in range(120)]
+    lacking = [None if at % 10 == 0 else value for at, value in enumerate(judged)]
+    there = [value for value in lacking if value is not None]
+    filled = [sum(there) / len(there) if value is None else value for value in lacking]
+    assert corrected_mean(lacking, labels).estimate == corrected_mean(filled, labels).estimate
+    assert people_alone(lacking, labels).estimate == people_alone(judged, labels).estimate
+    assert corrected_mean([None] * 120, labels).weight == 0
+
+
+@pytest.mark.slow
+def test_figures_over_outputs_without_a_judgement_cover_the_truth_of_all_outputs():
+    """The judge fails on a fifth of the outputs, and more often on bad ones; leaving these out would mislead."""
+    random = np.random.default_rng(20_261_119)
+    rounds, hits, without = 1_000, 0, 0
+    for _ in range(rounds):
+        truth = random.random(500) < 0.6
+        judged = np.where(random.random(500) < 0.85, truth, ~truth).astype(float)
+        valid = random.random(500) > np.where(truth, 0.05, 0.45)
+        chosen = set(random.choice(500, 80, replace=False).tolist())
+        labels = [float(value) if at in chosen else None for at, value in enumerate(truth.tolist())]
+        given_ = [value if ok else None for value, ok in zip(judged.tolist(), valid.tolist(), strict=True)]
+        found = corrected_mean(given_, labels).estimate
+        hits += found.low <= 0.6 <= found.high
+        kept = [(value, label) for value, label in zip(given_, labels, strict=True) if value is not None]
+        left = corrected_mean(*columns(kept)).estimate
+        without += left.low <= 0.6 <= left.high
+    assert hits / rounds > 0.93
+    assert without / rounds < 0.8
 
 
 # --- differences ---

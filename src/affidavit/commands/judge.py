@@ -323,7 +323,18 @@ def show_judging(judged: "Judged", figures: "JudgingFigures") -> None:
     from affidavit.commands.output import show
     from affidavit.results.judging_closing import judging_closing
 
-    show(judging_closing(judged.frozen, figures, judged.tallies, late=judged.late))
+    people = _said_by_people(judged.directory, include_self=figures.pooled)
+    show(judging_closing(judged.frozen, figures, judged.tallies, late=judged.late, people=people))
+
+
+def _said_by_people(directory: Path, *, include_self: bool) -> list[str]:
+    """What labels by people say of these figures; without a draw of labels no record is read for it."""
+    from affidavit.archive.study_directory import StudyDirectory
+    from affidavit.judging.label_draws import read_draws
+    from affidavit.results.study_results import StudyResults
+
+    study = StudyDirectory(directory)
+    return StudyResults(study).said_by_people(include_self=include_self) if read_draws(study) else []
 
 
 def _judges_left(judged: "Judged") -> list[str]:

@@ -17,7 +17,7 @@ from affidavit.statistics.corrected_means import (
 from affidavit.statistics.corrected_shares import JudgedLabels, rogan_gladen
 from affidavit.statistics.estimate import Estimate
 
-NOT_DRAWN = "the labels were not drawn by `affidavit label draw`: nobody knows what they stand for"
+NOT_DRAWN = "labels not drawn by `affidavit label draw`"
 
 
 class Measured(NamedTuple):
@@ -25,7 +25,12 @@ class Measured(NamedTuple):
 
     key: str
     cluster: Hashable
-    value: float
+    value: float | None
+    """None where it says nothing, such as an invalid judgement."""
+
+
+FEW_EVENTS = 5
+"""Of labels that say yes, or that say no: below, intervals of shares cover less than they say."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,12 @@ class Corrected:
     second: Estimate | None = None
     """By Rogan and Gladen, of a share."""
     why_not: str | None = None
+    not_judged: int = 0
+    """Those of the outputs of which the instrument says nothing."""
+    why_no_second: str | None = None
+    """Of a share that has a corrected figure."""
+    few: int | None = None
+    """How many labels say what the fewer of them say, where these are fewer than five."""
 
     @property
     def estimate(self) -> Estimate | None:
@@ -63,18 +74,39 @@ def corrected(
         return Corrected(len(measured), 0, why_not=NOT_DRAWN if labels.said else "no labels")
     listed = [each for each in measured if each.key in labels.strata]
     said = [_label(each.key, labels, number) for each in listed]
-    count = sum(label is not None for label in said)
-    if count < FEWEST_LABELS:
-        return Corrected(len(listed), count, why_not=f"{count} labels: fewer than {FEWEST_LABELS}")
     values, clusters = [each.value for each in listed], [each.cluster for each in listed]
+    count, lacking = sum(label is not None for label in said), values.count(None)
+    if count < FEWEST_LABELS:
+        why = f"{count} labels: fewer than {FEWEST_LABELS}"
+        return Corrected(len(listed), count, why_not=why, not_judged=lacking)
     strata = [labels.strata[each.key] for each in listed] if labels.draw.by else None
     try:
         found = corrected_mean(values, said, scale=scale, clusters=clusters, strata=strata)
         alone = people_alone(values, said, scale=scale, clusters=clusters, strata=strata)
     except TooFewLabelsError as error:
-        return Corrected(len(listed), count, why_not=str(error))
+        return Corrected(len(listed), count, why_not=str(error), not_judged=lacking)
     shown = replace(found, estimate=within(found.estimate, scale))
-    return Corrected(len(listed), count, shown, within(alone.estimate, scale), _second(values, said))
+    second = _second(values, said) if strata is None or len(set(strata)) == 1 else _STRATA
+    return Corrected(
+        len(listed),
+        count,
+        shown,
+        within(alone.estimate, scale),
+        second if isinstance(second, Estimate) else None,
+        not_judged=lacking,
+        why_no_second=second if isinstance(second, str) else None,
+        few=_few(said) if scale == (0.0, 1.0) else None,
+    )
+
+
+_STRATA = "several strata, which it does not weigh"
+
+
+def _few(said: Sequence[float | None]) -> int | None:
+    """How many labels are of the rarer kind, if these are few."""
+    there = [label for label in said if label is not None]
+    fewer = min(sum(label > 0 for label in there), sum(label < 1 for label in there))
+    return fewer if fewer < FEW_EVENTS else None
 
 
 def _label(key: str, labels: DrawnLabels, number: Callable[[str, LabelValue], float]) -> float | None:
@@ -94,16 +126,23 @@ def within(estimate: Estimate, scale: tuple[float, float]) -> Estimate:
     return replace(estimate, value=value, low=ends[0], high=ends[1])
 
 
-def _second(values: Sequence[float], said: Sequence[float | None]) -> Estimate | None:
-    """Rogan and Gladen's share; only of an instrument that says yes or no, by outputs whose raters agree."""
-    if not set(values) <= {0.0, 1.0}:
-        return None
-    labelled = [(value, label) for value, label in zip(values, said, strict=True) if label in (0.0, 1.0)]
+def _second(values: Sequence[float | None], said: Sequence[float | None]) -> Estimate | str:
+    """Rogan and Gladen's share, or why there is none.
+
+    Only of an instrument that says yes or no, over the outputs that it judged, by those whose raters agree.
+    """
+    judged = [value for value in values if value is not None]
+    if not set(judged) <= {0.0, 1.0}:
+        return "more than yes and no is said of an output"
+    both = zip(values, said, strict=True)
+    labelled = [(value, label) for value, label in both if value is not None and label in (0.0, 1.0)]
     yes, no = ([value for value, label in labelled if label == wanted] for wanted in (1.0, 0.0))
-    right_no = sum(value == 0 for value in no)
-    return rogan_gladen(
-        int(sum(values)),
-        len(values),
+    if not (yes and no):
+        return "labels of one kind only"
+    found = rogan_gladen(
+        int(sum(judged)),
+        len(judged),
         among_yes=JudgedLabels(int(sum(yes)), len(yes)),
-        among_no=JudgedLabels(right_no, len(no)),
+        among_no=JudgedLabels(sum(value == 0 for value in no), len(no)),
     )
+    return "no better than a coin within the labels" if found is None else found

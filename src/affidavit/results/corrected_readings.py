@@ -5,14 +5,14 @@ Labels of what outputs mean, or of whether they are right, correct the accuracy 
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
 from affidavit.judging.label_questions import ANSWER, CORRECT, NO_ANSWER, LabelValue
 from affidavit.results.corrected_figures import Corrected, Measured, corrected
-from affidavit.results.corrected_tables import FIGURES, figure_cells, figure_notes
+from affidavit.results.corrected_tables import FIGURES, figure_cells, figure_columns, figure_notes
 from affidavit.results.counting import RecordSet, name_of
 from affidavit.results.label_set import DrawnLabels, LabelSet
 from affidavit.results.other_readings import right_by_readings
@@ -70,23 +70,36 @@ class _Answers:
 
 
 def _accuracy(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Table]:
+    found, answers = list(_accuracies(records, labels)), _answers(records)
     rows: list[tuple[Value, ...]] = [
-        (*names, *figure_cells(naive, found, lambda each: each))
-        for names, naive, found in _accuracies(records, labels)
+        (*names, *figure_cells(naive, each, lambda shown: shown, shares=True)) for names, naive, each in found
     ]
     question = "How many outputs are right, by what people say that they mean?"
     if labels.about == CORRECT:
         question = "How many outputs are right, by what people say?"
     if rows:
         heads = (*records.by, "reading", *FIGURES)
+        keys = [each.key for members in answers.groups[OWN].values() for each in members]
+        named = [(", ".join(names[:-1]), each) for names, _, each in found]
+        notes = (*figure_notes(labels, named, shares=True, later=labels.later(keys)), _ONE_QUANTITY)
         yield Table(
             f"corrected accuracy by {labels.about}",
             question,
             heads,
             tuple(rows),
-            foot,
-            figure_notes(labels, shares=True),
+            _with_coverage(foot, labels),
+            notes,
         )
+
+
+_ONE_QUANTITY = (
+    "All readings of a group are corrected to one and the same quantity, what people would say of all outputs: "
+    f"cite that of {OWN}, not the one with the narrowest interval."
+)
+
+
+def _with_coverage(foot: str, labels: DrawnLabels) -> str:
+    return "; ".join(each for each in (foot, labels.coverage) if each)
 
 
 def _accuracies(
@@ -103,7 +116,12 @@ def _accuracies(
                 found = corrected(
                     measured, labels, lambda key, value: _is_right(key, value, answers), scale=(0.0, 1.0)
                 )
-                yield (*group, reading), _share(measured), found
+                yield (*group, reading), _share(_listed(measured, labels)), found
+
+
+def _listed(measured: Sequence[Measured], labels: DrawnLabels) -> list[Measured]:
+    """Those that labels were drawn from; all of them where nothing was drawn."""
+    return [each for each in measured if labels.draw is None or each.key in labels.strata]
 
 
 def _is_right(key: str, value: LabelValue, found: _Answers) -> float:
@@ -182,16 +200,20 @@ def _corrected_number(measured: list[Measured], labels: DrawnLabels) -> Correcte
 def _means(records: RecordSet, labels: DrawnLabels, foot: str) -> Iterator[Table]:
     """The mean of a number that rows have under the question's name."""
     found = _numbers(records, labels)
+    groups = sorted(found.groups.items())
+    figures = [(", ".join(group), _corrected_number(measured, labels)) for group, measured in groups]
     rows: list[tuple[Value, ...]] = [
-        (*group, labels.about, *figure_cells(_mean(measured), _corrected_number(measured, labels), Mean.of))
-        for group, measured in sorted(found.groups.items())
+        (*group, labels.about, *figure_cells(_mean(_listed(measured, labels)), each, Mean.of, shares=False))
+        for (group, measured), (_, each) in zip(groups, figures, strict=True)
     ]
-    heads, notes = (*records.by, "measure", *FIGURES), figure_notes(labels, shares=False)
+    keys = [each.key for _, measured in groups for each in measured]
+    notes = list(figure_notes(labels, figures, shares=False, later=labels.later(keys)))
     if found.without:
-        notes += (f"{found.without:,} outputs have no such number under this name, and are left out.",)
+        notes.append(f"{found.without:,} outputs have no such number under this name, and are left out.")
     if rows:
         name, question = f"corrected {labels.about}", f"What is the mean of {labels.about}, by people?"
-        yield Table(name, question, heads, tuple(rows), foot, notes)
+        heads = (*records.by, "measure", *figure_columns(shares=False))
+        yield Table(name, question, heads, tuple(rows), _with_coverage(foot, labels), tuple(notes))
 
 
 _READ = ("correct", "keyed", "right_letter", "protocol_compliant")
@@ -205,5 +227,6 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _mean(measured: list[Measured]) -> Estimate:
-    return mean_by_cluster([(each.cluster, each.value) for each in measured])
+def _mean(measured: list[Measured]) -> Estimate | None:
+    values = [(each.cluster, each.value) for each in measured if each.value is not None]
+    return mean_by_cluster(values) if values else None

@@ -31,9 +31,17 @@ MOST_MISSING = 10
 
 
 def judging_closing(
-    frozen: FrozenJudging, figures: JudgingFigures, tallies: Mapping[JudgeCell, Tally], *, late: int = 0
+    frozen: FrozenJudging,
+    figures: JudgingFigures,
+    tallies: Mapping[JudgeCell, Tally],
+    *,
+    late: int = 0,
+    people: Sequence[str] = (),
 ) -> RenderableType:
-    """Every table, those of own outputs after the others, the judges' tokens, and what is missing."""
+    """Every table, those of own outputs after the others, the judges' tokens, and what is missing.
+
+    `people` is what those who labelled say of the judges' figures.
+    """
     tables = {table.name: table for table in judging_tables(figures)}
     pooled = "; evaluations of others' outputs and of own ones are pooled" if figures.pooled else ""
     blind = f"; {BLIND}" if figures.blind else ""
@@ -52,7 +60,7 @@ def judging_closing(
     if "self-preference" in tables:
         parts.append(_shown(tables["self-preference"], said_once))
     parts += [Text(line) for line in (*_tokens(tallies), *_missing(frozen, late))]
-    parts.append(_summary(figures))
+    parts.append(_summary(figures, people))
     return Group(*parts)
 
 
@@ -72,13 +80,14 @@ def _shown(table: Table, said_once: Sequence[str]) -> RenderableType:
     return shown(replace(laid_out, foot="", notes=notes))
 
 
-def _summary(figures: JudgingFigures) -> RenderableType:
+def _summary(figures: JudgingFigures, people: Sequence[str]) -> RenderableType:
     """What most people judge for, at the end, where it is seen at once."""
     table = target_summary(figures)
     if not table.rows:
         return Text(f"{_why_no_target(figures)}\n")
     rows = tuple(tuple(map(in_short, row)) for row in table.rows)
-    return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=rows))
+    notes = (*table.notes, *people)
+    return shown(replace(table, columns=tuple(short_names(list(table.columns))), rows=rows, notes=notes))
 
 
 def _why_no_target(figures: JudgingFigures) -> str:

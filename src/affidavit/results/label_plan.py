@@ -5,19 +5,18 @@ from math import ceil
 from affidavit.judging.label_draws import LabelDraw
 from affidavit.results.corrected_figures import Corrected
 from affidavit.results.corrected_readings import reading_figures
-from affidavit.results.corrected_tables import judge_figures
 from affidavit.results.counting import RecordSet, groups
 from affidavit.results.groups import identity
-from affidavit.results.judging import JudgingFigures
 from affidavit.results.label_set import LabelSet
+from affidavit.results.labelled_judging import LabelledJudging, judge_figures
 from affidavit.results.table import Table
 from affidavit.results.values import Value
 from affidavit.statistics.corrected_means import labels_for_width
 
 
-def label_plan(records: RecordSet, labels: LabelSet, figures: JudgingFigures | None, *, width: float) -> Table:
+def label_plan(records: RecordSet, labels: LabelSet, judging: LabelledJudging | None, *, width: float) -> Table:
     """A row for each figure that labels correct: how wide its interval is, and how many labels make it so wide."""
-    found = [*([] if figures is None else judge_figures(figures, labels)), *reading_figures(records, labels)]
+    found = [*([] if judging is None else judge_figures(judging)), *reading_figures(records, labels)]
     rows = tuple((about, name, *_cells(each, labels.of(about).draw, width)) for about, name, each in found)
     notes = (
         f"Labels for an interval that is {width:g} wide from end to end, on the scale of the figure: 0.1 is ten "

@@ -6,14 +6,14 @@ agreement all labels do.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from affidavit.archive.record import Label, Record, Response
 from affidavit.judging.drawn_from import DrawnFrom
 from affidavit.judging.label_draws import Drawable, LabelDraw, drawn_after, last_draw
-from affidavit.judging.label_questions import LabelValue
+from affidavit.judging.label_questions import SCORE, VERDICT, LabelValue
 from affidavit.judging.terms import FrozenJudging
 
 ByRater = Mapping[str, LabelValue]
@@ -25,6 +25,8 @@ class LabelSet:
     """All labels of a study, with its draws."""
 
     draws: tuple[LabelDraw, ...] = ()
+    judged: Collection[str] | None = None
+    """The outputs that judges were to judge: what is asked of judges is drawn from these alone."""
     corrections: Counter[str] = field(default_factory=Counter)
     """By question: labels in whose place a later one of the same rater has come."""
     _values: dict[tuple[str, str, str], LabelValue] = field(default_factory=dict)
@@ -89,7 +91,7 @@ class LabelSet:
         strata = {
             key: output.stratum(draw.by)
             for key, (number, output) in self._listed.items()
-            if number <= draw.records
+            if number <= draw.records and output.task in draw.tasks and self._may_be_drawn(about, key)
         }
         own, after = self._given_by_people(about), drawn_after(self.draws, about)
         answers = {
@@ -108,6 +110,10 @@ class LabelSet:
             for key, each in self.said(about).items()
         }
         return {key: each for key, each in found.items() if each}
+
+    def _may_be_drawn(self, about: str, key: str) -> bool:
+        asked_of_judges = about == VERDICT or about.startswith(SCORE)
+        return self.judged is None or not asked_of_judges or key in self.judged
 
 
 @dataclass(frozen=True)
@@ -143,6 +149,18 @@ class DrawnLabels:
     def raters(self) -> Sequence[str]:
         """Everybody who labelled anything."""
         return sorted({rater for each in self.said.values() for rater in each})
+
+    def later(self, keys: Iterable[str]) -> int:
+        """How many of these outputs are not on the list: no figure is about them."""
+        return 0 if self.draw is None else sum(key not in self.strata for key in set(keys))
+
+    @property
+    def coverage(self) -> str:
+        """The accounting identity of what was drawn (ruling C5); empty where nothing was."""
+        there, drawn = len(self.labelled), len(self.drawn)
+        if self.draw is None:
+            return ""
+        return f"{self.about}: {drawn:,} drawn = {there:,} labelled + {drawn - there:,} not labelled"
 
     def label_of(self, key: str, number: Callable[[LabelValue], float]) -> float | None:
         """The label of a drawn output as a number, of several raters their mean; None where there is none."""

@@ -1,7 +1,7 @@
 """What was labelled, and how far people and judges agree (ruling S10): counts, agreement, confusion, bias."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -10,10 +10,10 @@ from affidavit.contracts.rubric import Verdict
 from affidavit.judging.label_questions import ANSWER, CORRECT, SCORE, VERDICT, LabelValue
 from affidavit.plain_text import counted_noun
 from affidavit.results.corrected_figures import NOT_DRAWN
-from affidavit.results.corrected_tables import JUDGES
 from affidavit.results.judge_scores import coefficient, grouped
 from affidavit.results.judging import POOLED, Evaluation, JudgingFigures
 from affidavit.results.label_set import LabelSet
+from affidavit.results.labelled_judging import JUDGES, LabelledJudging
 from affidavit.results.table import Table
 from affidavit.results.values import Mean, Value
 from affidavit.statistics.agreement import alpha, exact_agreement, weighted_kappa
@@ -23,13 +23,13 @@ from affidavit.statistics.shares import ClusterSums, share
 _STEPS = {verdict.value: float(step) for step, verdict in enumerate((Verdict.FAIL, Verdict.PARTIAL, Verdict.PASS))}
 
 
-def label_tables(labels: LabelSet, figures: JudgingFigures | None, *, seed: int, foot: str) -> Iterator[Table]:
+def label_tables(labels: LabelSet, judging: LabelledJudging | None, *, seed: int, foot: str) -> Iterator[Table]:
     """A table for each question about labels; those without rows are left out."""
     yield _counts(labels, foot)
-    judged = [] if figures is None else list(_judged(figures, labels))
+    judged = [] if judging is None else list(_judged(judging.figures, labels))
     yield from (table for table in (_agreement(labels, judged, seed, foot),) if table.rows)
-    if figures is not None:
-        for table in (_confusion(labels, judged, figures), _bias(labels, judged, figures)):
+    if judging is not None:
+        for table in (_confusion(labels, judged, judging.figures), _bias(labels, judged, judging)):
             if table.rows:
                 yield table
 
@@ -45,6 +45,7 @@ def _counts(labels: LabelSet, foot: str) -> Table:
                 None if own.draw is None else own.draw.size,
                 None if own.draw is None else len(own.drawn),
                 len(drawn),
+                None if own.draw is None else len(own.drawn) - len(drawn),
                 sum(len(own.answers[key]) > 1 for key in drawn),
                 len(own.labelled_before),
                 len(own.said) - len(drawn) - len(own.labelled_before),
@@ -55,8 +56,9 @@ def _counts(labels: LabelSet, foot: str) -> Table:
             )
         )
     columns = (
-        "question", "outputs listed", "outputs drawn", "drawn and labelled", "by several raters",
-        "labelled before drawn", "labelled, not drawn", "raters", "corrections", "strata", "no figure because",
+        "question", "outputs listed", "outputs drawn", "drawn and labelled", "drawn, not labelled",
+        "by several raters", "labelled before drawn", "labelled, not drawn", "raters", "corrections", "strata",
+        "no figure because",
     )  # fmt: skip
     notes = [
         f"{about}: {counted_noun(len(before), 'drawn output')} had labels before the draw, and none since. "
@@ -64,7 +66,8 @@ def _counts(labels: LabelSet, foot: str) -> Table:
         for about in labels.questions
         if (before := labels.of(about).labelled_before)
     ]
-    return Table("labels", "What did people label?", columns, tuple(rows), foot, tuple(notes))
+    drawn_from = "; ".join(said for about in labels.questions if (said := labels.of(about).coverage))
+    return Table("labels", "What did people label?", columns, tuple(rows), drawn_from or foot, tuple(notes))
 
 
 # --- numbers of what was said ---
@@ -144,17 +147,19 @@ def _agreement(labels: LabelSet, judged: Sequence[_Judged], seed: int, foot: str
         "outputs",
         "exact agreement",
         "weighted kappa",
-        "ordinal alpha",
+        "alpha",
+        "kind of alpha",
     )
+    with_judges = any(each.about in labels.questions for each in judged)
     notes = (
-        "All labels, drawn or not. Kappa has quadratic weights; where what people said has no order, alpha is "
-        "nominal and there is no kappa. "
-        "The interval of exact agreement is Wilson's. Those of kappa and alpha are percentile bootstraps over "
-        "outputs, from ten outputs on; with few outputs they are too narrow.",
+        "All labels, drawn or not. Kappa has quadratic weights, which make no difference between yes and no; of "
+        "answers, which have no order, there is none. Alpha is ordinal where what may be said has an order, and "
+        "nominal for yes and no and for answers. The interval of exact agreement is Wilson's. Those of kappa "
+        "and alpha are percentile bootstraps over outputs, from ten on; with few outputs they are too narrow.",
     )
     return Table(
         "label agreement",
-        "Do people agree with each other and with the judges?",
+        f"Do people agree with each other{' and with the judges' if with_judges else ''}?",
         columns,
         tuple(rows),
         foot,
@@ -191,6 +196,7 @@ def _row(
             exact,
             Mean.of(kappa),
             Mean.of(coefficient(lambda: alpha(ratings, level=level, seed=seed))),
+            level,
         )
     ]
 
@@ -199,40 +205,37 @@ def _row(
 
 
 def _confusion(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) -> Table:
-    """What judges say where a rater says this; a label of several raters counts once for each."""
+    """What judges say where a rater says this; of several raters of an output each one counts."""
     rows: list[tuple[Value, ...]] = []
     for judge in judged:
-        said, number = labels.said(judge.about), number_of(judge.about)
-        if number is None:
-            continue
-        pairs = Counter(
-            (number(value), judge.value(key))
-            for key, each in said.items()
-            if key in judge.of
-            for value in each.values()
-        )
-        totals: Counter[float] = Counter()
-        for (people, _), count in pairs.items():
-            totals[people] += count
-        rows += [
-            (
-                judge.about,
-                *judge.names,
-                _worded(judge.about, people),
-                _worded(judge.about, own),
-                count,
-                share(ClusterSums.single(count, totals[people])),
-            )
-            for (people, own), count in sorted(pairs.items(), reverse=True)
-        ]
-    columns = ("question", *JUDGES, "people", "judge says", "labels", "share")
-    return Table(
-        "label confusion",
-        "What do judges say where people say this?",
-        columns,
-        tuple(rows),
-        figures.primary.identities,
+        number = number_of(judge.about)
+        said = {key: each for key, each in labels.said(judge.about).items() if key in judge.of}
+        if number is not None:
+            rows += [(judge.about, *judge.names, *cells) for cells in _confused(said, judge, number)]
+    columns = ("question", *JUDGES, "people", "judge says", "ratings", "raters", "share")
+    notes = (
+        "Every rating counts, also several of one output; the share is of all ratings that say the same, and the "
+        "ratings of one output are a cluster. All labels, drawn or not.",
     )
+    question = "What do judges say where people say this?"
+    return Table("label confusion", question, columns, tuple(rows), figures.primary.identities, notes)
+
+
+def _confused(
+    said: Mapping[str, Mapping[str, LabelValue]], judge: _Judged, number: Callable[[LabelValue], float]
+) -> Iterator[tuple[Value, ...]]:
+    """For each word of people and of the judge: how many ratings, by how many raters, of all that say so."""
+    ratings: dict[float, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for key, each in said.items():
+        for rater, value in each.items():
+            ratings[number(value)][key].append(rater)
+    for people, by_output in sorted(ratings.items(), reverse=True):
+        for own in sorted({judge.value(key) for key in by_output}, reverse=True):
+            here = {key: raters for key, raters in by_output.items() if judge.value(key) == own}
+            sums = ClusterSums.of((len(raters) * (key in here), len(raters)) for key, raters in by_output.items())
+            names = {rater for raters in here.values() for rater in raters}
+            worded = (_worded(judge.about, people), _worded(judge.about, own))
+            yield *worded, sum(map(len, here.values())), len(names), share(sums)
 
 
 def _worded(about: str, step: float) -> str:
@@ -241,12 +244,13 @@ def _worded(about: str, step: float) -> str:
     return f"{step:g}"
 
 
-def _bias(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) -> Table:
+def _bias(labels: LabelSet, judged: Sequence[_Judged], judging: LabelledJudging) -> Table:
     """How much more judges give than people do, on the outputs that were drawn and labelled.
 
     Of a question that nothing was drawn for it is over whatever was labelled, and a note says so.
     """
     rows: list[tuple[Value, ...]] = []
+    figures = judging.figures
     variants = len({each.variant for each in figures.primary.evaluations}) > 1
     not_drawn: set[str] = set()
     for judge in judged:
@@ -255,22 +259,23 @@ def _bias(labels: LabelSet, judged: Sequence[_Judged], figures: JudgingFigures) 
             continue
         if own.draw is None:
             not_drawn.add(judge.about)
-        apart: dict[tuple[str, str], list[tuple[tuple[str, str], float]]] = defaultdict(list)
+        apart: dict[tuple[str, str], list[tuple[Hashable, float]]] = defaultdict(list)
         for key in own.said if own.draw is None else own.labelled:
             label = own.mean_of_all(key, number) if own.draw is None else own.label_of(key, number)
             if key in judge.of and label is not None:
                 each = judge.of[key]
-                gap = each.cluster, judge.value(key) - label
+                gap = judging.places.cluster(each), judge.value(key) - label
                 for place in ((each.target, ""), *(((each.target, each.variant),) if variants else ())):
                     apart[place].append(gap)
         rows += [
             (judge.about, *judge.names, target, variant or None, len(gaps), Mean(mean_by_cluster(gaps)))
             for (target, variant), gaps in sorted(apart.items())
         ]
-    columns = ("question", *JUDGES, "target", "variant", "labels", "judge less people")
+    columns = ("question", *JUDGES, "target", "variant", "labels", "judge minus people")
     notes = (
         "Steps of the scale that the judge gives more than people; a verdict is 0, 1 or 2. A dash stands for all "
-        "variants. Intervals are t over questions, from ten on. Of a draw by strata it is about what was drawn.",
+        "variants. Intervals are t over questions, or over the clusters that were named, from ten on. Of a "
+        "draw by strata it is about what was drawn.",
         *(f"{about}: {NOT_DRAWN}; this is about the labelled outputs alone." for about in sorted(not_drawn)),
     )
     return Table(

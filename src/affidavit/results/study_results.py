@@ -1,7 +1,7 @@
 """The results of a study's directory: its records as columns, what was planned, and all tables over them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 import polars as pl
 
@@ -21,6 +21,7 @@ from affidavit.judging.plan import JudgingPlan
 from affidavit.judging.terms import FrozenJudging
 from affidavit.reading.imported_records import frozen_columns
 from affidavit.results.caveats import (
+    INTERVALS,
     AskedCell,
     contradicted_note,
     not_verbatim_note,
@@ -36,8 +37,11 @@ from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
 from affidavit.results.label_plan import label_plan
 from affidavit.results.label_set import LabelSet
+from affidavit.results.labelled_judging import LabelledJudging
 from affidavit.results.labelled_tables import labelled_tables
 from affidavit.results.no_value import METADATA, named_where_empty
+from affidavit.results.output_places import OutputPlaces
+from affidavit.results.people_sentence import said_by_people
 from affidavit.results.row_values import every_item_of_rows, items_of_rows, row_names, row_values
 from affidavit.results.shown_options import ShownOptions, options_of_items, options_of_rows
 from affidavit.results.source_scores import source_scores
@@ -89,7 +93,8 @@ class StudyResults:
         self._judged = None if self.judging is None else _Judged(self.frozen, self.judging, watch)
         self._figures: dict[bool, JudgingFigures] = {}
         """Of the judging, by whether own outputs are pooled in: tables and the page are made of the same ones."""
-        self._labels = LabelSet(read_draws(directory))
+        judged = None if self.judging is None else frozenset(self.judging.terms.outputs)
+        self._labels = LabelSet(read_draws(directory), judged)
         self._unclustered: list[tuple[str, int]] = []
         """Tasks with items that lack the metadata of clusters, and how many do."""
         self.records = self._record_set(tuple(by), cluster)
@@ -525,12 +530,26 @@ class StudyResults:
     def label_plan(self, width: float) -> Table:
         """How many labels it takes for intervals of this width."""
         self._see_all()
-        return label_plan(self.records, self._labels, self.judging_figures(), width=width)
+        return label_plan(self.records, self._labels, self._labelled_judging(self.judging_figures()), width=width)
 
     def _labelled_tables(self, figures: JudgingFigures | None) -> Iterator[Table]:
         """What people said, and what follows from it; nothing where nobody was asked."""
         self._see_all()
-        return labelled_tables(self.records, self._labels, figures)
+        judging = self._labelled_judging(figures) if self._labels.questions else None
+        return labelled_tables(self.records, self._labels, judging)
+
+    def _labelled_judging(self, figures: JudgingFigures | None) -> LabelledJudging | None:
+        return None if figures is None else LabelledJudging(figures, self._labels, self._places)
+
+    @cached_property
+    def _places(self) -> OutputPlaces:
+        return OutputPlaces.in_records(self.records)
+
+    def said_by_people(self, *, include_self: bool = False) -> list[str]:
+        """How far labels by people move the figures of judges, for summaries; nothing without labels."""
+        self._see_all()
+        judging = self._labelled_judging(self.judging_figures(include_self=include_self))
+        return [] if judging is None or not self._labels.questions else list(said_by_people(judging))
 
 
 class _Judged:
@@ -572,14 +591,6 @@ class _Judged:
             blind=self._terms.blind,
             without_task=self._terms.without_task,
         )
-
-
-INTERVALS = (
-    "Intervals are at 95 % unless a table says otherwise. Those of shares are Wilson's; where an item has several "
-    "outputs, Wilson's at the effective size, over items or over the clusters that were named. Shares of "
-    "judgements are over judged outputs, shares of quotes over evaluations; mean scores have Student's t over "
-    "questions, from ten on. docs/statistics.md says how they are made, and when they mislead."
-)
 
 
 def _joined(records: pl.LazyFrame, items: pl.DataFrame) -> pl.LazyFrame:

@@ -47,7 +47,7 @@ ESTIMATED = frozenset(
         "share of valid", "fabricated", "share of quotes", "mean", "mean, quotes aside", "if missing lowest",
         "if missing highest", "self-preference", "own, raw mean", "others, raw mean", "exact agreement",
         "weighted kappa", "ordinal alpha", "found", "uncorrected", "corrected", "people alone", "Rogan-Gladen",
-        "judge less people",
+        "judge minus people", "alpha", "uncorrected difference",
     )
 )  # fmt: skip
 """The columns of estimates: programs find the same columns also in a table whose rows have none of them."""

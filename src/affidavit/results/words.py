@@ -47,7 +47,6 @@ _LABELS = {
     "if missing highest": "mean if missing scores are highest",
     "in words": "result",
     "uncorrected": "as it stands",
-    "weight": "weight of the judge or reading",
     "uncorrected difference": "difference as it stands",
 }
 """Names that programs know, and what people read: of tables, columns and measures."""

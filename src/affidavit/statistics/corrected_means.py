@@ -7,7 +7,9 @@ prediction-powered inference. Whatever the judge's errors are, they are in the l
 
 The variance adds up by clusters, such as the outputs to one question, and is never below that of outputs which are
 clusters of their own; there, two residuals more, the worst that the scale allows, keep agreement from looking like
-certainty. Clusters, that second variance and its residuals are ours; docs/statistics.md has the measured coverage.
+certainty. Clusters, that second variance and its residuals are ours, and so are degrees of freedom by clusters,
+Wilson's ends where people alone say yes or no, and what becomes of outputs that the judge has not judged.
+docs/statistics.md has the measured coverage.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -18,16 +20,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from affidavit.statistics.arguments import finite, level_of_interval, numbers
 from affidavit.statistics.differences import Significance, Signs
 from affidavit.statistics.estimate import EQUAL, LEAST_CHANCE, Estimate, without_interval
+from affidavit.statistics.means import FEWEST_CLUSTERS
 from affidavit.statistics.multiplicity import Verdict, holm_steps
 from affidavit.statistics.power import LEVEL, POWER
-from affidavit.statistics.shares import Z95
+from affidavit.statistics.shares import Z95, ClusterSums, design_effect, share, wilson_ends
 
 if TYPE_CHECKING:
-    from numpy import bool_, float64
+    from numpy import bool_, float64, int_
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[float64]
     Mask = NDArray[bool_]
+    Codes = NDArray[int_]
 
 FEWEST_LABELS = 30
 """Behind a corrected figure: below, there is none (ruling S10)."""
@@ -51,6 +55,8 @@ class Correction:
     unlabelled: int
     variance: float
     degrees: float
+    labelled_in: frozenset[Hashable]
+    """The clusters that have a label."""
     by_cluster: Mapping[Hashable, float]
     """What each cluster moves the mean by."""
     beyond_clusters: float
@@ -63,7 +69,7 @@ class _Stratum(NamedTuple):
     name: Hashable
     judged: "Floats"
     labels: "Floats"
-    clusters: Sequence[Hashable]
+    clusters: "Codes"
 
 
 class _Part(NamedTuple):
@@ -71,14 +77,17 @@ class _Part(NamedTuple):
 
     value: float
     weight: float
-    by_cluster: dict[Hashable, float]
+    by_cluster: "Floats"
+    """What each cluster of the whole moves it by."""
     alone: float
     labelled: int
     unlabelled: int
+    said: list[tuple[int, float]]
+    """Its labels, each with its cluster."""
 
 
 def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it was drawn
-    judged: "ArrayLike",
+    judged: "Sequence[float | None] | ArrayLike",
     labels: Sequence[float | None],
     *,
     scale: tuple[float, float] = (0.0, 1.0),
@@ -89,7 +98,9 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
     """The mean of what people would say of all outputs, from a judge's values and the labels of some.
 
     `labels` has None where there is none; of an output that several people labelled, their mean is the label.
-    Labels drawn by strata are taken together by the strata's sizes. `weight` is λ where it is not to be tuned.
+    `judged` has None where there is no valid judgement: the judge's mean over the others stands there, which says
+    nothing of that output, and the figure is over it all the same. Labels drawn by strata are taken together by
+    their sizes. `weight` is λ where it is not to be tuned. Labels in fewer than ten clusters give no figure.
 
     >>> judged = [1, 1, 1, 0] * 50
     >>> labels = [1, 1, 0, 0] * 10 + [None] * 160
@@ -105,21 +116,22 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
         raise ValueError(f"scale: expected two numbers, the second one larger, found {low:g} and {high:g}")
     if weight is not None and not 0 <= weight <= 1:
         raise ValueError(f"weight: expected a number from 0 to 1, found {weight}")
-    values = numbers("judged", judged)
-    said = _labels(labels, len(values))
-    for name, given in (("judged", values), ("labels", said[~np.isnan(said)])):
+    values, said = _or_nan("judged", judged), _or_nan("labels", labels)
+    if len(said) != len(values):
+        raise ValueError(f"labels: expected a label or None for each of {len(values)} outputs, found {len(said)}")
+    for name, given in (("judged", values[~np.isnan(values)]), ("labels", said[~np.isnan(said)])):
         if given.size and (given.min() < low or given.max() > high):
             raise ValueError(f"{name}: expected values from {low:g} to {high:g}, found others")
-    named = _names("clusters", clusters, len(values))
+    names, codes = _coded(_names("clusters", clusters, len(values)))
     parts = [
-        _part(_Stratum(stratum, values[chosen], said[chosen], _of(named, chosen)), scale, weight)
+        _part(_Stratum(stratum, values[chosen], said[chosen], codes[chosen]), len(names), scale, weight)
         for stratum, chosen in _strata(strata, len(values))
     ]
-    return _together(parts, ALONE if weight == 0 else METHOD)
+    return _together(parts, names, ALONE if weight == 0 else METHOD, scale)
 
 
 def people_alone(
-    judged: "ArrayLike",
+    judged: "Sequence[float | None] | ArrayLike",
     labels: Sequence[float | None],
     *,
     scale: tuple[float, float] = (0.0, 1.0),
@@ -139,14 +151,17 @@ class CorrectedDifference:
     degrees: float
     n: int
     """The labels behind both."""
+    clusters: int | None = None
+    """The clusters that these are in, where there are fewer."""
 
     def estimate(self, level: float = LEVEL) -> Estimate:
         """The difference with its interval; none where every cluster moves both alike (ruling S11)."""
         half = -_t(self.degrees, level_of_interval(level) / 2) * sqrt(self.variance)
         if half <= EQUAL * max(1.0, abs(self.value)):
-            return without_interval(self.value, self.n, "every cluster moves both alike: no interval")
+            why = "every cluster moves both alike: no interval"
+            return without_interval(self.value, self.n, why, self.clusters)
         method = f"difference of two means by {METHOD}, t {1 - level:.4g}"
-        return Estimate(self.value, self.value - half, self.value + half, self.n, method)
+        return Estimate(self.value, self.value - half, self.value + half, self.n, method, self.clusters)
 
     @property
     def p_value(self) -> float:
@@ -169,14 +184,16 @@ def corrected_difference(first: Correction, second: Correction) -> CorrectedDiff
     >>> one = corrected_mean(judged, labels, clusters=range(200))
     >>> other = corrected_mean(judged, [1, 1, 1, 0] * 10 + [None] * 160, clusters=range(200))
     >>> print(corrected_difference(one, other).estimate())
-    25.0% [9.7, 40.3] n=80
+    25.0% [9.5, 40.5] n=80 (40 clusters)
     """
     places = {*first.by_cluster, *second.by_cluster}
     moved = (second.by_cluster.get(each, 0.0) - first.by_cluster.get(each, 0.0) for each in places)
     variance = fsum([*(each * each for each in moved), first.beyond_clusters, second.beyond_clusters])
-    degrees = _satterthwaite([(first.variance, first.degrees), (second.variance, second.degrees)])
+    clusters, n = len(first.labelled_in | second.labelled_in), first.labelled + second.labelled
+    both = _satterthwaite([(first.variance, first.degrees), (second.variance, second.degrees)])
     value = second.estimate.value - first.estimate.value
-    return CorrectedDifference(value, variance, degrees, first.labelled + second.labelled)
+    said_of = None if clusters == n else clusters
+    return CorrectedDifference(value, variance, min(both, clusters - 1.0), n, said_of)
 
 
 def corrected_verdicts(differences: Sequence[CorrectedDifference]) -> list[Verdict]:
@@ -208,8 +225,12 @@ def labels_for_width(pilot: Correction, width: float) -> int | None:
         raise ValueError(f"width: expected a number above 0, found {width}")
     every = pilot.labelled + pilot.unlabelled
     needed = ceil(pilot.labelled * pilot.variance * (2 * Z95 / width) ** 2)
-    while needed <= every and 2 * _t(needed - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width:
-        needed += 1  # t is so near to z that it is a few steps
+    places = len(pilot.by_cluster)
+    while (
+        needed <= every
+        and 2 * _t(min(needed, places) - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width
+    ):
+        needed += 1
     needed = max(needed, FEWEST_LABELS)
     return needed if needed <= every else None
 
@@ -217,12 +238,13 @@ def labels_for_width(pilot: Correction, width: float) -> int | None:
 # --- one stratum ---
 
 
-def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -> _Part:
+def _part(stratum: _Stratum, clusters: int, scale: tuple[float, float], weight: float | None) -> _Part:
     import numpy as np
 
     # In an order of their own, so that the same outputs give the same digits in whichever order they came.
-    order = np.lexsort((stratum.labels, stratum.judged))
-    values, labels = stratum.judged[order], stratum.labels[order]
+    every = _filled(stratum.judged, scale)
+    order = np.lexsort((stratum.labels, every))
+    values, labels = every[order], stratum.labels[order]
     labelled = ~np.isnan(labels)
     n, others = int(labelled.sum()), int((~labelled).sum())
     if n < FEWEST_IN_STRATUM:
@@ -236,14 +258,22 @@ def _part(stratum: _Stratum, scale: tuple[float, float], weight: float | None) -
     moved[labelled] = (residuals - residuals.mean()) / n
     if others:
         moved[~labelled] = lam * (unlabelled - unlabelled.mean()) / others
-    by_cluster: dict[Hashable, float] = {}
-    for place, each in zip(order.tolist(), moved.tolist(), strict=True):
-        name = stratum.clusters[place]
-        by_cluster[name] = by_cluster.get(name, 0.0) + each
+    places = stratum.clusters[order]
+    by_cluster = np.bincount(places, weights=moved, minlength=clusters).astype(np.float64)
     low, high = scale
     worst = np.append(residuals, [high - lam * low, low - lam * high])
     alone = float(np.var(worst, ddof=1)) / n + (lam**2 * float(np.var(unlabelled)) / others if others else 0.0)
-    return _Part(value, lam, by_cluster, alone, n, others)
+    return _Part(
+        value, lam, by_cluster, alone, n, others, list(zip(places[labelled].tolist(), said.tolist(), strict=True))
+    )
+
+
+def _filled(judged: "Floats", scale: tuple[float, float]) -> "Floats":
+    """The judge's values, with their mean where there is none: no deviation, of which λ makes nothing."""
+    import numpy as np
+
+    there = judged[~np.isnan(judged)].tolist()
+    return np.where(np.isnan(judged), fsum(there) / len(there) if there else scale[0], judged)
 
 
 def _tuned(labels: "Floats", judged: "Floats", every: "Floats", ratio: float | None) -> float:
@@ -260,31 +290,65 @@ def _tuned(labels: "Floats", judged: "Floats", every: "Floats", ratio: float | N
 # --- strata together ---
 
 
-def _together(parts: Sequence[_Part], method: str) -> Correction:
+def _together(
+    parts: Sequence[_Part], names: Sequence[Hashable], method: str, scale: tuple[float, float]
+) -> Correction:
     if (labelled := sum(part.labelled for part in parts)) < FEWEST_LABELS:
         raise TooFewLabelsError(f"{labelled} labels: fewer than {FEWEST_LABELS}")
+    labelled_in = frozenset(names[place] for part in parts for place, _ in part.said)
+    if (clusters := len(labelled_in)) < FEWEST_CLUSTERS:
+        raise TooFewLabelsError(
+            f"{labelled} labels in {clusters} cluster{'s' * (clusters != 1)}: fewer than {FEWEST_CLUSTERS}"
+        )
     unlabelled = sum(part.unlabelled for part in parts)
     weighted = [((part.labelled + part.unlabelled) / (labelled + unlabelled), part) for part in parts]
-    moves: dict[Hashable, list[float]] = {}
-    for share, part in weighted:
-        for name, moved in part.by_cluster.items():
-            moves.setdefault(name, []).append(share * moved)
-    by_cluster = {name: fsum(each) for name, each in moves.items()}
-    clustered = fsum(moved * moved for moved in by_cluster.values())
-    alone = [(share**2 * part.alone, part.labelled - 1.0) for share, part in weighted]
-    variance, degrees = max(clustered, fsum(each for each, _ in alone)), _satterthwaite(alone)
-    value, half = fsum(share * part.value for share, part in weighted), _t(degrees) * sqrt(variance)
+    moves = [(size * part.by_cluster).tolist() for size, part in weighted]
+    moved = moves[0] if len(moves) == 1 else [fsum(each) for each in zip(*moves, strict=True)]
+    clustered = fsum(each * each for each in moved)
+    alone = [(size**2 * part.alone, part.labelled - 1.0) for size, part in weighted]
+    variance = max(clustered, fsum(each for each, _ in alone))
+    degrees = min(_satterthwaite(alone), clusters - 1.0)
+    value, half = fsum(size * part.value for size, part in weighted), _t(degrees) * sqrt(variance)
+    weight = fsum(size * part.weight for size, part in weighted)
+    low, high = value - half, value + half
+    if weight == 0 and scale == (0.0, 1.0):
+        low, high = _no_narrower(low, high, value, weighted)
     strata = f", {len(parts)} strata" if len(parts) > 1 else ""
+    said_of = None if clusters == labelled else clusters
     return Correction(
-        Estimate(value, value - half, value + half, labelled, f"{method}, t 95%{strata}"),
-        fsum(share * part.weight for share, part in weighted),
+        Estimate(value, low, high, labelled, f"{method}, t 95%{strata}", said_of),
+        weight,
         labelled,
         unlabelled,
         variance,
         degrees,
-        by_cluster,
+        labelled_in,
+        dict(zip(names, moved, strict=True)),
         variance - clustered,
     )
+
+
+def _no_narrower(
+    low: float, high: float, value: float, weighted: Sequence[tuple[float, _Part]]
+) -> tuple[float, float]:
+    """The ends of people alone, out to Wilson's where all of them say yes or no (rulings S1 and S11)."""
+    said = [each for _, part in weighted for each in part.said]
+    if not {label for _, label in said} <= {0.0, 1.0}:
+        return low, high
+    counts: dict[int, list[int]] = {}
+    for cluster, label in said:
+        own = counts.setdefault(cluster, [0, 0])
+        own[0] += int(label)
+        own[1] += 1
+    sums = ClusterSums.of((yes, n) for yes, n in counts.values())
+    if len(weighted) == 1:
+        found = share(sums)
+        ends = found.low, found.high
+    else:
+        # As many labels as have the variance that strata of these sizes leave.
+        as_good_as = 1 / fsum(size**2 / part.labelled for size, part in weighted)
+        ends = wilson_ends(min(1.0, max(0.0, value)), as_good_as / design_effect(sums))
+    return min(low, ends[0]), max(high, ends[1])
 
 
 def _satterthwaite(variances: Sequence[tuple[float, float]]) -> float:
@@ -301,16 +365,16 @@ def _t(degrees: float, chance: float = 0.975) -> float:
 # --- what is given ---
 
 
-def _labels(labels: Sequence[float | None], outputs: int) -> "Floats":
-    """The labels, NaN where there is none."""
+def _or_nan(what: str, given: "Sequence[float | None] | ArrayLike") -> "Floats":
+    """The numbers, NaN where there is none."""
     import numpy as np
 
-    if len(labels) != outputs:
-        raise ValueError(f"labels: expected a label or None for each of {outputs} outputs, found {len(labels)}")
-    there = [each is not None for each in labels]
-    said = np.full(outputs, np.nan)
-    said[there] = numbers("labels", [each for each in labels if each is not None])
-    return said
+    if not isinstance(given, Sequence):
+        return numbers(what, given)
+    there = [each is not None for each in given]
+    found = np.full(len(there), np.nan)
+    found[there] = numbers(what, [each for each in given if each is not None])
+    return found
 
 
 def _names(what: str, given: Sequence[Hashable] | None, outputs: int) -> Sequence[Hashable]:
@@ -332,5 +396,10 @@ def _strata(given: Sequence[Hashable] | None, outputs: int) -> "list[tuple[Hasha
     return [(stratum, of == place) for stratum, place in places.items()]
 
 
-def _of(names: Sequence[Hashable], chosen: "Mask") -> list[Hashable]:
-    return [name for name, taken in zip(names, chosen.tolist(), strict=True) if taken]
+def _coded(named: Sequence[Hashable]) -> "tuple[list[Hashable], Codes]":
+    """The names, each once, and for every output the number of its own."""
+    import numpy as np
+
+    places: dict[Hashable, int] = {}
+    codes = [places.setdefault(name, len(places)) for name in named]
+    return list(places), np.array(codes, dtype=int)

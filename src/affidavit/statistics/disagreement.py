@@ -75,7 +75,7 @@ def excess_disagreement(items: Mapping[ItemPairs, int]) -> Disagreement | None:
 
     >>> found = excess_disagreement({ItemPairs(2, 1, 1, 0): 8, ItemPairs(2, 1, 1, 1): 8})
     >>> print(found.excess)
-    0.0% [-27.5, 27.5] n=16
+    0.0% [−27.5, 27.5] n=16
     """
     for pairs, times in items.items():
         whole("items", times)

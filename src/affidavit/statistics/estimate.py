@@ -152,7 +152,8 @@ class _Style(NamedTuple):
 
 
 def _plain(number: float, digits: int) -> str:
-    return f"{number:.{digits}f}"
+    text = f"{number:.{digits}f}"
+    return text.replace("-", "−") if text.strip("-0.") else text.removeprefix("-")
 
 
 _STYLES = {

@@ -60,7 +60,7 @@ def mean_difference(
     none, and the method says so (ruling S2).
 
     >>> print(mean_difference([0.5, 0.0, -0.5], [4, 10, 2]))
-    6.2% [-10.2, 22.7] n=16
+    6.2% [−10.2, 22.7] n=16
     >>> round(mean_difference([0.0], [16]).high, 4)  # z²/(n + z²)
     0.1936
     >>> mean_difference([0.5, 0.0], [2, 1]).method

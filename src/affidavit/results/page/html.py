@@ -66,6 +66,11 @@ class Shown:
         """Whether a reader in a hurry does without it."""
         return len(self.table.rows) > (FOLDED_FROM if self.table.name in FOLDED else LONGEST_UNFOLDED)
 
+    @property
+    def wraps(self) -> bool:
+        """Whether its figures may stand on several lines, so that all columns are seen at once."""
+        return bool({"corrected", "uncorrected difference"} & set(self.table.columns))
+
 
 def page(content: Content) -> str:
     """The whole page as HTML, with everything that it needs inside."""
@@ -215,15 +220,23 @@ def _without(table: Table, columns: Collection[str]) -> Table:
 
 def _without_zeros(table: Table) -> Table:
     """The table without those rare counts that are zero in all of its rows."""
-    rare = _RARE.get(table.name, ())
+    rare = _RARE.get(_kind(table), ())
     gone = [name for name in rare if name in table.columns and not any(table.column(name))]
     if not gone or not table.rows:
         return table
-    note = f"Zero in every row and not shown: {', '.join(map(label_of, gone))}."
+    words = "Zero or empty" if _kind(table) == CORRECTED else "Zero"
+    note = f"{words} in every row and not shown: {', '.join(map(label_of, gone))}."
     return _without(replace(table, notes=(*table.notes, note)), gone)
 
 
+def _kind(table: Table) -> str:
+    """The name of a table; all that people correct are of one kind."""
+    return CORRECTED if {"uncorrected", "corrected"} <= set(table.columns) else table.name
+
+
+CORRECTED = "corrected figures"
 _RARE = {
+    CORRECTED: ("not judged", "Rogan-Gladen", "no figure because"),
     "compliance": ("unread", "failed", "pending", "truncated"),
     "flips": ("control not arrived", "control not compliant", "control tied"),
 }

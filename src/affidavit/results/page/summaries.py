@@ -44,6 +44,7 @@ def _judged(results: StudyResults, report: Report, order: StudyOrder, *, include
     if figures is None:
         return []
     targets: Table = target_summary(figures, ("model", "condition"))
+    targets = replace(targets, notes=(*targets.notes, *results.said_by_people(include_self=include_self)))
     judges = (reliability(report.tables, end) for end in ("", OWN))
     found = [judges_summary(each) for each in judges if each is not None]
     return [judged_summary(targets, overall_range(figures), order), *found] if targets.rows else found
