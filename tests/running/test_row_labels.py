@@ -247,7 +247,7 @@ def test_labels_that_nobody_drew_correct_nothing_and_the_tables_say_why(folder):
         assert each["no figure because"] == NOT_DRAWN
     assert "corrected calm" not in tables
     for form in ("latex", "md", "csv"):
-        assert b"were not drawn" in affidavit("report", "study", "--format", form, cwd=folder).stdout
+        assert b"not drawn by" in affidavit("report", "study", "--format", form, cwd=folder).stdout
 
 
 # --- with a judging ---
@@ -320,7 +320,7 @@ def test_they_count_for_agreement_confusion_and_bias_and_correct_nothing(judged)
         if says(rater, name) is not None
     )
     rows = [each for each in tables["label confusion"]["rows"] if each["question"] == "verdict"]
-    assert {(each["people"], each["judge says"]): each["labels"] for each in rows} == pairs
+    assert {(each["people"], each["judge says"]): each["ratings"] for each in rows} == pairs
     rows = [each for each in tables["judge bias"]["rows"] if each["question"] == "verdict" and not each["variant"]]
     for each in rows:
         own = [name for name in names if name.startswith(each["target"])]
@@ -328,7 +328,7 @@ def test_they_count_for_agreement_confusion_and_bias_and_correct_nothing(judged)
         given = [[steps[word] for rater in ("anna", "ben") if (word := says(rater, name))] for name in own]
         gaps = [2 * passes(name) - sum(said) / len(said) for name, said in zip(own, given, strict=True)]
         assert each["labels"] == len(own)
-        assert each["judge less people"]["value"] == pytest.approx(sum(gaps) / len(gaps))
+        assert each["judge minus people"]["value"] == pytest.approx(sum(gaps) / len(gaps))
     assert any(NOT_DRAWN in note for note in tables["judge bias"]["notes"])
     for name in ("corrected verdicts", "corrected scores"):
         assert {each["no figure because"] for each in tables[name]["rows"]} == {NOT_DRAWN}

@@ -57,7 +57,7 @@ def labelled(
     for target, question in places:
         if key_of(target, question) in chosen:
             said = "PASS" if people(target, question) else "FAIL"
-            labels.add(Label(key_of(target, question), "verdict", said, "anna", "2026-01-31"))
+            labels.add(Label(key_of(target, question), "verdict", said, "anna", "2026-01-31", "0" * 64))
     return LabelledJudging(figures, labels, OutputPlaces(of))
 
 
@@ -65,7 +65,8 @@ def _labels(places: Sequence[tuple[str, int]], chosen: Sequence[str], listed: in
     size = listed * len(TARGETS)
     stratum = Stratum((), size, tuple(chosen))
     n = len(chosen)
-    found = LabelSet((LabelDraw("verdict", None, ("t",), (), n, 1, n, "2026-01-31", size, (stratum,)),))
+    draw = LabelDraw("verdict", None, ("t",), (), n, 1, n, "2026-01-31", size, "", len(places), (stratum,))
+    found = LabelSet((draw,))
     for target, question in places:
         subject = replace(_QUESTION, key=key_of(target, question), item_id=f"q{question}", model=f"model-{target}")
         found.add(Response(subject, "x", "text/1", {}, protocol_compliant=True, fields={}))

@@ -7,18 +7,16 @@ import polars as pl
 
 from affidavit.archive.corruption import corrupt
 from affidavit.archive.parquet_copy import copied_frame, journal_frame
-from affidavit.archive.record import Judgement, JudgementIdentity, Label, Record, Response
+from affidavit.archive.record import Record
 from affidavit.archive.record_columns import SCHEMA, column_of, without_surrogates
-from affidavit.archive.study_directory import FrozenStudy, ImportedStudy, PlannedStudy, StudyDirectory
+from affidavit.archive.study_directory import ImportedStudy, PlannedStudy, StudyDirectory
 from affidavit.contracts.count_table import CountTable
 from affidavit.contracts.own_file import is_in_file
 from affidavit.contracts.read_by import ReadBy
 from affidavit.errors import UsageError, did_you_mean
-from affidavit.json_values import Fields, canonical, shown
+from affidavit.json_values import Fields, canonical
 from affidavit.judging.directory import read_judging
 from affidavit.judging.label_draws import read_draws
-from affidavit.judging.plan import JudgingPlan
-from affidavit.judging.terms import FrozenJudging
 from affidavit.reading.imported_records import frozen_columns
 from affidavit.results.caveats import (
     INTERVALS,
@@ -30,9 +28,10 @@ from affidavit.results.caveats import (
 )
 from affidavit.results.comparison import Side
 from affidavit.results.counting import ITEM, OR_ITEM, RecordSet, groups
+from affidavit.results.gathered_judging import GatheredJudging
 from affidavit.results.groups import CELL
 from affidavit.results.item_content import ItemContents, content_of, content_of_frozen, together
-from affidavit.results.judging import Judgements, JudgingFigures, judging_figures
+from affidavit.results.judging import JudgingFigures
 from affidavit.results.judging_tables import judging_tables
 from affidavit.results.known_answers import ASKED, KnownAnswers, known_answers, known_items
 from affidavit.results.label_plan import label_plan
@@ -49,7 +48,6 @@ from affidavit.results.table import Table
 from affidavit.results.tables import all_tables
 from affidavit.results.text_forms import NOT_SEALED, READ_BY, TRIAL, Report
 from affidavit.running.labelled_study import refuse_other_draws
-from affidavit.running.ledger import JudgingLedger
 from affidavit.running.server_words import changed
 from affidavit.study.crossing import LeftOut, cells
 from affidavit.study.freezing import frozen_items, frozen_tables
@@ -90,7 +88,7 @@ class StudyResults:
         self.seal = directory.seal()
         self.sealed = self.seal is not None and not directory.check_seal(self.seal)
         self.judging = read_judging(directory)
-        self._judged = None if self.judging is None else _Judged(self.frozen, self.judging, watch)
+        self._judged = None if self.judging is None else GatheredJudging(self.frozen, self.judging, watch)
         self._figures: dict[bool, JudgingFigures] = {}
         """Of the judging, by whether own outputs are pooled in: tables and the page are made of the same ones."""
         judged = None if self.judging is None else frozenset(self.judging.terms.outputs)
@@ -550,47 +548,6 @@ class StudyResults:
         self._see_all()
         judging = self._labelled_judging(self.judging_figures(include_self=include_self))
         return [] if judging is None or not self._labels.questions else list(said_by_people(judging))
-
-
-class _Judged:
-    """The judging of a study, gathered record by record."""
-
-    def __init__(self, study: FrozenStudy, judging: FrozenJudging, watch: Callable[[Record], None] | None) -> None:
-        self._seed, self._terms, self._tasks = study.seed, judging.terms, judging.tasks
-        self._repeats = judging.repeats
-        plan = JudgingPlan(study.name, study.seed, judging.terms, judging.judges)
-        self._ledger = JudgingLedger(plan, judging.targets)
-        self._judgements = Judgements()
-        self._watch = watch
-
-    def __call__(self, record: Record) -> None:
-        """One record of the journal."""
-        if isinstance(record, Response) and record.subject.task in self._tasks:
-            self._judgements.add(record)  # judgements do not name the task
-        if isinstance(record, Label) or not isinstance(record.subject, JudgementIdentity):
-            return
-        self._ledger.load(record)
-        scores = record.scores if isinstance(record, Judgement) else None
-        if scores is not None and scores.keys() != set(self._terms.rubric.ids):
-            expected, found = "a score for every dimension of the rubric", shown(list(scores))
-            raise corrupt(f"record {record.key[:16]}…", expected, found)
-        self._judgements.add(record)
-        if self._watch is not None:
-            self._watch(record)
-
-    def figures(self, *, include_self: bool) -> JudgingFigures:
-        """The figures of all that was seen."""
-        tallies = self._ledger.tallies
-        return judging_figures(
-            self._judgements,
-            self._terms.rubric,
-            tallies,
-            repeats=self._repeats,
-            include_self=include_self,
-            seed=self._seed,
-            blind=self._terms.blind,
-            without_task=self._terms.without_task,
-        )
 
 
 def _joined(records: pl.LazyFrame, items: pl.DataFrame) -> pl.LazyFrame:
