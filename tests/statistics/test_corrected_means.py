@@ -18,7 +18,6 @@ from affidavit.statistics.corrected_means import (
     labels_for_width,
     people_alone,
 )
-from affidavit.statistics.shares import ClusterSums, share, wilson
 from support.laws import few
 
 LABELS = st.none() | st.floats(0, 1) | st.floats(0, 1)
@@ -65,14 +64,8 @@ def test_the_figure_is_that_of_the_formula(rows, together):
     value, lam, variance = plainly(judged, labels, clusters)
     assert (found.estimate.value, found.weight) == pytest.approx((value, lam), abs=1e-9)
     assert found.variance == pytest.approx(variance, rel=1e-9)
-    of = {cluster for cluster, label in zip(clusters, labels, strict=True) if label is not None}
-    half = student.ppf(0.975, min(found.labelled, len(of)) - 1) * sqrt(variance)
-    ends = value - half, value + half
-    if lam == 0 and {label for label in labels if label is not None} <= {0.0, 1.0}:
-        assert found.estimate.low <= ends[0] + 1e-9
-        assert found.estimate.high >= ends[1] - 1e-9
-    else:
-        assert (found.estimate.low, found.estimate.high) == pytest.approx(ends, abs=1e-9)
+    half = student.ppf(0.975, found.labelled - 1) * sqrt(variance)
+    assert (found.estimate.low, found.estimate.high) == pytest.approx((value - half, value + half), abs=1e-9)
 
 
 @pytest.mark.slow
@@ -165,42 +158,27 @@ def test_everything_labelled_is_what_people_say():
     assert (found.estimate.value, found.weight, found.unlabelled) == (pytest.approx(0.75), 0.0, 0)
 
 
-# --- few clusters, few events, and outputs without a judgement ---
+# --- few clusters, and outputs without a judgement ---
 
 
-def test_labels_in_few_clusters_give_no_figure_and_clusters_leave_the_degrees_of_freedom():
+def test_labels_in_few_clusters_give_no_figure_and_clusters_stand_beside_labels():
     labels = [float(at % 3 == 0) if at < 60 else None for at in range(120)]
     judged = [float(at % 2) for at in range(120)]
     for figure in (corrected_mean, people_alone):
         with pytest.raises(TooFewLabelsError, match="60 labels in 9 clusters: fewer than 10"):
             figure(judged, labels, clusters=[at % 9 for at in range(120)])
         found = figure(judged, labels, clusters=[at % 12 for at in range(120)])
-        assert (found.degrees, found.estimate.clusters) == (11, 12)
+        assert found.degrees == pytest.approx(59)
+        assert found.estimate.clusters == 12
         assert "n=60 (12 clusters)" in str(found.estimate)
     assert corrected_mean(judged, labels).estimate.clusters is None
 
 
-def test_a_difference_has_no_more_degrees_than_its_clusters_leave():
+def test_the_labels_of_a_difference_are_told_with_their_clusters():
     labels = [float(at % 3 == 0) if at < 60 else None for at in range(120)]
     one = corrected_mean([0.5] * 120, labels, clusters=[at % 12 for at in range(120)])
     found = corrected_difference(one, one)
-    assert (found.degrees, found.clusters, found.n) == (11, 12, 120)
-
-
-@pytest.mark.parametrize("yes", [0, 1, 3, 27, 30])
-def test_people_who_all_say_yes_or_no_are_no_surer_than_wilson(yes):
-    labels = [1.0] * yes + [0.0] * (30 - yes) + [None] * 70
-    plain, found = wilson(yes, 30), people_alone([0.5] * 100, labels).estimate
-    assert found.low <= plain.low <= plain.high <= found.high
-    assert corrected_mean([0.5] * 100, labels).estimate.low == found.low, "a judge of no use"
-
-
-def test_nor_in_clusters_or_strata():
-    labels, clusters = [0.0] * 60 + [None] * 60, [at % 20 for at in range(120)]
-    found = people_alone([0.5] * 120, labels, clusters=clusters).estimate
-    assert found.high >= share(ClusterSums.of([(0, 3)] * 20)).high
-    of_strata = people_alone([0.5] * 120, labels, strata=["a", "b"] * 60).estimate
-    assert of_strata.high >= wilson(0, 60).high - 1e-9
+    assert (found.clusters, found.n) == (12, 120)
 
 
 def test_an_output_without_a_judgement_is_in_the_figure_and_the_judge_says_nothing_of_it():

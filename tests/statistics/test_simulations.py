@@ -92,7 +92,7 @@ def test_corrected_figures_cover_the_truth_and_are_no_wider_than_people_alone():
 
 @pytest.mark.slow
 def test_the_lowest_cell_of_corrected_figures_can_be_drawn_again():
-    setting = simulate_corrections.Setting(100, 500, 0.9, (0.95, 0.95), 0.5)
+    setting = simulate_corrections.Setting(100, 500, 0.9, (0.6, 0.6), 0.5)
     assert simulate_corrections.cell(setting, simulate_corrections.covered(setting, 2_000)) in PAGE
 
 

@@ -22,9 +22,8 @@ FIGURES = (
     "no figure because",
 )  # fmt: skip
 _HOW = (
-    "All figures are over the outputs that labels were drawn from. Corrected: PPI++, with t over labels, or over "
-    "the clusters that they are in; the weight is how much of the judge or reading is in it. People alone: the "
-    "same formula without it, of yes and no never narrower than Wilson's interval. "
+    "All figures are over the outputs that labels were drawn from. Corrected: PPI++, with t over labels; the "
+    "weight is how much of the judge or reading is in it. People alone: the same formula without it. "
     "docs/people-and-judges.md says when neither holds."
 )
 _SECOND = (

@@ -7,9 +7,8 @@ prediction-powered inference. Whatever the judge's errors are, they are in the l
 
 The variance adds up by clusters, such as the outputs to one question, and is never below that of outputs which are
 clusters of their own; there, two residuals more, the worst that the scale allows, keep agreement from looking like
-certainty. Clusters, that second variance and its residuals are ours, and so are degrees of freedom by clusters,
-Wilson's ends where people alone say yes or no, and what becomes of outputs that the judge has not judged.
-docs/statistics.md has the measured coverage.
+certainty. Clusters, that second variance and its residuals are ours, and so is what becomes of outputs that the
+judge has not judged, and that ten clusters are needed; docs/statistics.md has the measured coverage.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -23,7 +22,7 @@ from affidavit.statistics.estimate import EQUAL, LEAST_CHANCE, Estimate, without
 from affidavit.statistics.means import FEWEST_CLUSTERS
 from affidavit.statistics.multiplicity import Verdict, holm_steps
 from affidavit.statistics.power import LEVEL, POWER
-from affidavit.statistics.shares import Z95, ClusterSums, design_effect, share, wilson_ends
+from affidavit.statistics.shares import Z95
 
 if TYPE_CHECKING:
     from numpy import bool_, float64, int_
@@ -127,7 +126,7 @@ def corrected_mean(  # noqa: PLR0913 - what judge and people said, and how it wa
         _part(_Stratum(stratum, values[chosen], said[chosen], codes[chosen]), len(names), scale, weight)
         for stratum, chosen in _strata(strata, len(values))
     ]
-    return _together(parts, names, ALONE if weight == 0 else METHOD, scale)
+    return _together(parts, names, ALONE if weight == 0 else METHOD)
 
 
 def people_alone(
@@ -184,16 +183,16 @@ def corrected_difference(first: Correction, second: Correction) -> CorrectedDiff
     >>> one = corrected_mean(judged, labels, clusters=range(200))
     >>> other = corrected_mean(judged, [1, 1, 1, 0] * 10 + [None] * 160, clusters=range(200))
     >>> print(corrected_difference(one, other).estimate())
-    25.0% [9.5, 40.5] n=80 (40 clusters)
+    25.0% [9.7, 40.3] n=80 (40 clusters)
     """
     places = {*first.by_cluster, *second.by_cluster}
     moved = (second.by_cluster.get(each, 0.0) - first.by_cluster.get(each, 0.0) for each in places)
     variance = fsum([*(each * each for each in moved), first.beyond_clusters, second.beyond_clusters])
     clusters, n = len(first.labelled_in | second.labelled_in), first.labelled + second.labelled
-    both = _satterthwaite([(first.variance, first.degrees), (second.variance, second.degrees)])
+    degrees = _satterthwaite([(first.variance, first.degrees), (second.variance, second.degrees)])
     value = second.estimate.value - first.estimate.value
     said_of = None if clusters == n else clusters
-    return CorrectedDifference(value, variance, min(both, clusters - 1.0), n, said_of)
+    return CorrectedDifference(value, variance, degrees, n, said_of)
 
 
 def corrected_verdicts(differences: Sequence[CorrectedDifference]) -> list[Verdict]:
@@ -225,12 +224,8 @@ def labels_for_width(pilot: Correction, width: float) -> int | None:
         raise ValueError(f"width: expected a number above 0, found {width}")
     every = pilot.labelled + pilot.unlabelled
     needed = ceil(pilot.labelled * pilot.variance * (2 * Z95 / width) ** 2)
-    places = len(pilot.by_cluster)
-    while (
-        needed <= every
-        and 2 * _t(min(needed, places) - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width
-    ):
-        needed += 1
+    while needed <= every and 2 * _t(needed - 1) * sqrt(pilot.variance * pilot.labelled / needed) > width:
+        needed += 1  # t is so near to z that it is a few steps
     needed = max(needed, FEWEST_LABELS)
     return needed if needed <= every else None
 
@@ -290,9 +285,7 @@ def _tuned(labels: "Floats", judged: "Floats", every: "Floats", ratio: float | N
 # --- strata together ---
 
 
-def _together(
-    parts: Sequence[_Part], names: Sequence[Hashable], method: str, scale: tuple[float, float]
-) -> Correction:
+def _together(parts: Sequence[_Part], names: Sequence[Hashable], method: str) -> Correction:
     if (labelled := sum(part.labelled for part in parts)) < FEWEST_LABELS:
         raise TooFewLabelsError(f"{labelled} labels: fewer than {FEWEST_LABELS}")
     labelled_in = frozenset(names[place] for part in parts for place, _ in part.said)
@@ -307,16 +300,13 @@ def _together(
     clustered = fsum(each * each for each in moved)
     alone = [(size**2 * part.alone, part.labelled - 1.0) for size, part in weighted]
     variance = max(clustered, fsum(each for each, _ in alone))
-    degrees = min(_satterthwaite(alone), clusters - 1.0)
+    degrees = _satterthwaite(alone)
     value, half = fsum(size * part.value for size, part in weighted), _t(degrees) * sqrt(variance)
     weight = fsum(size * part.weight for size, part in weighted)
-    low, high = value - half, value + half
-    if weight == 0 and scale == (0.0, 1.0):
-        low, high = _no_narrower(low, high, value, weighted)
     strata = f", {len(parts)} strata" if len(parts) > 1 else ""
     said_of = None if clusters == labelled else clusters
     return Correction(
-        Estimate(value, low, high, labelled, f"{method}, t 95%{strata}", said_of),
+        Estimate(value, value - half, value + half, labelled, f"{method}, t 95%{strata}", said_of),
         weight,
         labelled,
         unlabelled,
@@ -326,29 +316,6 @@ def _together(
         dict(zip(names, moved, strict=True)),
         variance - clustered,
     )
-
-
-def _no_narrower(
-    low: float, high: float, value: float, weighted: Sequence[tuple[float, _Part]]
-) -> tuple[float, float]:
-    """The ends of people alone, out to Wilson's where all of them say yes or no (rulings S1 and S11)."""
-    said = [each for _, part in weighted for each in part.said]
-    if not {label for _, label in said} <= {0.0, 1.0}:
-        return low, high
-    counts: dict[int, list[int]] = {}
-    for cluster, label in said:
-        own = counts.setdefault(cluster, [0, 0])
-        own[0] += int(label)
-        own[1] += 1
-    sums = ClusterSums.of((yes, n) for yes, n in counts.values())
-    if len(weighted) == 1:
-        found = share(sums)
-        ends = found.low, found.high
-    else:
-        # As many labels as have the variance that strata of these sizes leave.
-        as_good_as = 1 / fsum(size**2 / part.labelled for size, part in weighted)
-        ends = wilson_ends(min(1.0, max(0.0, value)), as_good_as / design_effect(sums))
-    return min(low, ends[0]), max(high, ends[1])
 
 
 def _satterthwaite(variances: Sequence[tuple[float, float]]) -> float:

@@ -132,7 +132,7 @@ def share(sums: ClusterSums) -> Estimate:
     """
     _refuse_sums(sums)
     value = sums.successes / sums.n
-    low, high = wilson_ends(value, sums.n / design_effect(sums))
+    low, high = wilson_ends(value, sums.n / _design_effect(sums))
     if sums.squares == sums.n:
         return Estimate(value, low, high, sums.n, "Wilson 95%")
     lowest, highest = _certain_ends(sums.clusters, sums.n, sums.squares)
@@ -159,8 +159,8 @@ def _refuse_sums(sums: ClusterSums) -> None:
 def _certain_ends(clusters: int, n: int, squares: int) -> tuple[float, float]:
     """The lower end of all-right and the upper one of all-wrong; a table has many shares of the same clusters."""
     right = ClusterSums(clusters, n, squares, n, squares, squares)
-    lowest, _ = wilson_ends(1.0, n / design_effect(right))
-    _, highest = wilson_ends(0.0, n / design_effect(right.opposite))
+    lowest, _ = wilson_ends(1.0, n / _design_effect(right))
+    _, highest = wilson_ends(0.0, n / _design_effect(right.opposite))
     return lowest, highest
 
 
@@ -174,7 +174,7 @@ def wilson_ends(value: float, n: float) -> tuple[float, float]:
     return low, 1.0 if value == 1 else max(value, min(1.0, middle + reach))
 
 
-def design_effect(sums: ClusterSums) -> float:
+def _design_effect(sums: ClusterSums) -> float:
     """How many times the variance of a share is that of as many independent observations; at least 1."""
     if sums.squares == sums.n:
         return 1.0
