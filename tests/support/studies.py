@@ -100,7 +100,8 @@ def records(directory: Path) -> list[dict]:
 def every_byte(directory: Path) -> bytes:
     """All that is below a directory, with the names."""
     return b"\n".join(
-        str(path).encode() + (path.read_bytes() if path.is_file() else b"") for path in directory.rglob("*")
+        str(path).encode() + (path.read_bytes() if path.is_file() else b"")
+        for path in sorted(directory.rglob("*"))
     )
 
 

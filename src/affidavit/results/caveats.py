@@ -11,10 +11,13 @@ INTERVALS = (
     "Intervals are at 95 % unless a table says otherwise. Those of shares are Wilson's; where an item has several "
     "outputs, Wilson's at the effective size, over items or over the clusters that were named. Shares of "
     "judgements are over judged outputs, shares of quotes over evaluations; mean scores have Student's t over "
-    "questions, from ten on. Tables of labels by people, and of figures that these correct, say theirs. "
-    "docs/statistics.md says how they are made, and when they mislead."
+    "questions, from ten on. docs/statistics.md says how they are made, and when they mislead."
 )
 """What kinds of intervals tables have."""
+INTERVALS_OF_LABELS = (
+    "Tables of labels by people, and of figures that these correct, say which intervals are theirs."
+)
+"""The same, where people labelled outputs."""
 
 
 def trial_note(items: int | None, *, of: str = "") -> list[str]:

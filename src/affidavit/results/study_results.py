@@ -20,6 +20,7 @@ from affidavit.judging.label_draws import read_draws
 from affidavit.reading.imported_records import frozen_columns
 from affidavit.results.caveats import (
     INTERVALS,
+    INTERVALS_OF_LABELS,
     AskedCell,
     contradicted_note,
     not_verbatim_note,
@@ -457,7 +458,8 @@ class StudyResults:
         marks = [*([] if self.trial is None else [TRIAL]), *([] if self.sealed else [NOT_SEALED])]
         if marks:
             title = f"{title} ({', '.join(marks)})"
-        return Report(title, facts, tables, [INTERVALS, *self._notes()], self.warnings)
+        intervals = [INTERVALS, INTERVALS_OF_LABELS] if self._labels.questions else [INTERVALS]
+        return Report(title, facts, tables, [*intervals, *self._notes()], self.warnings)
 
     def _contracts_in_words(self) -> str:
         """The contract of each task with the parameters that are not its defaults; one that all have, once."""
