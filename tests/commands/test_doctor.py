@@ -24,7 +24,7 @@ from affidavit.models.weights import Weights
 from support.command import affidavit
 from support.fault_server import dead_address
 from support.pretend_servers import OLLAMA, Able, pretending
-from support.studies import fine, items, write_items
+from support.studies import fine, items, write_items, write_study
 
 SMALL = Weights(
     path=Path("small.gguf"),
@@ -326,6 +326,18 @@ def test_no_secret_is_printed(tmp_path):
         assert fine(each, 4)
         assert secret.encode() not in each.stdout + each.stderr
     assert b"Set the variable DOCTOR_KEY to a key that this server takes" in done.stdout
+
+
+@pytest.mark.slow
+def test_what_one_server_says_holds_no_secret_of_another(tmp_path):
+    secret = "-".join(("pw", "bravo", "999"))
+    upstream = (400, {"error": {"message": f"upstream bob:{secret} refused"}})
+    with pretending(Able(key="k", wrong_key=upstream)) as first, pretending(Able()) as second:
+        addresses = [f"{first}/v1", f"{second.replace('://', f'://bob:{secret}@')}/v1"]
+        path = write_study(tmp_path, addresses, count=2)
+        done = affidavit("doctor", path)
+    assert b"upstream" in done.stdout
+    assert secret.encode() not in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

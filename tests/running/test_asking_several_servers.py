@@ -131,7 +131,7 @@ def test_a_server_that_was_dead_from_the_beginning_is_told_of_and_the_others_are
         assert ended["root_sha256"] == alone
         left_out, at_the_end = (line for line in ended["said"].splitlines() if dead in line)
         assert left_out.startswith(f"note: m: the server at http://{dead}/v1 is left out for now (connection: ")
-        assert at_the_end.startswith(f"note: m: the server at http://{dead}/v1 was left out once, and the others")
+        assert at_the_end.startswith(f"note: m: the server at http://{dead}/v1 was left out once, and those")
         assert "pass-phrase-1" not in ended["said"]
 
 
@@ -213,3 +213,22 @@ def test_doctor_and_the_dry_run_show_all_of_them(tmp_path):
             assert "pass-phrase-1" not in words
         assert fine(dry, 0)
         assert fine(doctor, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("after", [1, 20])
+def test_a_server_that_has_another_model_now_costs_no_question(tmp_path, alone, after):
+    """It refuses quickly, so that it always has the least to do; what others answer was no fault of the question."""
+    with servers(2) as both:
+        both[0].script = Always(status(404, "The model `m` does not exist."), after=after)
+        said = run_at(tmp_path, [each.url for each in both])
+    assert said["root_sha256"] == alone
+    assert whole(tmp_path)
+    assert "was left out" in said["said"]
+
+
+def test_one_server_under_two_spellings_is_refused(tmp_path):
+    write_study(tmp_path, ["http://127.0.0.1:9/v1", "HTTP://127.0.0.1:9/v1/"], count=2)
+    done = affidavit("run", "study.toml", "--dry-run", cwd=tmp_path)
+    assert fine(done, 2)
+    assert b"each server once in models.m.base_url, found [0] and [1] alike" in done.stderr

@@ -80,3 +80,22 @@ def test_an_answer_that_was_open_when_it_was_left_out_brings_it_back():
     fail(standing, times=FAILURES)
     standing.answered()
     assert standing.serves(0.1)
+
+
+def test_a_wait_that_is_asked_for_is_kept_also_by_a_server_that_is_left_out():
+    standing, busy = Standing(), Failure(Reason.RATE_LIMITED, "so", retry_after=6.0)
+    rests, now = [], 0.0
+    for _ in range(FAILURES + 3):
+        rests.append(standing.failed(busy, now=now, longest_wait=120.0))
+        now += rests[-1]
+    assert rests == [6.0] * (FAILURES + 2) + [8.0], "then its own rest is longer"
+    assert standing.failed(Failure(Reason.RATE_LIMITED, retry_after=999.0), now=now, longest_wait=20.0) == 20.0
+
+
+def test_what_another_server_answers_counts_against_the_one_that_refused_it():
+    standing, refusal = Standing(), Failure(Reason.BAD_REQUEST, "no such model")
+    said = [standing.contradicted(refusal, now=0.0) for _ in range(FAILURES)]
+    assert said == [None] * (FAILURES - 1) + [FIRST_REST]
+    assert not standing.serves(0.0)
+    assert standing.is_due(FIRST_REST)
+    assert fail(standing, refusal, now=FIRST_REST) == [2 * FIRST_REST], "tried again, it still does not serve"

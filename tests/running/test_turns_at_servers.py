@@ -144,3 +144,18 @@ def test_a_server_that_asked_for_a_wait_is_spared_for_so_long_and_the_others_are
         assert await turns.take() == 0
 
     course(go)
+
+
+def test_a_server_that_may_be_tried_again_is_not_left_idle_by_those_who_would_rather_ask_another():
+    """The other one has no room: nobody knows for how long it hangs."""
+
+    async def go() -> None:
+        turns = slots(1, 1)
+        await fail(turns, 0)
+        assert await turns.take() == 1
+        waiting = asyncio.create_task(turns.take(but=0))
+        await asyncio.sleep(2)
+        assert waiting.done()
+        assert await waiting == 0
+
+    course(go)

@@ -20,7 +20,7 @@ from affidavit.json_values import Fields, shown
 from affidavit.models.ability import CheckedModel, Lacks, Outcome, Untold, Works
 from affidavit.models.chat_response import listed_models, read_chat
 from affidavit.models.model import PERMANENT, Completion, Failure, Model, Reason, SetupFault
-from affidavit.models.openai_compatible import GRAMMAR_IN_BODY, ServerProvider
+from affidavit.models.openai_compatible import GRAMMAR_IN_BODY, OpenAICompatible, ServerProvider
 from affidavit.models.registry import open_model
 from affidavit.models.request_body import SharedRequest, TokenLimit, schema_fields
 from affidavit.models.settings import Limits, ModelTable
@@ -63,6 +63,8 @@ class NamedModel:
     """Whether decoding is to be constrained: then a model that is said to take a grammar must take one."""
     first_listed: bool = False
     """Nobody has said which model of the server is meant: it is the first that it lists."""
+    addresses: tuple[str, ...] = ()
+    """Of all its servers, where it has several: what one says may hold what is secret with another."""
 
     def apart(self) -> "list[NamedModel]":
         """The same model, once for each of its addresses."""
@@ -70,7 +72,7 @@ class NamedModel:
         if not isinstance(provider, ServerProvider):
             return [self]
         tables = [msgspec.structs.replace(self.table, provider=each) for each in provider.apart()]
-        return [replace(self, table=table) for table in tables]
+        return [replace(self, table=table, addresses=tuple(provider.addresses)) for table in tables]
 
 
 async def checked_model(wanted: NamedModel) -> CheckedModel:
@@ -84,6 +86,8 @@ async def checked_model(wanted: NamedModel) -> CheckedModel:
     )
     try:
         async with open_model(wanted.name, table, wanted.limits, beside=wanted.beside) as model:
+            if isinstance(model, OpenAICompatible):
+                model.clean_of(wanted.addresses)
             found = await _looked_into(found, model, wanted)
     except AffidavitError as error:
         return replace(found, fault=str(error))

@@ -38,6 +38,17 @@ def is_address(url: str) -> bool:
         return False
 
 
+def server_place(url: str) -> tuple[str, str, int | None, str, str]:
+    """Of an address what says which server is asked, and where: equal for equal places, however they are written.
+
+    >>> server_place("http://H:80/v1/") == server_place("HTTP://h/v1#x") != server_place("http://h:8000/v1")
+    True
+    """
+    parts = urlsplit(url)
+    usual = {"http": 80, "https": 443}.get(parts.scheme)
+    return parts.scheme, parts.hostname or "", parts.port or usual, parts.path.rstrip("/"), parts.query
+
+
 _LONGEST_HOST = 253
 """Bytes of the name of a host."""
 

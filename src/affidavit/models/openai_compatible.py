@@ -10,7 +10,7 @@ import re
 import socket
 import ssl
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from affidavit.errors import InputError, UsageError
 from affidavit.json_values import Fields
 from affidavit.models.chat_response import listed_models, most_bytes, read_refusal, read_response, too_large
 from affidavit.models.connections import MOST_CONNECTIONS, Connections
-from affidavit.models.endpoint import Endpoint, addresses_meant, is_address, shown_address
+from affidavit.models.endpoint import Endpoint, addresses_meant, is_address, server_place, shown_address
 from affidavit.models.environment_values import is_secret_header, look_up, name_of
 from affidavit.models.http_connection import EndedEarlyError, HttpError, HttpResponse, NotHttpError, TooLargeError
 from affidavit.models.model import Answer, Completion, Failure, Model, Reason, Request, Server, SetupFault
@@ -105,7 +105,7 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
             if not is_address(address):
                 expected = f"an http:// or https:// address in {which}"
                 raise InputError(where, expected=expected, found="something else")
-            if (first := self.addresses.index(address)) < number:
+            if (first := _first_alike(address, self.addresses)) < number:
                 expected = f"each server once in {place}.base_url"
                 raise InputError(where, expected=expected, found=f"[{first}] and [{number}] alike")
         if self.key_env is not None and any("@" in address for address in self.addresses):
@@ -148,6 +148,12 @@ class ServerProvider(SettingsTable, Provider, frozen=True, kw_only=True):
             for each in self.apart()
         ]
         return SeveralServers(name, servers)
+
+
+def _first_alike(address: str, addresses: Sequence[str]) -> int:
+    """The place of the first address of the same server as this one, however it is written."""
+    places = [server_place(each) if is_address(each) else None for each in addresses]
+    return places.index(server_place(address))
 
 
 class OpenAICompatible:
@@ -290,6 +296,11 @@ class OpenAICompatible:
             return None, None
         names = listed_models(response.body) if response.status == 200 else None
         return None if names is None else [self._redaction.redacted(name) for name in names], response.status
+
+    def clean_of(self, addresses: Iterable[str]) -> None:
+        """Take what is secret in other addresses out of what the server says, too."""
+        for url in addresses:
+            Endpoint(url, self._redaction, {})
 
     def clean(self, text: str) -> str:
         """A text without any secret that is sent with requests."""

@@ -156,8 +156,8 @@ class Runner(Generic[AskingT]):
         """What is to be said of the models, and of what their servers said of themselves."""
         own = [note for model in self._models for note in model.notes()]
         left_out = [
-            f"{model.name}: the server at {server.address} was left out {_times(standing.times)}, and the others "
-            f"were asked in its place ({standing.why})"
+            f"{model.name}: the server at {server.address} was left out {_times(standing.times)}, and those that "
+            f"answered were asked instead ({standing.why})"
             for model, server, standing in self._standings()
             if standing.times
         ]
@@ -267,6 +267,8 @@ class Runner(Generic[AskingT]):
             self._slots_of(tried.model).told(tried.server, answer)  # it was there a moment ago
         else:
             await self._refuse_setup(self._servers[tried.model.name][tried.server], answer)
+            if len(self._servers[tried.model.name]) > 1:
+                self._slots_of(tried.model).told(tried.server, answer)
 
     async def _refuse_setup(self, server: Server, failure: Failure) -> None:
         if (fault := await server.model.setup_fault(failure)) is not None:
@@ -444,16 +446,22 @@ class Runner(Generic[AskingT]):
         """
         began, servers = monotonic(), self._servers[model.name]
         answer: Answer | None = None
+        refused: tuple[int, Failure] | None = None
         for number in range(1, self._limits.attempts + 1):
             if number > 1:
-                at = await slots.take(but=at)
+                at = await (slots.take(but=at) if refused is None else slots.take(elsewhere=refused[0]))
             try:
                 answer = await self._attempt(servers[at], question, number, began)
                 slots.told(at, answer)
             finally:
                 slots.give_back(at)
             if isinstance(answer, Completion):
+                if refused is not None:
+                    slots.contradicted(*refused)
                 return answer
+            if answer.reason is Reason.BAD_REQUEST and refused is None and slots.others_serve(at):
+                refused = at, answer  # it may be the server that is wrong: another one is asked once
+                continue
             if answer.reason is Reason.UNAUTHORISED and len(servers) > 1:
                 self.stop(f"{model.name} at {servers[at].address} refused our credentials ({answer.detail})")
             # What a server asks to be spared is no matter of the others.

@@ -1,8 +1,9 @@
 """Whether one of several servers is asked: not for a while after it failed again and again, or asked for a wait.
 
-Three failures in a row, without an answer in between, and it is left out for a second. Then one question tries it:
-if that fails, it is left out for twice as long, up to a minute; once it answers, it is asked as before. A node
-that died, or a proxy before it, fails so quickly that it would always seem to have the least to do.
+Three failures in a row, without an answer in between, and it is left out for a second, or for as long as it asked.
+Then one question tries it: if that fails, it is left out for twice as long, up to a minute; once it answers, it is
+asked as before. A node that died, or a proxy before it, fails so quickly that it would always seem to have the
+least to do. What is refused by one and answered by another counts as a failure of the first.
 
     >>> standing, gone = Standing(), Failure(Reason.CONNECTION, "the connection was refused")
     >>> [standing.failed(gone, now=0.0, longest_wait=9.0) for _ in range(FAILURES)], standing.serves(0.5)
@@ -60,20 +61,29 @@ class Standing:
 
     def failed(self, failure: Failure, *, now: float, longest_wait: float) -> float | None:
         """Count a failure; for how many seconds it is left alone from now on, if that begins here."""
+        # Whatever it is that a server fails with that was left out and is tried: it does not serve.
+        if failure.reason not in _OF_THE_SERVER and not self.left_out:
+            return None
+        return self._counted(failure, now=now, asked=min(failure.retry_after or 0.0, longest_wait))
+
+    def contradicted(self, failure: Failure, *, now: float) -> float | None:
+        """Count a failure that was said to be about the question, which another server then answered."""
+        return self._counted(failure, now=now)
+
+    def _counted(self, failure: Failure, *, now: float, asked: float = 0.0) -> float | None:
         # What was open when it was left out fails with it: that says nothing new.
-        if failure.reason not in _OF_THE_SERVER or now < self._until:
+        if now < self._until:
             return None
         self._failures += 1
         if self.left_out:
-            return self.leave_out(f"{failure.reason}: {failure.detail}", now=now)
-        asked = min(failure.retry_after or 0.0, longest_wait)
+            return self.leave_out(f"{failure.reason}: {failure.detail}", now=now, asked=asked)
         self._until = now + asked
         return asked or None
 
-    def leave_out(self, why: str, *, now: float) -> float:
-        """Ask it nothing for a while; how many seconds that are."""
+    def leave_out(self, why: str, *, now: float, asked: float = 0.0) -> float:
+        """Ask it nothing for a while; how many seconds that are. `asked`: at least so many, by its own word."""
         self.times += self._failures <= FAILURES
         self.why, self._failures = why, FAILURES + 1
-        rest, self._rest = self._rest, min(2 * self._rest, LONGEST_REST)
+        rest, self._rest = max(self._rest, asked), min(2 * self._rest, LONGEST_REST)
         self._until = now + rest
         return rest

@@ -38,12 +38,13 @@ class Slots:
         self._longest_wait = longest_wait
         self._queue: list[asyncio.Future[None]] = []
 
-    async def take(self, *, but: int | None = None, at: int | None = None) -> int:
+    async def take(self, *, but: int | None = None, at: int | None = None, elsewhere: int | None = None) -> int:
         """Wait for a turn; the number of the server.
 
-        `but`: not at this one, if another can be asked; `at`: at this one.
+        `but`: not at this one, if another has room; `at`: at this one; `elsewhere`: not at this one, and wait for
+        room at another as long as one serves.
         """
-        while (found := self._found(but) if at is None else self._with_room([at])) is None:
+        while (found := self._next(but, at, elsewhere)) is None:
             turn = asyncio.get_running_loop().create_future()
             self._queue.append(turn)
             try:
@@ -77,6 +78,11 @@ class Slots:
         if len(self._places) > 1:
             self._wake_after(place.standing.failed(answer, now=now, longest_wait=self._longest_wait))
 
+    def contradicted(self, server: int, failure: Failure) -> None:
+        """Another server answered what this one has refused."""
+        now = asyncio.get_running_loop().time()
+        self._wake_after(self._places[server].standing.contradicted(failure, now=now))
+
     def leave_out(self, server: int, failure: Failure) -> None:
         """Nobody is there: ask the others until it is tried again."""
         now = asyncio.get_running_loop().time()
@@ -98,6 +104,13 @@ class Slots:
         now = asyncio.get_running_loop().time()
         return [number for number, place in enumerate(self._places) if place.standing.is_due(now)]
 
+    def _next(self, but: int | None, at: int | None, elsewhere: int | None) -> int | None:
+        if at is not None:
+            return self._with_room([at])
+        if elsewhere is not None and self.others_serve(elsewhere):
+            return self._with_room([number for number in self._serving() if number != elsewhere])
+        return self._found(but if elsewhere is None else elsewhere)
+
     def _found(self, but: int | None) -> int | None:
         """Where the next turn is, if there is room for one anywhere."""
         if len(self._places) == 1:
@@ -110,7 +123,10 @@ class Slots:
         if due := [number for number in self._due() if number != but]:
             return due[0]
         others = self._with_room([number for number in serving if number != but])
-        return others if others is not None or but not in serving else self._with_room([but])
+        if others is not None or but is None:
+            return others
+        # The others have no room: one that would rather not be asked is better than to wait for them.
+        return but if but in self._due() else self._with_room([but] if but in serving else [])
 
     def _with_room(self, servers: Sequence[int]) -> int | None:
         """Of these, the one with the fewest open requests, and of several the one that had the fewest ever."""
