@@ -1,6 +1,7 @@
 """The page of an audit: warnings first, every text escaped, nothing loaded, the rows that moved with both readings."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -9,10 +10,11 @@ import pytest
 
 from affidavit.contracts.mcqa import mcqa
 from affidavit.contracts.read_by import ReadBy
-from affidavit.exchange.log import Grader, Log
+from affidavit.exchange.log import Grader, Log, PrintedScore
 from affidavit.exchange.log_source import sources_of
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
-from affidavit.results.page.audit_page import MOST_ROWS, audit_page
+from affidavit.exchange.recounts import mean_of_items
+from affidavit.results.page.audit_page import MOST_ROWS, MadeOf, audit_page
 from affidavit.results.second_readings import audit_report
 from affidavit.running.second_reading import audit_terms, second_readings
 
@@ -29,10 +31,21 @@ def output(
     return LoggedOutput(place=f"line {number} {name}", item_id=f"{name}{number}", model=name, raw_output=text, answer=answer, words=[word], no_answer=kind)  # fmt: skip
 
 
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def log_of(outputs: list[LoggedOutput], name: str = "a", **more) -> Log:
+    return Log(path=Path(f"{name}.jsonl"), format="made up", task=name, outputs=lambda: iter(outputs), **more)
+
+
+def page_of_logs(*logs: Log, most: int = 0) -> str:
+    readings = [each for source in sources_of(logs) for each in second_readings(source, audit_terms(mcqa))]
+    made_of = MadeOf([each.path.name for each in logs], NOON)
+    return audit_page(audit_report(readings, ReadBy.of(mcqa)), readings, made_of, most=most)
+
+
 def page_of(outputs: list[LoggedOutput], name: str = "a", **more) -> str:
-    log = Log(path=Path(f"{name}.jsonl"), format="made up", task=name, outputs=lambda: iter(outputs), **more)
-    readings = [each for source in sources_of([log]) for each in second_readings(source, audit_terms(mcqa))]
-    return audit_page(audit_report(readings, ReadBy.of(mcqa)), readings)
+    return page_of_logs(log_of(outputs, name, **more))
 
 
 def elements(page: str) -> list[Element]:
@@ -64,6 +77,55 @@ def test_so_many_are_shown_and_all_are_counted():
     page = page_of([output(number, "B.", said=True, answer="B") for number in range(MOST_ROWS + 9)])
     assert sum(each.tag == "article" for each in elements(page)) == MOST_ROWS
     assert f"{MOST_ROWS} of {MOST_ROWS + 9} are shown" in words(page)
+
+
+def moved_of(page: str) -> list[Element]:
+    return [each for each in elements(page) if each.tag == "article"]
+
+
+def test_rows_that_moved_are_shared_among_logs_and_more_can_be_asked_for():
+    many = log_of([output(number, "B.", said=True, answer="B", name="x") for number in range(90)], "many")
+    some = log_of([output(number, "B.", said=True, answer="B", name="y") for number in range(40)], "some")
+    page = page_of_logs(many, some)
+    assert len(moved_of(page)) == MOST_ROWS
+    for said in (
+        "many.jsonl, x: 30 of 90",
+        "some.jsonl, y: 30 of 40",
+        "60 of 130 are shown",
+        "--moved N shows more",
+    ):
+        assert said in words(page)
+    more = page_of_logs(many, some, most=100)
+    assert len(moved_of(more)) == 100
+    assert "many.jsonl, x: 60 of 90" in words(more)
+    every = words(page_of_logs(many, some, most=200))
+    assert "130 of 130 are shown, the worst kinds first. Long" in every
+
+
+def test_a_card_has_the_right_answer():
+    (card,) = moved_of(page_of([output(1, "It is B. Sure.", said=True, answer="B")]))
+    assert "Right answer: B" in " ".join("".join(card.itertext()).split())
+
+
+def test_a_page_says_when_it_was_made_of_what():
+    right = [output(1, "<answer>B</answer>", said=True, answer="B")]
+    shown = words(page_of_logs(log_of(right, "b"), log_of(right, "c")))
+    before, _ = shown.split("Summary", 1)
+    for said in ("Read by mcqa/1", "b.jsonl", "c.jsonl", "2 outputs in 2 rows", "1 March 2026, 12:00 UTC"):
+        assert said in before
+
+
+def test_what_the_summary_has_stands_there_alone():
+    right = [output(1, "<answer>B</answer>", said=True, answer="B")]
+    printed = [PrintedScore(scorer="m", metric="accuracy", value=1.0, recount=mean_of_items("m"))]
+    page = page_of(right, printed=printed)
+    tables = [each for each in elements(page) if each.tag == "table"]
+    summary, scores = (
+        [head.text for head in table.iter("th") if head.get("scope") == "col"] for table in tables[:2]
+    )
+    assert summary[:3] == ["model", "printed", "right by the source"]
+    assert scores == ["log", "task", "model", "outputs", "printed", "from its rows", "both verdicts", "p, Holm"]
+    assert rows_of_summary(page)[1][1] == "1 accuracy"
 
 
 @pytest.mark.parametrize("place", ["text", "name", "graders"])
@@ -110,7 +172,7 @@ def test_the_source_s_score_stands_beside_ours_before_anything_else():
     head, row = rows_of_summary(page_of(outputs))
     assert [re.sub("0%50%100%", "", name) for name in head] == [
         "model", "right by the source", "accuracy over all outputs", "format compliance", "accuracy over answers",
-        "difference", "moved",
+        "difference, at the level of its test", "moved",
     ]  # fmt: skip
     assert [cell.split()[0] for cell in row] == ["m", "100.0%", "50.0%", "50.0%", "100.0%", "−50.0", "1"]
 
@@ -118,10 +180,6 @@ def test_the_source_s_score_stands_beside_ours_before_anything_else():
 def test_logs_of_several_tasks_are_never_ranked_across_them():
     wrong = [output(1, "<answer>B</answer>", said=True, answer="A", name="x")]
     right = [output(2, "<answer>B</answer>", said=True, answer="B", name="y")]
-    logs = [
-        Log(path=Path(f"{task}.jsonl"), format="made up", task=task, outputs=lambda made=made: iter(made))
-        for task, made in (("b", wrong), ("a", right), ("c", wrong))
-    ]
-    readings = [each for source in sources_of(logs) for each in second_readings(source, audit_terms(mcqa))]
-    rows = rows_of_summary(audit_page(audit_report(readings, ReadBy.of(mcqa)), readings))
+    logs = [log_of(made, task) for task, made in (("b", wrong), ("a", right), ("c", wrong))]
+    rows = rows_of_summary(page_of_logs(*logs))
     assert [row[0] for row in rows if len(row) == 1] == ["a", "b", "c"]

@@ -13,6 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from support.audited_page import audited_page
 from support.crowded_page import crowded_page
 from support.page_studies import demo_study, judged_study
 
@@ -49,7 +50,9 @@ def pages(tmp_path_factory) -> dict[str, Path]:
         return {"given": Path(GIVEN).resolve()}
     folder = tmp_path_factory.mktemp("studies")
     (folder / "crowded.html").write_text(crowded_page())
+    (folder / "audited.html").write_text(audited_page())
     return {
+        "audited": folder / "audited.html",
         "crowded": folder / "crowded.html",
         "demo": demo_study(folder / "demo") / "report.html",
         "judged": judged_study(folder / "judged") / "report.html",
@@ -119,6 +122,29 @@ def test_a_column_of_words_has_room_for_them(browser, pages, width, least):
     assert found or GIVEN is not None
     assert all(each >= least for each in found)
     watched.close()
+
+
+@pytest.mark.skipif(GIVEN is not None, reason="the page of an audit is made here")
+@pytest.mark.parametrize("width", [1440, 1280])
+def test_all_figures_of_an_audit_are_seen_at_once(browser, pages, width):
+    watched = Watched(browser, pages["audited"], width, "light")
+    wide = "each => each.scrollWidth - each.clientWidth"
+    hidden = watched.page.evaluate(f"[...document.querySelectorAll('.scroll')].map({wide})")
+    watched.close()
+    assert hidden
+    assert set(hidden) == {0}
+
+
+@pytest.mark.skipif(GIVEN is not None, reason="the page of an audit is made here")
+@pytest.mark.parametrize("width", [390, 500, 768])
+def test_counts_below_a_table_are_not_cut_where_it_scrolls(browser, pages, width):
+    watched = Watched(browser, pages["audited"], width, "light")
+    right = "each => each.getBoundingClientRect().right"
+    ends = watched.page.evaluate(f"[...document.querySelectorAll('caption')].map({right})")
+    overflow = watched.overflow()
+    watched.close()
+    assert ends
+    assert (max(ends) <= width, overflow) == (True, 0)
 
 
 @pytest.mark.parametrize("name", NAMES)

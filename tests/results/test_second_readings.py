@@ -122,6 +122,10 @@ def test_each_figure_is_over_what_it_is_about():
 def test_so_many_rows_that_moved_are_shown_and_all_are_counted():
     moved = report(LOST, moved=3).tables[-1]
     assert (len(moved.rows), moved.notes) == (3, ("3 of 10 rows that moved.",))
+    several = report(LOST, FOUND, moved=3).tables[-1]
+    assert several.notes == (
+        "3 of 14 rows that moved: 1 of 10 of lost.jsonl, lost; 2 of 4 of found.jsonl, found.",
+    )
     assert [table.name for table in report(LOST, moved=0).tables] == [
         "second reading",
         "deviations",
@@ -215,6 +219,24 @@ def test_a_contract_that_may_be_the_wrong_one_is_told():
         'wrong.jsonl, wrong: none of 12 answers equals its right answer: right answers are like "B"'
     )
     assert report(log("few", [BARE] * 9 + [RIGHT], [True] * 10)).warnings == []
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [
+        (3, "none of 3 outputs follows the format; 3 are option_text"),
+        (1, "its one output does not follow the format: option_text"),
+    ],
+)
+def test_even_a_small_log_without_an_output_that_follows_the_format_is_told(outputs, said):
+    small = report(log("small", [BARE] * outputs, [True] * outputs))
+    assert small.warnings == [f"small.jsonl, small: {said}. Was this format asked for?"]
+
+
+def test_the_printed_score_stands_beside_what_is_right_by_the_source():
+    columns = report(LOST).tables[0].columns
+    first = columns.index("printed")
+    assert columns[first : first + 3] == ("printed", "from its rows", "right by the source")
 
 
 def test_the_four_ways_are_there_for_programs():

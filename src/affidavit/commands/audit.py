@@ -1,6 +1,7 @@
 """`affidavit audit`: a second reading of the logs of other harnesses."""
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +58,8 @@ if TYPE_CHECKING:
     default=20,
     show_default=True,
     type=click.IntRange(0),
-    help="Show so many of the rows that moved, at most 200 of each kind and log.",
+    help="Show so many of the rows that moved, shared among logs, at most 200 of each kind and log; "
+    "a page shows at least 60.",
 )
 @click.option(
     "--page",
@@ -134,7 +136,7 @@ def audit(
     report = audit_report(readings, ReadBy.of(reads), moved=moved, unreadable=unreadable)
     _show(report, readings, unreadable, as_json=as_json)
     if page_file is not None:
-        _write_page(page_file, report, readings)
+        _write_page(page_file, report, readings, logs, moved=moved)
     sys.exit(_exit_code(readings, max_moved, is_whole=not unreadable.found))
 
 
@@ -159,11 +161,14 @@ def _show(
     show(audit_fields(readings, unreadable) if as_json else shown_report(report))
 
 
-def _write_page(path: Path, report: "Report", readings: "Sequence[SecondReading]") -> None:
+def _write_page(
+    path: Path, report: "Report", readings: "Sequence[SecondReading]", logs: "Sequence[Path]", *, moved: int
+) -> None:
     from affidavit.archive.disk import new_file
-    from affidavit.results.page.audit_page import audit_page
+    from affidavit.results.page.audit_page import MadeOf, audit_page
 
-    page = audit_page(report, readings)
+    made_of = MadeOf([str(each) for each in logs], datetime.now(UTC))
+    page = audit_page(report, readings, made_of, most=moved)
     with new_file(path) as stream:
         stream.write(page.encode())
     click.echo(f"the page: {plain_lines(str(path))}", err=True)

@@ -13,6 +13,7 @@ from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.json_values import Fields, shown
 from affidavit.plain_text import counted_noun
 from affidavit.results.caveats import FEWEST
+from affidavit.results.moved_rows import moved_rows, title_of
 from affidavit.results.table import Table
 from affidavit.results.text_forms import READ_BY, Report
 from affidavit.results.values import Chance, Points, Value
@@ -116,14 +117,10 @@ def moved_most(readings: Sequence[SecondReading], most: float) -> Iterator[str]:
         moved, compared = each.moves.total(), each.compared
         if not compared:
             which = "contract" if each.verdicts else "source"
-            yield f"{_title(each)}: the {which} has no verdict on any output, so nothing can be compared"
+            yield f"{title_of(each)}: the {which} has no verdict on any output, so nothing can be compared"
         elif moved > most * compared:
             said = f"{moved:,} of {compared:,} outputs that can be compared moved"
-            yield f"{_title(each)}: {said}, {moved / compared:.2%}: more than {most:.2%}"
-
-
-def _title(reading: SecondReading) -> str:
-    return f"{reading.log}, {reading.model}"
+            yield f"{title_of(each)}: {said}, {moved / compared:.2%}: more than {most:.2%}"
 
 
 # --- what a score becomes ---
@@ -157,13 +154,15 @@ def _share(reading: SecondReading, part: str, whole: str) -> Estimate | None:
 
 def _scores(readings: Sequence[SecondReading], verdicts: Sequence[Verdict | None]) -> Table:
     columns = (
-        *_NAMES, "outputs", "right by the source", "difference", "both verdicts", "moved", "compliance",
-        "accuracy over answers", "yield", "p, Holm", "printed", "from its rows",
+        *_NAMES, "outputs", "printed", "from its rows", "right by the source", "difference", "both verdicts",
+        "moved", "compliance", "accuracy over answers", "yield", "p, Holm",
     )  # fmt: skip
     rows = tuple(
         (
             *_named(each),
             each.outputs,
+            _printed(each),
+            None if each.recomputed is None else f"{each.recomputed:.4g}",
             _share(each, "source_right", "verdicts"),
             None if verdict is None else Points(verdict.estimate),
             each.compared,
@@ -172,14 +171,13 @@ def _scores(readings: Sequence[SecondReading], verdicts: Sequence[Verdict | None
             _share(each, "right", "answers"),
             _share(each, "right", "known"),
             None if verdict is None else Chance(verdict.adjusted),
-            _printed(each),
-            None if each.recomputed is None else f"{each.recomputed:.4g}",
         )
         for each, verdict in zip(readings, verdicts, strict=True)
     )
     note = (
         "Difference: right by the contract less right by the source, paired by item, over outputs that were read, "
         "of which the source has a verdict and the right answer is known; what never arrived is not in it. "
+        "Its interval is at the level of its test, and so changes with the logs beside it. "
         "Both verdicts: outputs of which both have one. Moved: those whose verdict is another, and those that "
         "never arrived and that the source scored."
     )
@@ -248,20 +246,11 @@ def _four_ways(readings: Sequence[SecondReading]) -> Table:
     return Table("four ways", question, columns, rows, _identity(readings))
 
 
-def moved_rows(readings: Sequence[SecondReading]) -> list[tuple[SecondReading, MovedRow]]:
-    """The rows of all logs that moved and were kept, the worst kinds first."""
-    order = {move: place for place, move in enumerate(Move)}
-    every = [(each, row) for each in readings for row in each.moved_rows()]
-    every.sort(key=lambda pair: order[pair[1].move])
-    return every
-
-
 def _moved(readings: Sequence[SecondReading], most: int) -> Table:
     """The rows that moved, the worst kinds first."""
-    every = moved_rows(readings)
-    rows = tuple(_moved_row(each, row) for each, row in every[:most])
-    count = sum(each.moves.total() for each in readings)
-    notes = (f"{len(rows):,} of {count:,} rows that moved.",) if len(rows) < count else ()
+    found = moved_rows(readings, most)
+    rows = tuple(_moved_row(each, row) for each, row in found.rows)
+    notes = (note,) if (note := found.note()) else ()
     columns = ("log", "place", "item", "move", "text", "right answer", "the source read", "the contract read")
     return Table(MOVED, "Which rows moved?", columns, rows, _identity(readings), notes)
 
@@ -303,7 +292,7 @@ def read_in_words(own: Fields) -> str:
 
 def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
     for each in readings:
-        name = _title(each)
+        name = title_of(each)
         if wrong := each.scored_wrong.total():
             kinds = ", ".join(
                 f"{count:,} {kind.value}" for kind, count in sorted(each.scored_wrong.items()) if count
@@ -329,9 +318,11 @@ def _warnings(readings: Sequence[SecondReading]) -> Iterator[str]:
 
 def _unfitting(each: SecondReading, name: str) -> Iterator[str]:
     """That the contract may be the wrong one: no output follows it, or no answer equals its key."""
-    if (others := each.deviations.total()) >= FEWEST and not any(item.compliant for item in each.items.values()):
+    if (others := each.deviations.total()) and not any(item.compliant for item in each.items.values()):
         deviation, count = each.deviations.most_common(1)[0]
         said = f"none of {others:,} outputs follows the format; {count:,} are {deviation}"
+        if others == 1:
+            said = f"its one output does not follow the format: {deviation}"
         yield f"{name}: {said}. Was this format asked for?"
     answers = sum(item.answers for item in each.items.values())
     if each.unequal is not None and answers >= FEWEST and not any(item.right for item in each.items.values()):

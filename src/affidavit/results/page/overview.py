@@ -63,10 +63,10 @@ def overview(asked: Asked) -> list[Fact]:
 def _facts(asked: Asked) -> Iterator[tuple[str, list[str]]]:
     models = [_model(name, fields, asked.times) for name, fields in asked.models]
     plain_names = len(models) > _IN_LINES and models == [name for name, _ in asked.models]
-    yield "models", _in_a_line(models) if plain_names else _listed(models)
+    yield "models", _in_a_line(models) if plain_names else listed(models)
     noun = "item" if asked.files is None else "row"
     tasks = (f"{name}: {contract}, {counted_noun(size, noun)}" for name, contract, size in asked.tasks)
-    yield "tasks", _listed(tasks)
+    yield "tasks", listed(tasks)
     controls = asked.controls
     if len(asked.conditions) > 1:
         named = [f"{name} (control)" if name in controls else name for name in asked.conditions]
@@ -74,10 +74,10 @@ def _facts(asked: Asked) -> Iterator[tuple[str, list[str]]]:
     if asked.files is None:
         yield "settings", [", ".join(_settings(asked))]
     elif asked.files:
-        yield "files", _listed(asked.files)
+        yield "files", listed(asked.files)
     yield "outputs", [asked.counts]
     if asked.judges:
-        yield "judges", [*_listed(asked.judges), asked.judged]
+        yield "judges", [*listed(asked.judges), asked.judged]
     yield "run", list(_when(asked.times))
     if asked.tokens.counted:
         yield "tokens", [str(asked.tokens)]
@@ -87,7 +87,7 @@ def _facts(asked: Asked) -> Iterator[tuple[str, list[str]]]:
         yield "cost", [asked.cost]
 
 
-def _listed(lines: Iterable[str]) -> list[str]:
+def listed(lines: Iterable[str]) -> list[str]:
     """Each in a line of its own, and how many more there are."""
     every = list(lines)
     more = [f"and {len(every) - MOST_NAMED:,} more"] if len(every) > MOST_NAMED else []
@@ -95,7 +95,7 @@ def _listed(lines: Iterable[str]) -> list[str]:
 
 
 def _in_a_line(names: Sequence[str]) -> list[str]:
-    return [", ".join(_listed(names))]
+    return [", ".join(listed(names))]
 
 
 def _model(name: str, fields: Mapping[str, Any], times: RunTimes) -> str:
@@ -136,7 +136,7 @@ def _when(times: RunTimes) -> Iterator[str]:
     """
     if times.began is None:
         return
-    began, ended = _moment(times.began), None if times.ended is None else _moment(times.ended)
+    began, ended = moment(times.began), None if times.ended is None else moment(times.ended)
     until = f", to {ended}" if times.runs > 1 and ended not in (None, began) else ""
     yield f"{began}{until}{f', in {times.runs:,} runs' if times.runs > 1 else ''}"
     cut = "one run that was" if times.without_end == 1 else f"{times.without_end:,} runs that were"
@@ -152,7 +152,8 @@ _MONTHS = (
 """In English wherever the page is made: the same study has the same page."""
 
 
-def _moment(at: datetime) -> str:
+def moment(at: datetime) -> str:
+    """A date and a time, to the minute."""
     return f"{at.day} {_MONTHS[at.month - 1]} {at.year}, {at:%H:%M} UTC"
 
 

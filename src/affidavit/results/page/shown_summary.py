@@ -10,7 +10,7 @@ from affidavit.results.page.cells import Cell, cell, same_names
 from affidavit.results.page.content import Section
 from affidavit.results.page.headline import Answer
 from affidavit.results.page.row_names import naming
-from affidavit.results.page.summary_table import FORMAT, SHARES, Axis, SummaryTable
+from affidavit.results.page.summary_table import DIFFERENCE, FORMAT, SHARES, Axis, SummaryTable
 from affidavit.results.page.text import brief
 from affidavit.results.values import Value, estimate_of
 from affidavit.results.words import label_of
@@ -203,6 +203,8 @@ _MEANT = {
     "solve rate": "solved ones of all outputs",
     "with an answer": "outputs in which an answer was found",
     "right by the source": "right ones by the source, of the outputs that it judged",
+    "printed": "the figure that the source printed, and what it calls it",
+    DIFFERENCE: "by the contract less by the source, paired by item; its interval changes with the logs beside it",
     "moved": "outputs whose verdict is another by the contract",
 }
 """What the columns of the summary are, where a judging does not say it."""

@@ -123,14 +123,23 @@ def is_trivial(summary: SummaryTable) -> bool:
 # --- an audit ---
 
 
+IN_SUMMARY = (
+    "right by the source", "difference", "moved", "compliance", "accuracy over answers", "yield",
+)  # fmt: skip
+"""What the summary of an audit has of its table of scores, beside what the source printed."""
+DIFFERENCE = "difference, at the level of its test"
+
+
 def audit_summary(logs: Table) -> SummaryTable:
     """The table of logs: the source's score beside what the contract says of the same outputs, task by task."""
     names = ("task", "log", "model")
+    printed = ("printed",) if any(logs.column("printed")) else ()
     shares = {"right by the source": "right by the source", "yield": "yield", FORMAT: "compliance"}
     shares["accuracy over answers"] = "accuracy over answers"
-    columns = [logs.column(name) for name in (*names, *shares.values(), "difference", "moved")]
+    columns = [logs.column(name) for name in (*names, *printed, *shares.values(), "difference", "moved")]
     rows = sorted(zip(*columns, strict=True), key=lambda row: str(row[0]))
-    table = Table("summary of logs", "", (*names, *shares, "difference", "moved"), tuple(rows), logs.foot)
+    heads = (*names, *printed, *shares, DIFFERENCE, "moved")
+    table = Table("summary of logs", "", heads, tuple(rows), logs.foot)
     several = len(set(logs.column("task"))) > 1
     return SummaryTable(table, names, "task" if several else "", dict.fromkeys(shares, SHARES))
 
