@@ -108,6 +108,7 @@ def import_logs(
     if answer_pattern is not None:
         sources = [replace(source, answers=AnswerPattern(answer_pattern, answer)) for source in sources]
     sources = _readable(sources, read_by.contract, answer, unreadable)
+    _say(unreadable.notes())
     named = {Role.ANSWER: answer} if answer != ANSWER else {}
     kept, outputs, labels = read_into_study(sources, out, read_by, named, labels=given_labels(columns))
     _say(_notes(sources))
@@ -131,9 +132,9 @@ def _readable(
             for row in rows_of(source):
                 reader.read(row.fields, where=row.where)
             found.append(source)
-    _say(unreadable.notes())
     if not found:
-        raise UsageError("LOGS", expected="at least one log that can be read", found=unreadable.counted())
+        hint = "\n".join(unreadable.notes())
+        raise UsageError("LOGS", expected="at least one log that fits", found="none: no log is left", hint=hint)
     return found
 
 

@@ -62,8 +62,9 @@ def audit_report(
 
 def audit_fields(readings: Sequence[SecondReading], unreadable: UnreadableLogs | None = None) -> Fields:
     """The counts of an audit for programs, log by log in the order they were given."""
-    left_out = [] if unreadable is None else unreadable.fields()
-    return {"logs": [_fields(each) for each in readings], "left_out": left_out}
+    watch = unreadable or UnreadableLogs()
+    logs = [_fields(each) for each in readings]
+    return {"logs": logs, "left_out": watch.fields(), "without_outputs": watch.without_outputs}
 
 
 def _fields(reading: SecondReading) -> Fields:

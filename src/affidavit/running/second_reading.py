@@ -351,7 +351,8 @@ def audited(logs: Sequence[Path], terms: Terms, unreadable: UnreadableLogs | Non
         with watch.watched(source.name):
             found += second_readings(source, terms)
     if not found:
-        raise UsageError("LOGS", expected="at least one output", found="none", hint="\n".join(watch.notes()))
+        what = "none: no log is left" if watch.found else "none"
+        raise UsageError("LOGS", expected="at least one output", found=what, hint="\n".join(watch.notes()))
     return found
 
 
