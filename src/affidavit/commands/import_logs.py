@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from affidavit.exchange.unreadable_logs import UnreadableLogs
 
 
+_ONE = {
+    "sentinels": ("sentinel", "sentinels"),
+    "error": ("error", "errors"),
+    "errors with a text": ("error with a text", "errors with a text"),
+}
+"""Kinds of outputs that are nouns, one of them and several."""
+
+
 @click.command("import", no_args_is_help=True)
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
@@ -88,7 +96,7 @@ def import_logs(
     some outputs, or logs were left out; 5 the disk refused; 6 another run holds the directory.
     """
     look_for_garbage_rarely()
-    from affidavit.commands.read_into_study import read_into_study, report_study
+    from affidavit.commands.read_into_study import read_into_study, refuse_file, report_study
     from affidavit.contracts.parts import parts_of
     from affidavit.exchange.log_source import log_sources
     from affidavit.exchange.plain_tables import Tables
@@ -97,6 +105,7 @@ def import_logs(
     from affidavit.reading.cell_values import unknown_if_empty
     from affidavit.reading.output_columns import ANSWER, Role
 
+    refuse_file(out, for_import=True)
     name = contract_or_pattern("import", contract or (None if pattern else "text"), pattern, hint="")
     read_by = typed_contract(name, options, parameters, pattern)
     say_parameter_notes(read_by.contract)
@@ -138,6 +147,16 @@ def _readable(
     return found
 
 
+def _counted(name: str, count: int) -> str:
+    """A kind of output with its count.
+
+    >>> _counted("sentinels", 1), _counted("sentinels", 2), _counted("error", 2), _counted("not verbatim", 1)
+    ('1 sentinel', '2 sentinels', '2 errors', '1 not verbatim')
+    """
+    kind = _ONE.get(name)
+    return f"{count:,} {name}" if kind is None else f"{count:,} {kind[0] if count == 1 else kind[1]}"
+
+
 def _say(notes: Iterable[str]) -> None:
     for note in notes:
         click.echo(f"note: {plain(note)}", err=True)
@@ -149,7 +168,7 @@ def _notes(sources: "Sequence[LogSource]") -> Iterator[str]:
 
     for source in sources:
         log, counted = source.log, source.counted
-        said = [f"{counted[name]:,} {name}" for name in sorted(counted.keys() - {"outputs"})]
+        said = [_counted(name, counted[name]) for name in sorted(counted.keys() - {"outputs"})]
         yield (
             f"{source.log_name}: {log.format}, task {log.task}, {counted_noun(counted['outputs'], 'output')}"
             + "".join(f", {each}" for each in said)

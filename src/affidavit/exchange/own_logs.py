@@ -97,7 +97,7 @@ def _words_of(fields: Fields, *, is_of_word: bool) -> list[Mapping[str, object]]
 
 
 def _word(said: Mapping[str, object]) -> SourceWord:
-    answer, correct, score = (said.get(f"source_{name}") for name in ("answer", "correct", "score", "no_answer"))
+    answer, correct, score = (said.get(f"source_{name}") for name in ("answer", "correct", "score"))
     if not isinstance(correct, bool | None):
         raise TypeError(correct)
     return SourceWord(

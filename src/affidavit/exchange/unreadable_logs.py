@@ -41,7 +41,7 @@ class UnreadableLogs:
         >>> with unreadable.watched("a.json"):
         ...     raise InputError("a.json:3", expected="a text", found="null", hint="Write one.")
         >>> print(*unreadable.notes())
-        left out, as it cannot be read: a.json:3: expected a text, found null
+        left out: a.json:3: expected a text, found null
         """
         try:
             yield
@@ -58,7 +58,7 @@ class UnreadableLogs:
         """Which were left out, and why, and which outputs are not here, for people."""
         named = (why if why.startswith(path) else f"{path}: {why}" for path, why in self.found.items())
         not_here = [f"{path}: {said}" for path, said in self.without_outputs.items()]
-        return [*(f"left out, as it cannot be read: {each}" for each in named), *not_here]
+        return [*(f"left out: {each}" for each in named), *not_here]
 
     def fields(self) -> list[Fields]:
         """The same for programs."""
