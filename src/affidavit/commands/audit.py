@@ -111,9 +111,8 @@ def audit(
       affidavit audit predictions/ --pattern '\\[正确答案\\](?P<answer>[A-D])<eoa>' --source-rule lawbench
 
     \b
-    Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved, or nothing
-    can be compared; 4 a contract of your own raised on some outputs, or logs were left out.
-    Where both are so, 3 wins over 4.
+    Exit codes: 0 done; 2 the command or a log is wrong; 3 (before 4) more moved than --max-moved, or
+    nothing can be compared; 4 a contract of your own raised on some outputs, or logs were left out.
     """
     look_for_garbage_rarely()
     from affidavit.contracts.read_by import ReadBy
@@ -121,8 +120,7 @@ def audit(
     from affidavit.results.second_readings import audit_report
     from affidavit.running.second_reading import audit_terms, audited
 
-    named = contract_or_pattern("audit", contract, pattern, hint=_which(logs))
-    reads = _contract(named, pattern, options, parameters, is_for_rule=source_rule is not None)
+    reads = _contract(logs, contract, pattern, options, parameters, is_for_rule=source_rule is not None)
     refuse_over_input("--page", page_file, logs)
     terms = audit_terms(
         reads,
@@ -189,7 +187,8 @@ def _which(logs: "Sequence[Path]") -> str:
 
 
 def _contract(
-    name: str,
+    logs: "Sequence[Path]",
+    contract: str | None,
     pattern: str | None,
     options: str | None,
     parameters: tuple[str, ...],
@@ -197,6 +196,7 @@ def _contract(
     is_for_rule: bool,
 ) -> "AnyContract":
     """What reads the outputs: a contract by its name, or a pattern; `options` may be the rule's alone."""
+    name = contract_or_pattern("audit", contract, pattern, hint=_which(logs))
     shown = None if pattern is not None and is_for_rule else options  # a pattern shows none
     reads = typed_contract(name, shown, parameters, pattern).contract
     say_parameter_notes(reads)

@@ -96,7 +96,7 @@ def import_logs(
     some outputs, or logs were left out; 5 the disk refused; 6 another run holds the directory.
     """
     look_for_garbage_rarely()
-    from affidavit.commands.read_into_study import read_into_study, refuse_file, report_study
+    from affidavit.commands.read_into_study import read_into_study, report_study
     from affidavit.contracts.parts import parts_of
     from affidavit.exchange.log_source import log_sources
     from affidavit.exchange.plain_tables import Tables
@@ -105,8 +105,7 @@ def import_logs(
     from affidavit.reading.cell_values import unknown_if_empty
     from affidavit.reading.output_columns import ANSWER, Role
 
-    refuse_file(out, for_import=True)
-    name = contract_or_pattern("import", contract or (None if pattern else "text"), pattern, hint="")
+    name = _reader(contract, pattern, out)
     read_by = typed_contract(name, options, parameters, pattern)
     say_parameter_notes(read_by.contract)
     given = given_columns(columns)
@@ -117,13 +116,20 @@ def import_logs(
     if answer_pattern is not None:
         sources = [replace(source, answers=AnswerPattern(answer_pattern, answer)) for source in sources]
     sources = _readable(sources, read_by.contract, answer, unreadable)
-    _say(unreadable.notes())
     named = {Role.ANSWER: answer} if answer != ANSWER else {}
     kept, outputs, labels = read_into_study(sources, out, read_by, named, labels=given_labels(columns))
     _say(_notes(sources))
     report_study(kept, outputs, name, labels=labels, as_json=as_json)
     is_whole = not unreadable.found and not any(tally.unread for tally in kept.tallies.values())
     sys.exit(DONE if is_whole else ENDED_WITH_FAILURES)
+
+
+def _reader(contract: str | None, pattern: str | None, out: Path) -> str:
+    """The name of what reads the outputs, once `out` is seen to be no file that rows would go to."""
+    from affidavit.commands.read_into_study import refuse_file
+
+    refuse_file(out, for_import=True)
+    return contract_or_pattern("import", contract or (None if pattern else "text"), pattern, hint="")
 
 
 def _readable(
@@ -134,6 +140,7 @@ def _readable(
     from affidavit.reading.sources import rows_of
 
     if not unreadable.skipped:
+        _say(unreadable.notes())
         return sources
     reader, found = RowReader(contract, answer=answer), list["LogSource"]()
     for source in sources:
@@ -144,6 +151,7 @@ def _readable(
     if not found:
         hint = "\n".join(unreadable.notes())
         raise UsageError("LOGS", expected="at least one log that fits", found="none: no log is left", hint=hint)
+    _say(unreadable.notes())
     return found
 
 

@@ -197,7 +197,7 @@ class MultipleChoice(KeyedParts):
             hint += f"; counted from 1, {LETTERS[place - 1]}." if place else "."
         letter = isinstance(answer, str) and len(answer) == 1 and answer.isalpha()
         if isinstance(answer, str) and _has_letter_within(answer):
-            hint += " A letter among other characters is taken out by `audit` and `import`: --answer-pattern."
+            hint += " `affidavit audit --answer-pattern REGEX` takes a letter out of a longer text."
         elif not letter and not (isinstance(options, list) and answer in options):
             hint += " A short answer needs a contract of your own;"
             hint += ' see "A study of short answers" in docs/contracts.md.'
