@@ -212,11 +212,11 @@ def test_what_counts_forms_is_advised_for_a_file_and_not_for_a_folder(log):
     for place, is_advised in ((log, True), (log.parent, False)):
         done = CliRunner().invoke(cli, ["audit", str(place)])
         assert done.exit_code == 2
-        assert (order in str(done.exception)) is is_advised
+        assert (order in done.stderr) is is_advised
 
 
 def test_right_answers_with_more_than_the_letter_lead_to_the_option_that_takes_it_out(tmp_path):
     (tmp_path / "t.jsonl").write_text('{"raw_output": "B", "answer": "正确答案：B。"}\n')
     done = CliRunner().invoke(cli, ["audit", str(tmp_path / "t.jsonl"), "--contract", "mcqa"])
-    assert 'found "正确答案：B。"' in str(done.exception)
-    assert "`affidavit audit --answer-pattern REGEX`" in str(done.exception)
+    assert 'found "正确答案：B。"' in done.stderr
+    assert "`affidavit audit --answer-pattern REGEX`" in done.stderr
