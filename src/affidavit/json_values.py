@@ -4,6 +4,8 @@ import json
 from hashlib import sha256
 from json.encoder import c_make_encoder, encode_basestring_ascii  # type: ignore[attr-defined]
 
+from affidavit.plain_text import plain
+
 Fields = dict[str, object]
 """Named JSON values, as they are written to a row or a record."""
 
@@ -28,13 +30,26 @@ def digest(value: object) -> str:
 
 
 def shown(value: object, longest: int = _LONGEST_SHOWN) -> str:
-    """A JSON value for a message or a finding: ASCII, on one line, cut when long.
+    """A JSON value for a message: on one line, cut when long, and nothing in it that could command a terminal.
 
-    >>> shown({"a": [1, None]}), shown("x" * 100)[-10:]
-    ('{"a": [1, null]}', 'xxxxxxxxx…')
+    >>> shown({"a": [1, None]}), shown("x" * 100)[-10:], shown("正确\\u202e")
+    ('{"a": [1, null]}', 'xxxxxxxxx…', '"正确\\\\u202e"')
     """
+    return _cut_json(value, longest, in_ascii=False)
+
+
+def kept_as_shown(value: object, longest: int = _LONGEST_SHOWN) -> str:
+    """The same for what is kept: in ASCII, the same in every version of Python, whatever it knows of characters.
+
+    >>> kept_as_shown("正确")
+    '"\\\\u6b63\\\\u786e"'
+    """
+    return _cut_json(value, longest, in_ascii=True)
+
+
+def _cut_json(value: object, longest: int, *, in_ascii: bool) -> str:
     try:
-        text = json.dumps(value[:longest] if isinstance(value, str) else value)
+        text = plain(json.dumps(value[:longest] if isinstance(value, str) else value, ensure_ascii=in_ascii))
     except RecursionError:
         return "a value nested too deeply to be shown"
     except TypeError:  # from a table, whose cells hold more than JSON does

@@ -67,7 +67,7 @@ def audited(log: Path, *arguments: str) -> tuple[int, str, str]:
 def test_counts_for_programs_are_whole_numbers(log):
     code, out, err = audited(log, "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out) == {"logs": [COUNTS], "left_out": []}
+    assert json.loads(out) == {"logs": [COUNTS], "left_out": [], "without_outputs": {}}
 
 
 @pytest.mark.slow
@@ -154,7 +154,7 @@ def test_logs_that_are_left_out_are_told_and_the_exit_code_says_so(log, tmp_path
     said = json.loads(out)
     assert [each["log"] for each in said["logs"]] == [NAME]
     assert [Path(each["log"]).name for each in said["left_out"]] == ["notes.txt"]
-    assert "left out, as it cannot be read" in (tmp_path / "page.html").read_text()
+    assert "left out: " in (tmp_path / "page.html").read_text()
     results = public.audit(log.parent, "mcqa", skip_unreadable=True)
     assert results["second reading"].column("outputs") == [3]
 
@@ -204,3 +204,19 @@ def test_a_pipe_is_no_log_and_nobody_waits_for_it(tmp_path, command):
         done = affidavit(name, given, *options, cwd=tmp_path)
         assert done.returncode == 2
         assert b"found a device or a pipe" in done.stderr
+
+
+def test_what_counts_forms_is_advised_for_a_file_and_not_for_a_folder(log):
+    """`read` takes one file, and pours rows over a terminal unless they have a place."""
+    order = f"affidavit read mcqa {log} --lenses -o rows.jsonl"
+    for place, is_advised in ((log, True), (log.parent, False)):
+        done = CliRunner().invoke(cli, ["audit", str(place)])
+        assert done.exit_code == 2
+        assert (order in done.stderr) is is_advised
+
+
+def test_right_answers_with_more_than_the_letter_lead_to_the_option_that_takes_it_out(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"raw_output": "B", "answer": "正确答案：B。"}\n')
+    done = CliRunner().invoke(cli, ["audit", str(tmp_path / "t.jsonl"), "--contract", "mcqa"])
+    assert 'found "正确答案：B。"' in done.stderr
+    assert "`affidavit audit --answer-pattern REGEX`" in done.stderr

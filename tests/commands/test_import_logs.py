@@ -42,7 +42,7 @@ def test_a_log_becomes_a_study_like_any_other(log, tmp_path):
     code, out, err = ended("import", log, "-o", "study", "--contract", "mcqa", cwd=tmp_path)
     assert code == 0, err
     assert "3 planned = 1 compliant + 1 non-compliant + 0 unread + 1 failed + 0 pending" in out
-    assert f"{log.name}: lm-eval samples, task quiz, 3 outputs, 1 missing, 1 sentinels" in err
+    assert f"{log.name}: lm-eval samples, task quiz, 3 outputs, 1 missing, 1 sentinel" in err
     assert f"{log.name}: by its own account it has 4 outputs" in err
     first, second, third = records(tmp_path / "study")
     assert (first["model"], first["task"], first["item_id"], first["correct"]) == ("tiny", "quiz", "0", True)
@@ -57,6 +57,15 @@ def test_a_log_becomes_a_study_like_any_other(log, tmp_path):
     assert ended("import", log, "-o", "study", "--contract", "mcqa", cwd=tmp_path)[0] == 0
 
 
+def test_a_file_for_rows_is_no_place_for_the_study(log, tmp_path):
+    code, _, err = ended("import", log, "-o", "rows.csv", cwd=tmp_path)
+    assert code == 2
+    assert err == (
+        "affidavit: -o: expected a directory for a study, found the file rows.csv\n"
+        "`import` makes a study. Rows go to a file with `affidavit read CONTRACT LOG -o rows.csv`.\n"
+    )
+
+
 @pytest.mark.slow
 def test_a_folder_of_logs_is_taken_whole(log, tmp_path):
     code, _, err = ended("import", "tiny", "-o", "study", cwd=tmp_path)
@@ -67,7 +76,7 @@ def test_a_folder_of_logs_is_taken_whole(log, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["none.jsonl"], "none.jsonl: expected a log of"),
+        (["none.jsonl"], "none.jsonl: expected a log"),
         (["tiny", "--contract", "mcq"], "Did you mean mcqa"),
         (["tiny", "--contract", "number"], "line 1: expected a number"),
         (["tiny", "--answer", "gold"], "--answer: expected a column"),
@@ -102,7 +111,7 @@ def test_a_table_becomes_a_study_with_the_words_of_its_source(tmp_path):
     code, out, err = ended("import", "t.csv", "-o", "study", "--contract", "mcqa", *named, cwd=tmp_path)
     assert code == 0, err
     assert "2 planned = 1 compliant + 1 non-compliant" in out
-    assert "t.csv: a table (CSV), task t, 2 outputs, 1 sentinels" in err
+    assert "t.csv: a table (CSV), task t, 2 outputs, 1 sentinel" in err
     assert "`text` as text, `gold` as answer, `read` as source_answer, `ok` as source_correct" in err
     first, second = records(tmp_path / "study")
     assert (first["correct"], first["output_id"], first["task"]) == (True, "t.csv: line 2", "t")
@@ -206,7 +215,7 @@ def test_logs_that_are_left_out_are_told_and_the_study_is_made_of_the_others(log
     code, out, err = ended(*order, "--skip-unreadable", cwd=tmp_path)
     assert code == 4, err
     assert "3 planned = 1 compliant" in out
-    assert f"note: left out, as it cannot be read: tiny/cut/{log.name}:3: expected a JSON object" in err
+    assert f"note: left out: tiny/cut/{log.name}:3: expected a JSON object" in err
     assert ended("verify", "study", cwd=tmp_path)[0] == 0
     code, _, err = ended("import", cut, "-o", "other", "--skip-unreadable", cwd=tmp_path)
-    assert (code, "expected at least one log that can be read, found 1 log left out" in err) == (2, True)
+    assert (code, "expected at least one log that fits, found none: no log is left" in err) == (2, True)

@@ -11,6 +11,8 @@ from affidavit.errors import InputError
 from affidavit.exchange.every_eval_ever import EVERY_EVAL_EVER
 from affidavit.exchange.log import HEAD, Grader, Log
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
+from affidavit.exchange.registry import logs_of
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from support.log_mutations import KINDS, mutations, read_or_refused
 
 UUID = "9b2c1a30-7c1e-4d6f-8a53-2f1b0c9d8e7f"
@@ -442,3 +444,23 @@ def test_false_is_a_verdict_of_a_metric_that_says_true(tmp_path):
     said = [("a", 0.75, True), ("b", 0.25, False), ("c", 0.0, False)]
     rows = [row(name, evaluation={"score": score, "is_correct": correct}) for name, score, correct in said]
     assert [each.words[0].correct for each in outputs(tmp_path, *rows)] == [True, False, False]
+
+
+def test_an_aggregate_without_instances_is_told_by_name(tmp_path):
+    """A model of which nothing could be said in rows once vanished from an audit of its export."""
+    ours = {"additional_details": {"planned": "500"}}
+    first, second = tmp_path / "a", tmp_path / "b"
+    first.mkdir()
+    second.mkdir()
+    written(first, [row("q1")], aggregate(library="affidavit", source_metadata=ours))
+    alone = second / f"{UUID}.json"
+    alone.write_text(json.dumps(aggregate(library="affidavit", source_metadata=ours)))
+    watch = UnreadableLogs()
+    (log,) = logs_of([tmp_path], unreadable=watch)
+    assert log.planned == 500
+    said = "an aggregate of Every Eval Ever without instances, lab/tiny, by its own account of 500 outputs"
+    assert list(watch.without_outputs) == [str(alone)]
+    assert watch.notes() == [f"{alone}: {said}: no output of it is here"]
+    with pytest.raises(InputError, match="without any, but 1 file") as refused:
+        list(logs_of([second]))
+    assert said in refused.value.hint

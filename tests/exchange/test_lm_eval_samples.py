@@ -9,7 +9,8 @@ import pytest
 from affidavit.errors import InputError
 from affidavit.exchange.lm_eval_samples import LM_EVAL
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer
-from affidavit.exchange.registry import format_of_log
+from affidavit.exchange.registry import format_of_log, logs_of
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 
 TIME = "2026-01-02T03-04-05.678901"
 
@@ -248,3 +249,12 @@ def test_a_filter_without_a_metric_has_a_word_all_the_same(tmp_path):
         ("exact_match,strict", None, 0.0),
         ("loose", "B", None),
     ]
+
+
+def test_results_whose_samples_are_not_beside_them_are_told(tmp_path):
+    path = written(tmp_path, [row(0, "strict", ["B"], "B", 1.0)], {"n-samples": {"quiz": {}, "other": {}}})
+    watch = UnreadableLogs()
+    (log,) = logs_of([tmp_path], unreadable=watch)
+    assert log.path == path
+    (said,) = watch.without_outputs.values()
+    assert said.startswith("results of lm-eval without the samples of 1 task: other;")

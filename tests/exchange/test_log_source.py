@@ -8,8 +8,11 @@ from affidavit.errors import InputError, UsageError
 from affidavit.exchange.log import Log
 from affidavit.exchange.log_source import LOG_ROWS, log_sources, source_if_log, sources_of
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
+from affidavit.exchange.plain_tables import SourceRole, Tables
 from affidavit.exchange.registry import distinct_names
+from affidavit.exchange.unreadable_logs import UnreadableLogs
 from affidavit.reading.sources import format_of, rows_of
+from support.written_logs import write_log
 
 OUTPUTS = [
     LoggedOutput(place="line 1", item_id="q1", model="m", raw_output="B", answer="B", prompt="Which?"),
@@ -110,7 +113,7 @@ def test_whatever_is_no_log_is_refused_by_name(tmp_path):
         ("empty.json", "an empty file"),
         ("none", "no such file"),
     ):
-        with pytest.raises(InputError, match=found) as refused:
+        with pytest.raises((InputError, UsageError), match=found) as refused:
             log_sources([tmp_path / name])
         assert refused.value.where == str(tmp_path / name)
     (tmp_path / "empty.json").unlink()
@@ -129,3 +132,26 @@ def test_a_log_that_is_given_twice_is_refused(tmp_path):
     )
     with pytest.raises(UsageError, match="every log once"):
         sources_of([log, other])
+
+
+def test_a_study_is_no_log_and_what_shows_it_is_told(tmp_path):
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "study.json").write_text("{}")
+    for place in (tmp_path / "study", tmp_path):
+        with pytest.raises(InputError, match="expected logs of a harness, found a study") as refused:
+            log_sources([place], Tables(source={SourceRole.CORRECT: "ok"}))
+        assert f"`affidavit report {tmp_path / 'study'}`" in refused.value.hint
+
+
+def test_a_slip_of_a_name_is_no_log_that_could_be_left_out(tmp_path):
+    write_log(tmp_path)
+    unreadable = UnreadableLogs(skipped=True)
+    with pytest.raises(UsageError, match="no such file"):
+        log_sources([tmp_path, tmp_path / "loggs"], unreadable=unreadable)
+
+
+def test_a_log_that_had_to_be_a_table_is_told_why(tmp_path):
+    log = write_log(tmp_path)
+    with pytest.raises(InputError, match="all LOGS are tables: --source-correct") as refused:
+        log_sources([log], Tables(source={SourceRole.CORRECT: "ok"}))
+    assert "This one is a log (lm-eval samples)" in refused.value.hint

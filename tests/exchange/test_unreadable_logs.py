@@ -27,7 +27,7 @@ def logs(tmp_path) -> Path:
 
 def test_whoever_gave_several_logs_is_told_of_the_way_on(logs):
     unreadable = UnreadableLogs.among([logs], skipped=False)
-    with pytest.raises(InputError, match=r"notes.txt: expected a log of") as caught:
+    with pytest.raises(InputError, match=r"notes.txt: expected a log") as caught:
         audited([logs], audit_terms(mcqa), unreadable)
     assert "--skip-unreadable goes on without logs such as this one" in caught.value.hint
     (logs / "notes.txt").unlink()
@@ -45,8 +45,8 @@ def test_those_that_are_left_out_are_named_before_all_others_and_for_programs(lo
     readings = audited([logs], audit_terms(mcqa), unreadable)
     assert [each.log for each in readings] == [f"tiny/{NAME}"]
     kinds, ended = audit_report(readings, ReadBy.of(mcqa), unreadable=unreadable).warnings[:2]
-    assert kinds.startswith(f"left out, as it cannot be read: {logs}/notes.txt: expected a log of")
-    assert ended.startswith(f"left out, as it cannot be read: {logs}/cut/{NAME}:3: expected a JSON object")
+    assert kinds.startswith(f"left out: {logs}/notes.txt: expected a log")
+    assert ended.startswith(f"left out: {logs}/cut/{NAME}:3: expected a JSON object")
     left_out = audit_fields(readings, unreadable)["left_out"]
     assert [each["log"] for each in left_out] == [f"{logs}/notes.txt", f"{logs}/cut/{NAME}"]
 

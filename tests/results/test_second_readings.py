@@ -256,3 +256,29 @@ def test_other_texts_than_the_one_that_is_read_are_told_first():
         in report(beside).warnings
     )
     assert not any("other texts" in each for each in report(SAME).warnings)
+
+
+def test_other_scorers_are_told_with_the_option_that_takes_one():
+    words = [SourceWord(scorer=name, correct=True) for name in ("exact_match,strict", "exact_match,flexible")]
+    two = log("two", [RIGHT], [True], [{"words": words}])
+    said = 'the source\'s word is that of exact_match,strict; --scorer takes another: "exact_match,flexible".'
+    assert f"two.jsonl, two: {said}" in report(two).warnings
+    (source,) = sources_of([two])
+    by_rule = second_readings(source, audit_terms(mcqa, source_rule="lawbench"))
+    assert not any("--scorer" in each for each in audit_report(by_rule, ReadBy.of(mcqa)).warnings)
+
+
+def test_a_word_about_an_item_has_no_verdict_on_outputs_and_that_is_told():
+    word = SourceWord(scorer="match", points=1.0, about_item=True)
+    repeats = log("repeats", [RIGHT, WRONG], [None, None], [{"words": [word]}] * 2)
+    said = "the word of match is about the item with all its samples: 2 outputs have no verdict."
+    assert f"repeats.jsonl, repeats: {said}" in report(repeats).warnings
+    assert not any("about the item" in each for each in report(SAME).warnings)
+
+
+@pytest.mark.parametrize(("points", "is_told"), [((0.0, 1.0), True), ((0.0, 0.5), False)])
+def test_scores_of_a_table_are_no_verdicts_and_that_is_told_where_they_look_like_some(points, is_told):
+    """Ruling I4: nothing is guessed, and whoever named the column may have meant another option."""
+    words = [{"words": [SourceWord(scorer="ok", points=each)]} for each in points]
+    table = log("table", [RIGHT, WRONG], [None, None], words, has_mean=True)
+    assert any("--source-correct takes the column" in each for each in report(table).warnings) is is_told

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from affidavit.contracts.mcqa import mcqa
+from affidavit.contracts.number import number
 from affidavit.errors import InputError, UsageError
 from affidavit.exchange.log import Grader, Log, PrintedScore
 from affidavit.exchange.log_source import LogSource, sources_of
@@ -149,7 +150,7 @@ def test_whose_word_stands_for_the_source_may_be_named_and_is_otherwise_told():
     chosen = read(outputs, scorer="loose")
     assert (chosen.scorer, chosen.other_scorers) == ("loose", ("strict",))
     assert chosen.moves == Counter([Move.WRONG_TO_RIGHT])
-    with pytest.raises(UsageError, match=r"--scorer: expected a scorer of a\.jsonl: strict, loose"):
+    with pytest.raises(UsageError, match=r"--scorer: expected a scorer of a\.jsonl: \"strict\", \"loose\""):
         read(outputs, scorer="losse")
 
 
@@ -330,3 +331,12 @@ def test_an_error_beside_a_text_is_told(said, scored_wrong):
     """Ruling I3: what was scored after an error is the first thing to know, also if some text had come."""
     reading = read([output(RIGHT, word(said), error="boom")])
     assert (reading.no_answer[NoAnswer.ERROR], reading.scored_wrong[NoAnswer.ERROR]) == (1, scored_wrong)
+
+
+def test_a_rule_that_meets_other_answers_says_what_it_reads():
+    numbers = [LoggedOutput(place="line 1", item_id="q1", model="m", raw_output="#### 12", answer="12")]
+    with pytest.raises(InputError, match="expected a letter") as refused:
+        second_readings(source(numbers), audit_terms(number, source_rule="lawbench"))
+    assert "reads multiple choice only" in refused.value.hint
+    with pytest.raises(UsageError, match="All of them read multiple choice only"):
+        audit_terms(mcqa, source_rule="none")

@@ -1,5 +1,6 @@
 """`affidavit audit`: a second reading of the logs of other harnesses."""
 
+import shlex
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,7 +52,8 @@ if TYPE_CHECKING:
     "--source-rule",
     default=None,
     metavar="NAME",
-    help="What stands for the source's word, for logs that have none: the rule of a harness, such as lawbench.",
+    help="What stands for the source's word, for logs that have none: the rule by which a harness reads multiple "
+    "choice, such as lawbench.",
 )
 @click.option(
     "--moved",
@@ -111,8 +113,8 @@ def audit(
       affidavit audit predictions/ --pattern '\\[正确答案\\](?P<answer>[A-D])<eoa>' --source-rule lawbench
 
     \b
-    Exit codes: 0 done; 2 the command or a log is wrong; 3 more moved than --max-moved, or nothing
-    can be compared; 4 a contract of your own raised on some outputs, or logs were left out.
+    Exit codes: 0 done; 2 the command or a log is wrong; 3 (before 4) more moved than --max-moved, or
+    nothing can be compared; 4 a contract of your own raised on some outputs, or logs were left out.
     """
     look_for_garbage_rarely()
     from affidavit.contracts.read_by import ReadBy
@@ -120,7 +122,7 @@ def audit(
     from affidavit.results.second_readings import audit_report
     from affidavit.running.second_reading import audit_terms, audited
 
-    reads = _contract(contract, pattern, options, parameters, is_for_rule=source_rule is not None)
+    reads = _contract(logs, contract, pattern, options, parameters, is_for_rule=source_rule is not None)
     refuse_over_input("--page", page_file, logs)
     terms = audit_terms(
         reads,
@@ -174,13 +176,23 @@ def _write_page(
     click.echo(f"the page: {plain_lines(str(path))}", err=True)
 
 
-_WHICH = (
-    "What reads the outputs is yours to say: `affidavit contracts` lists what there is, and "
-    "`affidavit read mcqa LOG --lenses` counts the forms that answers have."
-)
+_WHICH = "What reads the outputs is yours to say: `affidavit contracts` lists what there is"
+
+
+def _which(logs: "Sequence[Path]") -> str:
+    """What there is to read with; the forms that answers have are counted for a file alone.
+
+    >>> _which([Path("no-log")])
+    'What reads the outputs is yours to say: `affidavit contracts` lists what there is.'
+    """
+    if len(logs) != 1 or not logs[0].is_file():
+        return f"{_WHICH}."
+    order = f"affidavit read mcqa {shlex.quote(str(logs[0]))} --lenses -o rows.jsonl"
+    return f"{_WHICH}, and `{order}` counts the forms that answers have."
 
 
 def _contract(
+    logs: "Sequence[Path]",
     contract: str | None,
     pattern: str | None,
     options: str | None,
@@ -189,7 +201,7 @@ def _contract(
     is_for_rule: bool,
 ) -> "AnyContract":
     """What reads the outputs: a contract by its name, or a pattern; `options` may be the rule's alone."""
-    name = contract_or_pattern("audit", contract, pattern, hint=_WHICH)
+    name = contract_or_pattern("audit", contract, pattern, hint=_which(logs))
     shown = None if pattern is not None and is_for_rule else options  # a pattern shows none
     reads = typed_contract(name, shown, parameters, pattern).contract
     say_parameter_notes(reads)

@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from affidavit.exchange.unreadable_logs import UnreadableLogs
 
 
+_ONE = {
+    "sentinels": ("sentinel", "sentinels"),
+    "error": ("error", "errors"),
+    "errors with a text": ("error with a text", "errors with a text"),
+}
+"""Kinds of outputs that are nouns, one of them and several."""
+
+
 @click.command("import", no_args_is_help=True)
 @click.argument("logs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
@@ -97,7 +105,7 @@ def import_logs(
     from affidavit.reading.cell_values import unknown_if_empty
     from affidavit.reading.output_columns import ANSWER, Role
 
-    name = contract_or_pattern("import", contract or (None if pattern else "text"), pattern, hint="")
+    name = _reader(contract, pattern, out)
     read_by = typed_contract(name, options, parameters, pattern)
     say_parameter_notes(read_by.contract)
     given = given_columns(columns)
@@ -116,6 +124,14 @@ def import_logs(
     sys.exit(DONE if is_whole else ENDED_WITH_FAILURES)
 
 
+def _reader(contract: str | None, pattern: str | None, out: Path) -> str:
+    """The name of what reads the outputs, once `out` is seen to be no file that rows would go to."""
+    from affidavit.commands.read_into_study import refuse_file
+
+    refuse_file(out, for_import=True)
+    return contract_or_pattern("import", contract or (None if pattern else "text"), pattern, hint="")
+
+
 def _readable(
     sources: "list[LogSource]", contract: "AnyContract", answer: str, unreadable: "UnreadableLogs"
 ) -> "list[LogSource]":
@@ -124,6 +140,7 @@ def _readable(
     from affidavit.reading.sources import rows_of
 
     if not unreadable.skipped:
+        _say(unreadable.notes())
         return sources
     reader, found = RowReader(contract, answer=answer), list["LogSource"]()
     for source in sources:
@@ -131,10 +148,21 @@ def _readable(
             for row in rows_of(source):
                 reader.read(row.fields, where=row.where)
             found.append(source)
-    _say(unreadable.notes())
     if not found:
-        raise UsageError("LOGS", expected="at least one log that can be read", found=unreadable.counted())
+        hint = "\n".join(unreadable.notes())
+        raise UsageError("LOGS", expected="at least one log that fits", found="none: no log is left", hint=hint)
+    _say(unreadable.notes())
     return found
+
+
+def _counted(name: str, count: int) -> str:
+    """A kind of output with its count.
+
+    >>> _counted("sentinels", 1), _counted("sentinels", 2), _counted("error", 2), _counted("not verbatim", 1)
+    ('1 sentinel', '2 sentinels', '2 errors', '1 not verbatim')
+    """
+    kind = _ONE.get(name)
+    return f"{count:,} {name}" if kind is None else f"{count:,} {kind[0] if count == 1 else kind[1]}"
 
 
 def _say(notes: Iterable[str]) -> None:
@@ -148,7 +176,7 @@ def _notes(sources: "Sequence[LogSource]") -> Iterator[str]:
 
     for source in sources:
         log, counted = source.log, source.counted
-        said = [f"{counted[name]:,} {name}" for name in sorted(counted.keys() - {"outputs"})]
+        said = [_counted(name, counted[name]) for name in sorted(counted.keys() - {"outputs"})]
         yield (
             f"{source.log_name}: {log.format}, task {log.task}, {counted_noun(counted['outputs'], 'output')}"
             + "".join(f", {each}" for each in said)

@@ -72,15 +72,21 @@ def _refuse_evaluations(read_by: "NamedContract", option: str) -> None:
         raise UsageError(option, expected="a contract that reads answers", found=read_by.name, hint=hint)
 
 
-def refuse_file(out: Path) -> None:
-    """Refuse a name that is meant for rows: a file is there, or would be by its ending."""
+def refuse_file(out: Path, *, for_import: bool = False) -> None:
+    """Refuse a name that is meant for rows: a file is there, or would be by its ending.
+
+    `for_import`: the command is `import`, whose -o is the directory.
+    """
     from affidavit.reading.sources import FORMATS, ending_of
 
     endings = {ending for row_format in FORMATS.values() for ending in row_format.endings}
     with suppress(OSError):  # what is wrong with the name is told when it is opened
         if out.is_file() or (not out.is_dir() and ending_of(out.name) in endings):
-            hint = f"--out makes a study. Rows go to a file with -o: -o {out}."
-            raise UsageError("--out", expected="a directory for a study", found=f"the file {out}", hint=hint)
+            option, hint = "--out", f"--out makes a study. Rows go to a file with -o: -o {out}."
+            if for_import:
+                option = "-o"
+                hint = f"`import` makes a study. Rows go to a file with `affidavit read CONTRACT LOG -o {out}`."
+            raise UsageError(option, expected="a directory for a study", found=f"the file {out}", hint=hint)
 
 
 def refuse_directory(rows_file: Path) -> None:

@@ -5,7 +5,7 @@ import re
 from enum import StrEnum
 from typing import NamedTuple
 
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields, kept_as_shown
 
 
 class Flag(StrEnum):
@@ -123,4 +123,4 @@ def at_key(path: str, key: str) -> str:
 
 def found_value(value: object) -> str:
     """A JSON value as a finding shows it."""
-    return shown(value, LONGEST)
+    return kept_as_shown(value, LONGEST)

@@ -60,6 +60,16 @@ def _place(answer: object) -> int | None:
     return answer if type(answer) is int and answer >= 0 else None
 
 
+def _has_letter_within(answer: str) -> bool:
+    """Whether a longer text has one letter that stands alone, as the sentence does that names an option.
+
+    >>> [_has_letter_within(each) for each in ("答案：B。", "B", "A or B", "12")]
+    [True, False, False, False]
+    """
+    words = "".join(each if each.isascii() and each.isalnum() else " " for each in answer).split()
+    return len(answer) > 1 and sum(word in LETTERS for word in words if len(word) == 1) == 1
+
+
 @dataclass(frozen=True, slots=True)
 class ChoiceReading:
     """The letter, or why there is none: exactly one of the two is there."""
@@ -186,7 +196,9 @@ class MultipleChoice(KeyedParts):
             hint += f" If numbers are places, write the letters: counted from 0, {place} is {LETTERS[place]}"
             hint += f"; counted from 1, {LETTERS[place - 1]}." if place else "."
         letter = isinstance(answer, str) and len(answer) == 1 and answer.isalpha()
-        if not letter and not (isinstance(options, list) and answer in options):
+        if isinstance(answer, str) and _has_letter_within(answer):
+            hint += " `affidavit audit --answer-pattern REGEX` takes a letter out of a longer text."
+        elif not letter and not (isinstance(options, list) and answer in options):
             hint += " A short answer needs a contract of your own;"
             hint += ' see "A study of short answers" in docs/contracts.md.'
         return f"{hint} Unknown: leave it null."

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from affidavit.errors import InputError
 from affidavit.exchange.json_documents import object_in, refuse
 from affidavit.exchange.repeated_names import refuse_repeated_names
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields, kept_as_shown
 from affidavit.models.model import Answer
 from affidavit.reading.row_lines import decode_row
 
@@ -32,9 +32,9 @@ class Returned:
         """The words of the error: its code and its message."""
         inner = None if self.error is None else self.error["error"]
         if not isinstance(inner, dict):
-            return "" if inner is None else inner if isinstance(inner, str) else shown(inner)
+            return "" if inner is None else inner if isinstance(inner, str) else kept_as_shown(inner)
         said = [each for name in ("code", "message") if isinstance(each := inner.get(name), str) and each]
-        return ": ".join(said) or shown(inner)
+        return ": ".join(said) or kept_as_shown(inner)
 
 
 def returned(fields: Fields, where: str) -> Returned:

@@ -37,6 +37,7 @@ from affidavit.exchange.log import HEAD, Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields, canonical
+from affidavit.plain_text import counted_noun
 from affidavit.reading.source import reading_on
 from affidavit.reading.utf8 import BYTE_ORDER_MARK
 
@@ -55,6 +56,7 @@ _AS_THEY_ARE = frozenset({"", "none", "exact_match", "llm_judge"})
 """Ways of extraction after which a text that equals what was extracted may still be whole."""
 _INVALID = "[invalid]"
 _EPOCH = re.compile(r"[1-9][0-9]{0,8}")
+_COUNT = re.compile(r"[0-9]{1,9}")
 _KINDS = {str: "a text", dict: "an object", bool: "true or false", int: "a number"}
 _Kind = TypeVar("_Kind", str, Fields, bool, int)
 
@@ -375,10 +377,9 @@ def _opened(path: Path) -> Log:
     if beside is not None:
         _version(aggregate, where)
     library, details = _library(aggregate, where), _optional(aggregate, "detailed_evaluation_results", dict, where)
-    rows, total = (
-        contents.evaluations.total(),
-        None if details is None else _optional(details, "total_rows", int, where),
-    )
+    rows = contents.evaluations.total()
+    total = None if details is None else _optional(details, "total_rows", int, where)
+    is_a_row_each = contents.texts == rows == len(contents.outputs)
     names = list(contents.evaluations)
     return Log(
         path=path,
@@ -386,7 +387,7 @@ def _opened(path: Path) -> Log:
         task=names[0] if len(names) == 1 else path.stem.removesuffix("_samples"),
         outputs=partial(_outputs, path, contents, library),
         printed=_printed(aggregate, contents, where),
-        planned=total if contents.texts == rows == len(contents.outputs) else None,
+        planned=_planned(aggregate) or (total if is_a_row_each else None),
         graders=_graders(aggregate, where),
         facts=_facts(contents, aggregate, beside, library),
     )
@@ -422,6 +423,35 @@ def _looks_like_aggregate(path: Path) -> bool:
         return False
     with reading_on(str(path)), path.open("rb") as stream:
         return _is_aggregate(stream.read(HEAD), path)
+
+
+def _planned(aggregate: Fields) -> int | None:
+    """How many outputs there were to be, as an aggregate of our own says: its instances leave out some of them."""
+    library, source = aggregate.get("eval_library"), aggregate.get("source_metadata")
+    if not isinstance(library, dict) or library.get("name") != "affidavit" or not isinstance(source, dict):
+        return None
+    said = source.get("additional_details")
+    planned = said.get("planned") if isinstance(said, dict) else None
+    return int(planned) if isinstance(planned, str) and _COUNT.fullmatch(planned) else None
+
+
+def _lacks(path: Path) -> str | None:
+    """That the instances of an aggregate are not beside it, and how many outputs these would be."""
+    if path.with_name(f"{path.stem}_samples.jsonl").is_file():
+        return None
+    with reading_on(str(path.parent)):
+        instances = sorted(path.parent.glob("*.jsonl"))
+    if any(_aggregate_of(each) == path for each in instances):
+        return None
+    try:
+        aggregate = document(path, what="an aggregate of Every Eval Ever")
+    except InputError:
+        aggregate = {}  # then nobody knows what it is of
+    model, details = aggregate.get("model_info"), aggregate.get("detailed_evaluation_results")
+    count = _planned(aggregate) or (details.get("total_rows") if isinstance(details, dict) else None)
+    counted = f", by its own account of {counted_noun(count, 'output')}" if isinstance(count, int) else ""
+    whose = f", {model['id']}" if isinstance(model, dict) and isinstance(model.get("id"), str) else ""
+    return f"an aggregate of Every Eval Ever without instances{whose}{counted}: no output of it is here"
 
 
 def _points_to(aggregate: Path, name: str) -> bool:
@@ -487,4 +517,4 @@ def _graders(aggregate: Fields, where: str) -> tuple[Grader, ...]:
     return tuple(map(Grader, found))
 
 
-EVERY_EVAL_EVER = LogFormat("Every Eval Ever samples", _recognises, _opened, _is_aggregate)
+EVERY_EVAL_EVER = LogFormat("Every Eval Ever samples", _recognises, _opened, _is_aggregate, _lacks)

@@ -29,7 +29,7 @@ from affidavit.exchange.json_documents import (
 from affidavit.exchange.log import HEAD, Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.repeated_names import refuse_repeated_names
-from affidavit.json_values import Fields, canonical, shown
+from affidavit.json_values import Fields, canonical, kept_as_shown, shown
 from affidavit.reading.row_lines import DECODER
 from affidavit.reading.source import LONGEST_ROW, reading_on
 from affidavit.reading.utf8 import decoded_whole
@@ -353,7 +353,7 @@ class _Request:
         if success:
             return None, None if completions else NoAnswer.MISSING, completions
         # What stands in the place of a text is no output: asking for it failed (ruling C1).
-        return error if isinstance(error, str | None) else shown(error), NoAnswer.ERROR, []
+        return error if isinstance(error, str | None) else kept_as_shown(error), NoAnswer.ERROR, []
 
     def _content(self) -> tuple[list[str] | None, str | None, dict[str, object]]:
         """The options as they were shown, the right answer, and what else is known of the item."""
@@ -472,7 +472,7 @@ def _perturbed(perturbation: Fields | None) -> str | None:
     kinds = ("name", "robustness", "fairness")
     plain = [("computed_on", "perturbed")]
     others = [
-        f"{name}={shown(value)}" for name, value in perturbation.items()
+        f"{name}={kept_as_shown(value)}" for name, value in perturbation.items()
         if name not in kinds and (name, value) not in plain
     ]  # fmt: skip
     return ", ".join([str(perturbation["name"]), *others])

@@ -21,6 +21,7 @@ from affidavit.exchange.log import Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
 from affidavit.exchange.recounts import mean_of_items
 from affidavit.json_values import Fields
+from affidavit.plain_text import counted_noun
 from affidavit.reading.output_columns import UNNAMED
 from affidavit.reading.source import LONGEST_ROW, reading_on, too_long
 
@@ -29,6 +30,7 @@ _ROW = re.compile(rb'\s*\{\s*"doc_id"\s*:')
 _INVALID = "[invalid]"
 _VERDICT = re.compile(r"acc|match|correct|^em$|^pass@1$")
 """Metrics whose 0 and 1 are wrong and right; those of others are the ends of a scale."""
+_MOST_NAMED = 5
 _NO_FILTER = "none"
 _MEAN = "mean"
 _NO_METRICS = frozenset(
@@ -61,6 +63,22 @@ def _recognises(head: bytes, _path: Path) -> bool:
 
 def _is_summary(head: bytes, path: Path) -> bool:
     return path.name.startswith("results_") and path.suffix == ".json" and head.lstrip().startswith(b"{")
+
+
+def _lacks(path: Path) -> str | None:
+    """Which tasks were scored over samples that are not beside their results."""
+    try:
+        counted = document(path, what="results of lm-eval").get("n-samples")
+    except InputError:
+        return None  # whatever it is: others call files so too
+    time = path.stem.removeprefix("results_")
+    tasks = [str(task) for task in counted] if isinstance(counted, dict) else []
+    lacking = [task for task in tasks if not path.with_name(f"samples_{task}_{time}.jsonl").is_file()]
+    if not lacking:
+        return None
+    named = ", ".join(lacking[:_MOST_NAMED]) + (" and others" if len(lacking) > _MOST_NAMED else "")
+    which = counted_noun(len(lacking), "task")
+    return f"results of lm-eval without the samples of {which}: {named}; no output of these is here"
 
 
 def _opened(path: Path) -> Log:
@@ -322,4 +340,4 @@ def _options(doc: Fields) -> list[str] | None:
     return None
 
 
-LM_EVAL = LogFormat("lm-eval samples", _recognises, _opened, _is_summary)
+LM_EVAL = LogFormat("lm-eval samples", _recognises, _opened, _is_summary, _lacks)

@@ -79,5 +79,7 @@ class LogFormat:
     """The log; InputError if it is not what its beginning promised."""
     belongs: Callable[[bytes, Path], bool] = lambda _head, _path: False
     """Whether a file belongs to a log of this kind beside it: in a directory it is passed over without a word."""
+    lacks: Callable[[Path], str | None] = lambda _path: None
+    """What a file that belongs to logs says of outputs that are in no log beside it; None where all are there."""
     directories: Callable[[Path], bool] = lambda _path: False
     """Whether a directory as a whole is one log."""

@@ -29,7 +29,7 @@ from typing import NamedTuple, TypeGuard
 from affidavit.exchange.json_documents import document, list_in, object_in, refuse, text_in
 from affidavit.exchange.log import Grader, Log, LogFormat, PrintedScore
 from affidavit.exchange.logged_output import LoggedOutput, NoAnswer, SourceWord
-from affidavit.json_values import Fields, shown
+from affidavit.json_values import Fields, kept_as_shown
 
 _BEGINS = re.compile(
     rb'\s*\{\s*(?:"evalId"\s*:\s*(?:"[^"]*"|null)\s*,\s*)?"results"\s*:\s*\{\s*"version"\s*:\s*-?\d'
@@ -482,7 +482,7 @@ def _error(row: Fields, response: Fields, text: str | None, where: str) -> str |
     is_error = reason == _ERROR if reason is not None else text is None and said is not None
     if not is_error:
         return None
-    return said if isinstance(said, str) else "no reason given" if said is None else shown(said)
+    return said if isinstance(said, str) else "no reason given" if said is None else kept_as_shown(said)
 
 
 def _came_over(case: Fields | None, test: int, names: Sequence[str], whole: _Whole) -> bool:

@@ -5,9 +5,11 @@ A new format is a file with a `LogFormat` in it, and a line in `LOG_FORMATS`.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from affidavit.errors import InputError
+from affidavit.archive.study_directory import StudyDirectory
+from affidavit.errors import InputError, UsageError
 from affidavit.exchange.batch_output import BATCH
 from affidavit.exchange.every_eval_ever import EVERY_EVAL_EVER
 from affidavit.exchange.helm_runs import HELM
@@ -17,9 +19,12 @@ from affidavit.exchange.lighteval_details import LIGHTEVAL
 from affidavit.exchange.lm_eval_samples import LM_EVAL
 from affidavit.exchange.log import HEAD, Log, LogFormat
 from affidavit.exchange.opencompass_predictions import OPENCOMPASS
-from affidavit.exchange.plain_tables import Tables
+from affidavit.exchange.own_logs import log_if_export
+from affidavit.exchange.plain_tables import SOURCE_OPTIONS, Tables
 from affidavit.exchange.promptfoo_exports import PROMPTFOO
 from affidavit.exchange.unreadable_logs import UnreadableLogs
+from affidavit.plain_text import counted_noun
+from affidavit.reading.output_columns import OPTIONS
 from affidavit.reading.source import reading_on
 
 LOG_FORMATS: dict[str, LogFormat] = {
@@ -37,7 +42,9 @@ LOG_FORMATS: dict[str, LogFormat] = {
     )
 }
 """Every format that is known, by its name; the first that recognises a file has it."""
+_MOST_TOLD = 5
 _KNOWN = ", ".join(LOG_FORMATS)
+_LOGS = f"What is read: {_KNOWN}."
 _TABLE = "If it is a table of outputs (CSV, JSON Lines or Parquet), name its column of texts: --field COLUMN."
 
 
@@ -61,37 +68,85 @@ def logs_of(
     log of a harness may be a table, where `tables` says how it is read; all are tables where it says that.
     """
     watch = unreadable or UnreadableLogs()
-    for path in _places(paths, tables):
+    for path in paths:
+        if not path.exists():  # a slip of whoever typed it, and no log that could be left out
+            raise UsageError(str(path), expected="a log", found="no such file")
+    for path in _places(paths, tables, watch):
         opened: list[Log] = []
         with watch.watched(str(path)):
             opened.append(_opened(path, tables))
         yield from opened
 
 
-def _places(paths: Sequence[Path], tables: Tables | None) -> Iterator[Path]:
+def _places(paths: Sequence[Path], tables: Tables | None, watch: UnreadableLogs) -> Iterator[Path]:
     """Where logs are: directories that are none are taken apart."""
     for path in paths:
-        if tables is not None and tables.are_meant:
+        if StudyDirectory(path).is_study:
+            yield path
+        elif tables is not None and tables.are_meant:
             yield from _below(path) if path.is_dir() else [path]
         elif path.is_dir() and format_of_log(path) is None:
-            logs = [each for each in _below(path) if not _belongs(each)]
-            if not logs:
-                raise InputError(str(path), expected=f"logs of {_KNOWN}", found="a directory without any")
-            yield from logs
+            yield from _logs_in(path, watch)
         else:
             yield path
 
 
+def _logs_in(folder: Path, watch: UnreadableLogs) -> list[Path]:
+    """The files of a directory that belong to no log; what those that do belong to one say of outputs that are not
+    here is kept, so that nothing of theirs is left out in silence."""
+    beside, logs, lacking = 0, list[Path](), dict[str, str]()
+    for path in _below(folder):
+        if formats := _formats_beside(path):
+            beside += 1
+            said = next((word for each in formats if (word := each.lacks(path)) is not None), None)
+            lacking |= {} if said is None else {str(path): said}
+        else:
+            logs.append(path)
+    if not logs:
+        found, hint = "a directory without any", [f"{path}: {said}" for path, said in lacking.items()]
+        if beside:
+            found += f", but {counted_noun(beside, 'file')} of figures or requests that belong to logs"
+        raise InputError(str(folder), expected="logs", found=found, hint="\n".join([*hint[:_MOST_TOLD], _LOGS]))
+    watch.without_outputs.update(lacking)
+    return logs
+
+
 def _opened(path: Path, tables: Tables | None) -> Log:
+    if StudyDirectory(path).is_study:
+        hint = f"`affidavit report {path}` shows it, `affidavit compare {path}` compares what is in it."
+        raise InputError(str(path), expected="logs of a harness", found="a study", hint=hint)
     if tables is not None and tables.are_meant:
-        return tables.opened(path)
+        return _table(path, tables)
     found = format_of_log(path) if path.exists() else None
     if found is not None:
         return found.opened(path)
+    if path.is_file() and (export := _export(path)) is not None:
+        return export
     if tables is not None and path.is_file() and tables.has_texts(path):
         return tables.opened(path)
-    hint = "" if tables is None or not path.exists() else _TABLE
-    raise InputError(str(path), expected=f"a log of {_KNOWN}", found=_found(path), hint=hint)
+    hint = _LOGS if tables is None or not path.exists() else f"{_LOGS}\n{_TABLE}"
+    raise InputError(str(path), expected="a log", found=_found(path), hint=hint)
+
+
+def _table(path: Path, tables: Tables) -> Log:
+    """A file as a table, because a column was named; of a log that is no table it is told why it had to be."""
+    try:
+        return tables.opened(path)
+    except (InputError, UsageError) as error:
+        if (found := format_of_log(path)) is None:
+            raise
+        options = [OPTIONS[each] for each in tables.given] + [SOURCE_OPTIONS[each] for each in tables.source]
+        rule = f"Where a column is named, all LOGS are tables: {', '.join(options)}."
+        hint = f"{rule} This one is a log ({found.name}), which is read without."
+        kind = InputError if isinstance(error, InputError) else UsageError
+        raise kind(error.where, expected=error.expected, found=error.found, hint=hint) from error
+
+
+def _export(path: Path) -> Log | None:
+    """A file that an export of ours wrote; what is no file of rows is none, and told as what it is."""
+    with suppress(InputError):
+        return log_if_export(path)
+    return None
 
 
 def _below(folder: Path) -> Iterator[Path]:
@@ -100,18 +155,18 @@ def _below(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or (path.is_symlink() and path.is_dir()):
             continue
-        if path.is_dir() and format_of_log(path) is None:
+        if path.is_dir() and not StudyDirectory(path).is_study and format_of_log(path) is None:
             yield from _below(path)
         else:
             yield path
 
 
-def _belongs(path: Path) -> bool:
-    """Whether a file is only there beside a log."""
+def _formats_beside(path: Path) -> list[LogFormat]:
+    """The formats beside whose logs a file stands; none if it may be a log itself."""
     if not path.is_file():
-        return False
+        return []
     head = _head(path)
-    return any(each.belongs(head, path) for each in LOG_FORMATS.values())
+    return [each for each in LOG_FORMATS.values() if each.belongs(head, path)]
 
 
 def _head(path: Path) -> bytes:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from affidavit.errors import InputError
 from affidavit.json_values import Fields
-from affidavit.plain_text import counted_noun
 
 _WAY_ON = "--skip-unreadable goes on without logs such as this one, and names them."
 
@@ -26,6 +25,8 @@ class UnreadableLogs:
     """Whether there may be others, so that there is a way on."""
     found: dict[str, str] = field(default_factory=dict)
     """What is wrong with each that was left out, by its path."""
+    without_outputs: dict[str, str] = field(default_factory=dict)
+    """What files that belong to logs say of outputs that are in no log beside them, by their path."""
 
     @classmethod
     def among(cls, logs: Sequence[Path], *, skipped: bool) -> "UnreadableLogs":
@@ -40,7 +41,7 @@ class UnreadableLogs:
         >>> with unreadable.watched("a.json"):
         ...     raise InputError("a.json:3", expected="a text", found="null", hint="Write one.")
         >>> print(*unreadable.notes())
-        left out, as it cannot be read: a.json:3: expected a text, found null
+        left out: a.json:3: expected a text, found null
         """
         try:
             yield
@@ -54,13 +55,10 @@ class UnreadableLogs:
                 raise InputError(error.where, expected=error.expected, found=error.found, hint=hint) from error
 
     def notes(self) -> list[str]:
-        """Which were left out, and why, for people."""
+        """Which were left out, and why, and which outputs are not here, for people."""
         named = (why if why.startswith(path) else f"{path}: {why}" for path, why in self.found.items())
-        return [f"left out, as it cannot be read: {each}" for each in named]
-
-    def counted(self) -> str:
-        """How many were left out, in words."""
-        return f"{counted_noun(len(self.found), 'log')} left out"
+        not_here = [f"{path}: {said}" for path, said in self.without_outputs.items()]
+        return [*(f"left out: {each}" for each in named), *not_here]
 
     def fields(self) -> list[Fields]:
         """The same for programs."""

@@ -63,8 +63,9 @@ def audit_report(
 
 def audit_fields(readings: Sequence[SecondReading], unreadable: UnreadableLogs | None = None) -> Fields:
     """The counts of an audit for programs, log by log in the order they were given."""
-    left_out = [] if unreadable is None else unreadable.fields()
-    return {"logs": [_fields(each) for each in readings], "left_out": left_out}
+    watch = unreadable or UnreadableLogs()
+    logs = [_fields(each) for each in readings]
+    return {"logs": logs, "left_out": watch.fields(), "without_outputs": watch.without_outputs}
 
 
 def _fields(reading: SecondReading) -> Fields:
@@ -366,9 +367,17 @@ def _about_scores(each: SecondReading, name: str) -> Iterator[str]:
         yield f"{name}: the source printed {printed.value:{digits}}{over}; the rows here give {again:{digits}}."
     if each.scorer is None:
         yield f"{name}: the source has no word on its outputs."
-    elif each.other_scorers:
-        others = ", ".join(each.other_scorers)
-        yield f"{name}: the source's word is that of {each.scorer}; it has others: {others}."
+    elif each.other_scorers and not each.by_rule:
+        others = ", ".join(map(shown, each.other_scorers))
+        yield f"{name}: the source's word is that of {each.scorer}; --scorer takes another: {others}."
+    if each.about_items:
+        noun = counted_noun(each.about_items, "output")
+        yield f"{name}: the word of {each.scorer} is about the item with all its samples: {noun} have no verdict."
+    if each.mean is not None and each.scored and not each.scored_between and not each.verdicts:
+        yield (
+            f"{name}: the scores in {each.scorer} are all 0 or 1, and scores are no verdicts, so nothing is "
+            "compared. If 1 is right and 0 wrong, --source-correct takes the column."
+        )
 
 
 def _is_close(one: float, other: float) -> bool:

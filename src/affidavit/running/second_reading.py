@@ -24,7 +24,7 @@ from affidavit.exchange.plain_tables import SourceRole, Tables
 from affidavit.exchange.recounts import MeanOfItems
 from affidavit.exchange.right_answers import AnswerPattern
 from affidavit.exchange.unreadable_logs import UnreadableLogs
-from affidavit.json_values import Fields
+from affidavit.json_values import Fields, shown
 from affidavit.reading.cell_values import unknown_if_empty
 from affidavit.reading.column_path import ColumnPath
 from affidavit.reading.output_columns import ANSWER, Role
@@ -152,6 +152,12 @@ class SecondReading:
     """Why outputs are not compliant, by the contract's own words."""
     unequal: tuple[str, str] | None = None
     """A right answer, and the first answer that the source called right and that is not equal to it."""
+    about_items: int = 0
+    """Outputs on which the source's word is about all samples of their item together, and about none of them."""
+    scored: int = 0
+    """Outputs with a score of the source."""
+    scored_between: int = 0
+    """Of these, those whose score is neither 0 nor 1."""
     _kept: int = 0
     """Characters of what moved that are kept."""
 
@@ -203,6 +209,10 @@ class SecondReading:
         self.not_verbatim += not output.verbatim
         self.other_texts += bool(output.other_texts)
         self._note(row, said, own, result.added)
+        if word is not None:
+            self.about_items += word.about_item
+            self.scored += word.points is not None
+            self.scored_between += word.points not in (None, 0.0, 1.0)
         kind = output.no_answer or (None if word is None else word.no_answer)
         if kind is None and output.error is not None:
             kind = NoAnswer.ERROR  # there is a text, and it may be half of one
@@ -339,7 +349,8 @@ def _rule(name: str, options: str | None) -> AnyContract:
     rules = {label(each): each for each in MultipleChoice(options or mcqa.options).lenient_readings()}
     found = [rule for each, rule in rules.items() if each == name or each.startswith((f"{name}-", f"{name}/"))]
     if len(found) != 1:
-        expected, hint = f"one of {', '.join(rules)}", did_you_mean(name, list(rules))
+        expected = f"one of {', '.join(rules)}"
+        hint = "\n".join(filter(None, (did_you_mean(name, list(rules)), "All of them read multiple choice only.")))
         raise UsageError("--source-rule", expected=expected, found=repr(name), hint=hint)
     return found[0]
 
@@ -351,7 +362,8 @@ def audited(logs: Sequence[Path], terms: Terms, unreadable: UnreadableLogs | Non
         with watch.watched(source.name):
             found += second_readings(source, terms)
     if not found:
-        raise UsageError("LOGS", expected="at least one output", found="none", hint="\n".join(watch.notes()))
+        what = "none: no log is left" if watch.found else "none"
+        raise UsageError("LOGS", expected="at least one output", found=what, hint="\n".join(watch.notes()))
     return found
 
 
@@ -370,7 +382,7 @@ def second_readings(source: LogSource, terms: Terms) -> list[SecondReading]:
         reading.scorer = reading.scorer or chosen
         reading.add(output, row, reader, where=where)
     if terms.scorer is not None and terms.scorer not in scorers:
-        expected = f"a scorer of {source.log_name}: {', '.join(scorers) or 'none'}"
+        expected = f"a scorer of {source.log_name}: {', '.join(map(shown, scorers)) or 'none'}"
         hint = did_you_mean(terms.scorer, list(scorers))
         raise UsageError("--scorer", expected=expected, found=repr(terms.scorer), hint=hint)
     of_log = sum(each.outputs for each in found.values())
@@ -412,7 +424,11 @@ def _by_rule(output: LoggedOutput, row: Fields, rule: RowReader, *, where: str) 
     """The output with what a rule reads of it as its first word; what the rule does not find is wrong by it."""
     if output.raw_output is None:
         return output
-    result = rule.read(row, where=where)
+    try:
+        result = rule.read(row, where=where)
+    except InputError as error:
+        hint = f"--source-rule {rule.label} reads multiple choice only: leave it out where answers are others."
+        raise InputError(error.where, expected=error.expected, found=error.found, hint=hint) from error
     answer, why = result.added.get("extracted_answer"), result.added.get("no_answer")
     # What a rule cannot read is left out of its figures (ruling M24); several letters are an answer, and wrong.
     is_read = result.right_answer_known and why != NothingRead.OPTIONS_UNKNOWN
