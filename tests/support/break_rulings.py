@@ -467,7 +467,7 @@ BREAKS = (
     Break("I5", SECOND, "if known and own not in (OwnVerdict.NO_OUTPUT, OwnVerdict.UNREAD):", "if known:"),
     Break("I5", SECOND, "OwnVerdict.UNKNOWN if compliant else OwnVerdict.NON_COMPLIANT", "OwnVerdict.NON_COMPLIANT"),
     Break("I5", SECOND, "    (SourceVerdict.RIGHT, OwnVerdict.NON_COMPLIANT): Move.RIGHT_TO_NON_COMPLIANT,\n", ""),
-    Break("I5", AUDITED, "    every.sort(key=lambda pair: order[pair[1].move])\n", ""),
+    Break("I5", "results/moved_rows.py", "(order[pair[1].move], place[id(pair[0])])", "place[id(pair[0])]"),
     Break("I5", AUDITED, '_share(each, "right", "known")', '_share(each, "right", "arrived")'),
     Break("I5", AUDITED, "[each.both_own for each in both], sizes", "[each.right for each in both], sizes"),
     Break("J13", "contracts/evaluation.py", "JudgingMethod.SELF if judge_model == target_model", "JudgingMethod.SELF if judge_model.lower() == target_model.lower()"),
