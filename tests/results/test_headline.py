@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from affidavit.results.judging_tables import DIFFERENT_JUDGES
 from affidavit.results.model_ranking import Standing, standings
 from affidavit.results.page.headline import Compared, best_sentence, headline
 from affidavit.results.table import Table
@@ -210,6 +211,25 @@ def test_that_judges_had_only_their_own_outputs_is_said(others, own, words):
         if counts or name == "judges"
     ]
     assert said(rates((9, 10)), *found)["Judges"] == words
+
+
+@pytest.mark.parametrize(
+    ("notes", "differ"),
+    [
+        ((), False),
+        (("These are the judges' own figures.",), False),
+        ((f"{DIFFERENT_JUDGES}: y by a; z by b.",), True),
+        (
+            ("These are the judges' own figures.", f"{DIFFERENT_JUDGES}, never by themselves: y by a; z by b."),
+            True,
+        ),
+    ],
+)
+def test_that_targets_have_different_judges_is_said_where_they_do_and_not_for_another_note(notes, differ):
+    rows = tuple((target, "A", wilson(k, 20)) for target, k in (("y", 9), ("z", 12)))
+    targets = Table("targets", "?", ("target", "variant", "mean overall score"), rows, "", notes)
+    scores = said(rates((9, 10)), judged("judges", "share valid", [(20, 20)]), targets)["Scores"]
+    assert ("they are scored by different judges" in scores) is differ
 
 
 # --- whole studies ---

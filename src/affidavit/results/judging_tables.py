@@ -242,6 +242,10 @@ def _score_tables(figures: JudgingFigures, side: JudgedSide, by: Sequence[str]) 
         yield score_table(figures, side, (f"scores by {column}", asked), keyed, pooled_group([*task, name]))
 
 
+DIFFERENT_JUDGES = "Targets are scored by different judges"
+"""How the note under such rows begins."""
+
+
 def panel_notes(figures: JudgingFigures, side: JudgedSide, columns: Sequence[str]) -> tuple[str, ...]:
     """Under rows of targets over all judges: who has scored which, where these are not the same for all."""
     if "target" not in columns or "judge" in columns:
@@ -257,7 +261,7 @@ def panel_notes(figures: JudgingFigures, side: JudgedSide, columns: Sequence[str
         where = f" (judging condition {', '.join(conditions)})" if len(conditions) < len(by_condition) else ""
         if said:
             notes.append(
-                f"Targets are scored by different judges{never}: {said}{where}. Differences between rows hold "
+                f"{DIFFERENT_JUDGES}{never}: {said}{where}. Differences between rows hold "
                 "how severe these judges are."
             )
     return tuple(notes)

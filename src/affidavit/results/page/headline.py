@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from affidavit.plain_text import counted_noun
 from affidavit.results.caveats import FEWEST, nothing_arrived
-from affidavit.results.judging_tables import OWN, OWN_ALONE
+from affidavit.results.judging_tables import DIFFERENT_JUDGES, OWN, OWN_ALONE
 from affidavit.results.label_scores import lowest_f1
 from affidavit.results.model_ranking import MOST_RANKED, Standing, standings
 from affidavit.results.page.ranges import NAME, any_known, enough, figures, in_range
@@ -348,7 +348,8 @@ def judging_answers(tables: Mapping[str, Table]) -> Iterator[Answer]:
         totals = [name for name in targets.columns if "overall" in name]
         for total in totals[-1:]:
             said = in_range(total[:1].upper() + total[1:], figures(targets, total, names), "questions")
-            yield Answer("Scores", " ".join((said, *_SAME_JUDGES[bool(targets.notes)])), "pooled scores")
+            differ = any(note.startswith(DIFFERENT_JUDGES) for note in targets.notes)
+            yield Answer("Scores", " ".join((said, *_SAME_JUDGES[not differ])), "pooled scores")
     valid = figures(tables["judges"], "share valid", _JUDGE)
     if not any_known(valid):
         planned = any(tables["judges"].counts("planned"))
@@ -363,7 +364,7 @@ def judging_answers(tables: Mapping[str, Table]) -> Iterator[Answer]:
         yield Answer("Quotes", in_range(what, fabricated, "evaluations"), "quotes")
 
 
-_SAME_JUDGES = {False: (), True: ("No target is named as the best: they are scored by different judges.",)}
+_SAME_JUDGES = {True: (), False: ("No target is named as the best: they are scored by different judges.",)}
 
 
 def as_lines(summaries: Iterable[Summary]) -> str:
