@@ -48,6 +48,10 @@ def test_transcripts_are_real(page, tmp_path):
     if setting(page).embedded and not same_texts(*map("".join, (shown.values(), printed.values()))):
         as_shown = without_figures
     for command, said in printed.items():
+        if as_shown is without_figures and "/invalid_evaluations/" in command:
+            # What is wrong with another evaluation is that model's matter; that it is told is ours.
+            assert '"code": ' in said, command
+            continue
         assert as_shown(said) == as_shown(shown[command]), command
 
 
